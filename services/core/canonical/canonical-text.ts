@@ -1,0 +1,26 @@
+/** RFC 8785 text of a value. */
+
+import type { JsonObject, JsonValue } from "./json-value.ts";
+
+/**
+ * The canonical form of a value that was parsed or normalized: members by UTF-16 code units, numbers and strings as
+ * ECMAScript prints them, no white space.
+ */
+export function canonicalText(value: JsonValue): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "number") return Object.is(value, -0) ? "0" : String(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  if (isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  return objectText(value);
+}
+
+function objectText(value: JsonObject): string {
+  const members = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalText(value[key] as JsonValue)}`);
+  return `{${members.join(",")}}`;
+}
+
+function isArray(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}

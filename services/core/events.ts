@@ -1,0 +1,294 @@
+/**
+ * What the core says happened. Events carry every fact that `evolve` needs: it knows no policy, so
+ * a journal replays to the same state under any later policy.
+ */
+import type { CallError, Money, ResultStatus, VerdictKind } from "./inputs.ts";
+import type { ReasonCode } from "./reasons.ts";
+
+export type DecisionEvent = CallAllowed | CallRefused | CallHeld;
+
+export type GateEvent =
+  | DecisionEvent
+  | DecisionRepeated
+  | ResultRecorded
+  | OutcomeUnknown
+  | CallReconciled
+  | InputIgnored;
+
+export type Outcome = DecisionEvent["type"];
+
+export interface Notice {
+  readonly reason: ReasonCode;
+  readonly message: string;
+  readonly rule: string;
+}
+
+export interface DecisionBase {
+  readonly decisionId: string;
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly agentId: string | null;
+  readonly turn: string | null;
+  readonly step: string | null;
+  readonly tool: string;
+  /** Canonical JSON of the arguments; empty where they did not parse. */
+  readonly arguments: string;
+  /** Digest of (tool, canonical arguments), or of the bytes where they do not parse. */
+  readonly argumentsDigest: string;
+  /** Digest of (tool, identity): what makes two calls the same call. Empty where not computed. */
+  readonly actionKey: string;
+  /** Gate time in ms. */
+  readonly atMs: number;
+  /** Time of proposals as this decision saw it: a verdict's own time never advances windows. */
+  readonly proposalsAtMs: number;
+  /** Revision of the policy that decided, `sha256:…`. */
+  readonly policy: string;
+  readonly tier: string | null;
+  readonly isRead: boolean;
+  /** Reasons in mode `warn` that fired: the call may run, the model is told. */
+  readonly warnings: readonly Notice[];
+  /** Reasons in mode `shadow` that fired: what would have been refused. */
+  readonly shadow: readonly Notice[];
+  /** Why the conversation's state starts afresh with this decision, if it does. */
+  readonly fresh: "new" | "max_age" | "idle" | null;
+  /** Id of the confirmation that this call spent. */
+  readonly confirmation: string | null;
+  /** The hold that this decision ends. */
+  readonly approvalId: string | null;
+  /** Who approved or denied it. */
+  readonly approvedBy: readonly string[];
+  /** Until when a redelivery of this call is answered with this decision (gate time, ms). */
+  readonly nameDropAtMs: number;
+  /** What went from memory to make room, by kind. */
+  readonly evicted: Evicted | null;
+}
+
+export interface Evicted {
+  readonly reads: readonly string[];
+  readonly names: readonly string[];
+}
+
+export interface CallAllowed extends DecisionBase {
+  readonly type: "allowed";
+  /** Id of the secret that the idempotency key is made with; the key itself is never journaled. */
+  readonly keyId: string;
+  readonly occurrence: Occurrence;
+  /** An executor does not start the call after this (gate time, ms). */
+  readonly notAfterMs: number;
+  readonly timeLimitMs: number;
+  readonly idempotencyArgument: string | null;
+  readonly call: CallFacts;
+}
+
+/** One meant execution of an action; its retries share the idempotency key. */
+export interface Occurrence {
+  /** The decision that opened it. */
+  readonly decisionId: string;
+  readonly openedAtMs: number;
+  readonly attempt: number;
+}
+
+export interface CallHeld extends DecisionBase {
+  readonly type: "held";
+  readonly holdId: string;
+  readonly expiresAtMs: number;
+  readonly requireReason: boolean;
+  readonly approvals: number;
+  readonly holdNumber: number;
+  /** Digest of tool schema and tier rule that the approval is bound to. */
+  readonly ruleDigest: string;
+  readonly message: string;
+  readonly rule: string;
+  readonly call: CallFacts;
+}
+
+/** What `evolve` needs to know of a call that may run (or was answered from memory). */
+export interface CallFacts {
+  readonly twinKey: string;
+  /** Resources that the call reads or writes; null: not declared, it may touch anything. */
+  readonly resources: readonly string[] | null;
+  readonly exclusive: readonly ExclusiveEffect[];
+  /** Until when a repeat is a duplicate (writes) or answered from memory (reads). */
+  readonly windowUntilMs: number;
+  /** Until when the twin, and the resources it wrote, are remembered. */
+  readonly dropAtMs: number;
+  readonly ringSize: number;
+  /** Rate counters that the call advances: key and window. */
+  readonly rates: readonly { readonly key: string; readonly windowMs: number }[];
+  /** The grant that the call uses up, if any. */
+  readonly grant: { readonly tier: string; readonly expiresAtMs: number } | null;
+}
+
+export interface ExclusiveEffect {
+  readonly resource: string;
+  readonly kind: string;
+  readonly rule: string;
+}
+
+export interface CallRefused extends DecisionBase {
+  readonly type: "refused";
+  readonly refusal: Refusal;
+  /** The loop that the refusal is a strike of, with its new count. */
+  readonly strike: Strike | null;
+  /** What the ladder switched on. */
+  readonly raised: Raised | null;
+  /** Action keys refused as a cycle from now on, until progress. */
+  readonly cycle: readonly string[] | null;
+  /** A read answered from memory stands in the ring as its twin would. */
+  readonly answered: { readonly call: CallFacts; readonly outputDigest: string | null } | null;
+}
+
+export interface Strike {
+  readonly key: string;
+  readonly count: number;
+  readonly step: string | null;
+}
+
+export interface Raised {
+  readonly acknowledgement: boolean;
+  readonly userInput: boolean;
+  readonly ended: "turn" | "conversation" | null;
+}
+
+export type Disposition =
+  | "use_previous_result"
+  | "change_approach"
+  | "wait"
+  | "ask_user"
+  | "stop";
+
+/** What the model and the agent are told. Schema: `schemas/refused-call.avsc`. */
+export interface Refusal {
+  readonly schemaVersion: 1;
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  /** First characters of the canonical form. */
+  readonly arguments: string;
+  readonly reason: ReasonCode;
+  readonly message: string;
+  readonly duplicate: boolean;
+  readonly note: string | null;
+  readonly rule: string;
+  readonly policy: string;
+  /** Rung of the ladder, 0: none. */
+  readonly level: number;
+  readonly count: number;
+  readonly retryable: boolean;
+  readonly disposition: Disposition;
+  readonly previousCall: PreviousCall | null;
+  readonly previousResult: PreviousResult | null;
+  readonly conflict: Conflict | null;
+  readonly resolution: Resolution;
+  readonly suggestedNext: readonly string[];
+  /** Everything wrong with the arguments, each with its path (`invalid_arguments`). */
+  readonly problems: readonly { readonly path: string; readonly message: string }[];
+}
+
+export interface PreviousCall {
+  readonly callId: string;
+  readonly decisionId: string;
+  readonly tool: string;
+  readonly atMs: number;
+  readonly status: CallStatus;
+}
+
+export type PreviousResult =
+  | { readonly inline: string; readonly digest: string | null; readonly bytes: number }
+  | { readonly ref: string; readonly digest: string | null; readonly bytes: number };
+
+export interface Conflict {
+  readonly resource: string;
+  readonly path: readonly string[];
+}
+
+export interface Resolution {
+  readonly type: "retry_after" | "approval" | "confirmation" | "new_turn" | "none";
+  readonly retryAfterMs: number | null;
+  readonly approvalId: string | null;
+}
+
+/** State of an allowed call as the gate knows it. */
+export type CallStatus = "in_flight" | "held" | "succeeded" | "failed" | "not_executed" | "unknown";
+
+/** The same proposal again: the whole decision as it was journaled. Changes no state. */
+export interface DecisionRepeated {
+  readonly type: "repeated";
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly decisionId: string;
+  readonly decision: DecisionEvent;
+}
+
+export interface ResultRecorded {
+  readonly type: "result_recorded";
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly atMs: number;
+  /** As judged: an output that an error pattern matches is `failed`. */
+  readonly status: ResultStatus;
+  /** Kept output; null where none came or more came than is kept. */
+  readonly output: string | null;
+  /** Digest without the fields declared `volatile_output`; null: none came. */
+  readonly outputDigest: string | null;
+  readonly outputBytes: number;
+  /** The whole output is kept: a read can be answered with it. */
+  readonly whole: boolean;
+  readonly error: CallError | null;
+  /** The same call may succeed later: time-out, 429, 5xx. */
+  readonly transient: boolean;
+  readonly durationMs: number | null;
+  readonly cost: Money | null;
+  readonly evicted: Evicted | null;
+}
+
+/** A tick found the call past its deadline without a result. */
+export interface OutcomeUnknown {
+  readonly type: "outcome_unknown";
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly atMs: number;
+}
+
+/** An unknown outcome was told by a person or a late result. */
+export interface CallReconciled {
+  readonly type: "reconciled";
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly atMs: number;
+  readonly outcome: "succeeded" | "failed" | "not_executed";
+  readonly by: string;
+  readonly reason: string | null;
+}
+
+/** A result or verdict that changes nothing, with the reason why. */
+export interface InputIgnored {
+  readonly type: "ignored";
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly input: "result" | VerdictKind;
+  readonly why: IgnoredWhy;
+  /** The decision or hold it named, as far as it named one. */
+  readonly id: string | null;
+}
+
+export type IgnoredWhy =
+  | "unknown_call"
+  | "unknown_approval"
+  | "already_decided"
+  | "already_reported"
+  | "reason_required"
+  | "self_approval"
+  | "not_unknown"
+  | "wrong_call"
+  | "not_supported";

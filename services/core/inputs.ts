@@ -1,0 +1,111 @@
+/** What the gate consumes, decoded. One input gives one journal record, whatever comes of it. */
+
+export type GateInput = ProposalInput | ResultInput | VerdictInput | TickInput;
+
+/** One tool call that an agent wants to make. Ids are ASCII; times are never taken from here. */
+export interface ProposalInput {
+  readonly type: "proposal";
+  readonly tenantId: string;
+  readonly conversationId: string;
+  /** The model's id of the call: unique in (conversation, turn, step). */
+  readonly callId: string;
+  readonly agentId: string | null;
+  /** One user message and what follows; null where the platform does not say. */
+  readonly turn: string | null;
+  /** One model message: its calls were issued together. */
+  readonly step: string | null;
+  readonly tool: string;
+  /** JSON text as it arrived. The strict parser of `canonical/` is the first to read it. */
+  readonly arguments: string | Uint8Array;
+  /** What the model said with the call. */
+  readonly assistantText: string | null;
+  readonly estimatedCost: Money | null;
+  /** Id of a user's confirmation that the platform vouches for. */
+  readonly confirmation: string | null;
+  /** Set by the shell where the envelope itself is not acceptable: the call is refused so. */
+  readonly rejected: EnvelopeRejection | null;
+}
+
+export interface EnvelopeRejection {
+  readonly reason: "malformed" | "too_large" | "misrouted";
+  readonly message: string;
+}
+
+/** Micro-units (1,000,000 = one unit of the currency) and an ISO 4217 code. */
+export interface Money {
+  readonly microUnits: number;
+  readonly currency: string;
+}
+
+export const RESULT_STATUSES = [
+  "started",
+  "succeeded",
+  "failed",
+  "not_executed",
+  "unknown",
+] as const;
+export type ResultStatus = (typeof RESULT_STATUSES)[number];
+
+/** What an executor reports of an allowed call. */
+export interface ResultInput {
+  readonly type: "result";
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly decisionId: string;
+  readonly status: ResultStatus;
+  /** The output as text (JSON where the tool gives JSON), bounded; null: none was reported. */
+  readonly output: string | null;
+  /** Digest of the whole output, also of what was cut; null: the gate digests `output`. */
+  readonly outputDigest: string | null;
+  /** Length of the whole output in bytes; larger than `output` where that was cut. */
+  readonly outputBytes: number | null;
+  readonly error: CallError | null;
+  readonly durationMs: number | null;
+  readonly cost: Money | null;
+}
+
+export interface CallError {
+  readonly code: string | null;
+  readonly message: string;
+  readonly retryable: boolean | null;
+}
+
+export const VERDICT_KINDS = [
+  "approve",
+  "deny",
+  "grant",
+  "revoke",
+  "reconcile",
+  "resume",
+  "end",
+  "cancel",
+  "tick",
+] as const;
+export type VerdictKind = (typeof VERDICT_KINDS)[number];
+
+/** A person's (or operator's) word. A verdict of kind `tick` is a `TickInput`. */
+export interface VerdictInput {
+  readonly type: "verdict";
+  readonly kind: Exclude<VerdictKind, "tick">;
+  readonly tenantId: string;
+  readonly conversationId: string;
+  /** approve, deny, cancel: the hold it answers. */
+  readonly approvalId: string | null;
+  /** reconcile: the call whose outcome is told. */
+  readonly decisionId: string | null;
+  /** reconcile: what became of it. */
+  readonly outcome: "succeeded" | "failed" | "not_executed" | null;
+  /** grant, revoke: the tier or the tool; how many calls; until when (gate time, ms). */
+  readonly tier: string | null;
+  readonly tool: string | null;
+  readonly calls: number | null;
+  readonly untilMs: number | null;
+  readonly by: string;
+  readonly reason: string | null;
+}
+
+/** Time has passed: deadlines up to the input's append time fall due. Concerns all conversations. */
+export interface TickInput {
+  readonly type: "tick";
+}

@@ -1,0 +1,51 @@
+/**
+ * Every bound of the engine's state, in one place. A policy may lower some of them; none can be
+ * raised above what stands here. What happens at a bound is written beside it.
+ */
+export const LIMITS = {
+  /** Names of calls (redelivery, call id conflict) kept a conversation. Writes never go in their window. */
+  callNames: 4_096,
+  /** Bytes of recorded decisions kept for redelivery, a conversation. */
+  callNameBytes: 8 * 1024 * 1024,
+  /** How long a call's name is remembered at least, in ms of gate time. */
+  callNameKeepMs: 3_600_000,
+  /** Twins of reads: the least recently used goes first. */
+  readTwins: 1_024,
+  /** Bytes of kept outputs of reads, a conversation. */
+  readTwinBytes: 4 * 1024 * 1024,
+  /** Twins of writes: new writes are refused (`history_full`) beyond this. */
+  writeTwins: 2_048,
+  /** Bytes of kept outputs of writes, a conversation; beyond it only their digest is kept. */
+  writeTwinBytes: 4 * 1024 * 1024,
+  /** Resources with a remembered last write. */
+  resources: 2_048,
+  /** Exclusive effects held, a conversation. */
+  exclusiveEffects: 2_048,
+  /** Calls in flight, unknown or held, a conversation. */
+  openCalls: 256,
+  /** Loops, cycles and tools with strikes, a conversation; the oldest goes first. */
+  strikes: 128,
+  /** Tiers and tools with a counter, a conversation. */
+  counters: 256,
+  /** Calls remembered in one rate window; also the largest N of a rate. */
+  rateWindowCalls: 1_000,
+  /** Calls in the ring: default, least and most. */
+  ringDefault: 64,
+  ringMin: 8,
+  ringMax: 512,
+  /** Bytes of a kept output: default and most. */
+  outputBytesDefault: 16_384,
+  outputBytesMax: 262_144,
+  /** Characters shown in a refusal. */
+  shownArguments: 500,
+  shownResult: 1_000,
+  shownError: 500,
+  /** Entries of `evicted` and of notices in one event. */
+  noticesPerDecision: 16,
+  /** Characters of an id (tenant, conversation, call, agent, turn, step). */
+  idLength: 256,
+  /** Characters of a tool name. */
+  toolNameLength: 256,
+  /** Characters of what the model said with a call. */
+  assistantTextLength: 16_384,
+} as const;

@@ -1,0 +1,129 @@
+/**
+ * An immutable map from strings to values: a hash trie of 16-way nodes. `trieSet` copies the path
+ * it changes and shares the rest, so that keeping an earlier state is keeping a reference.
+ *
+ * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
+ */
+export interface Trie<V> {
+  readonly root: TrieNode<V> | undefined;
+  readonly size: number;
+}
+
+type TrieNode<V> = Branch<V> | Leaf<V>;
+
+interface Branch<V> {
+  readonly slots: readonly (TrieNode<V> | undefined)[];
+}
+
+interface Leaf<V> {
+  readonly slots: undefined;
+  readonly hash: number;
+  readonly key: string;
+  readonly value: V;
+  /** Other keys of the same 32-bit hash. */
+  readonly next: Leaf<V> | undefined;
+}
+
+const BITS = 4;
+const WIDTH = 16;
+const MASK = WIDTH - 1;
+
+const EMPTY: Trie<never> = { root: undefined, size: 0 };
+
+export function emptyTrie<V>(): Trie<V> {
+  return EMPTY;
+}
+
+/** FNV-1a over UTF-16 code units. Not for identity: equal hashes are told apart by their keys. */
+function hashOf(key: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < key.length; i++) {
+    h ^= key.charCodeAt(i);
+    h = Math.imul(h, 0x01000193);
+  }
+  return (h ^ (h >>> 15)) >>> 0;
+}
+
+export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
+  let node = trie.root;
+  const hash = hashOf(key);
+  let shift = 0;
+  while (node !== undefined && node.slots !== undefined) {
+    node = node.slots[(hash >>> shift) & MASK];
+    shift += BITS;
+  }
+  let leaf: Leaf<V> | undefined = node;
+  while (leaf !== undefined) {
+    if (leaf.hash === hash && leaf.key === key) return leaf.value;
+    leaf = leaf.next;
+  }
+  return undefined;
+}
+
+export function trieSet<V>(trie: Trie<V>, key: string, value: V): Trie<V> {
+  const had = trieGet(trie, key) !== undefined;
+  const leaf: Leaf<V> = { slots: undefined, hash: hashOf(key), key, value, next: undefined };
+  return { root: insert(trie.root, leaf, 0), size: trie.size + (had ? 0 : 1) };
+}
+
+function insert<V>(node: TrieNode<V> | undefined, leaf: Leaf<V>, shift: number): TrieNode<V> {
+  if (node === undefined) return leaf;
+  if (node.slots !== undefined) {
+    const slots = node.slots.slice();
+    const at = (leaf.hash >>> shift) & MASK;
+    slots[at] = insert(slots[at], leaf, shift + BITS);
+    return { slots };
+  }
+  if (node.hash === leaf.hash) return { ...leaf, next: without(node, leaf.key) };
+  const slots: (TrieNode<V> | undefined)[] = new Array(WIDTH).fill(undefined);
+  slots[(node.hash >>> shift) & MASK] = node;
+  return insert({ slots }, leaf, shift);
+}
+
+function without<V>(leaf: Leaf<V> | undefined, key: string): Leaf<V> | undefined {
+  if (leaf === undefined) return undefined;
+  if (leaf.key === key) return leaf.next;
+  return { ...leaf, next: without(leaf.next, key) };
+}
+
+export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
+  if (trieGet(trie, key) === undefined) return trie;
+  if (trie.size === 1) return emptyTrie();
+  return { root: remove(trie.root, hashOf(key), key, 0), size: trie.size - 1 };
+}
+
+function remove<V>(
+  node: TrieNode<V> | undefined,
+  hash: number,
+  key: string,
+  shift: number,
+): TrieNode<V> | undefined {
+  if (node === undefined) return undefined;
+  if (node.slots === undefined) return without(node, key);
+  const slots = node.slots.slice();
+  const at = (hash >>> shift) & MASK;
+  slots[at] = remove(slots[at], hash, key, shift + BITS);
+  return slots.every((slot) => slot === undefined) ? undefined : { slots };
+}
+
+/** All entries, in no particular order (T1). */
+export function* trieEntries<V>(trie: Trie<V>): Generator<readonly [string, V]> {
+  if (trie.root !== undefined) yield* entriesOf(trie.root);
+}
+
+function* entriesOf<V>(node: TrieNode<V>): Generator<readonly [string, V]> {
+  if (node.slots === undefined) {
+    for (let leaf: Leaf<V> | undefined = node; leaf !== undefined; leaf = leaf.next) {
+      yield [leaf.key, leaf.value];
+    }
+    return;
+  }
+  for (const slot of node.slots) {
+    if (slot !== undefined) yield* entriesOf(slot);
+  }
+}
+
+/** All entries, sorted by key in UTF-16 order: the order for digests and snapshots. */
+export function trieSorted<V>(trie: Trie<V>): (readonly [string, V])[] {
+  return [...trieEntries(trie)].sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0));
+}

@@ -1,0 +1,211 @@
+/**
+ * What the gate remembers of one conversation. Immutable: `evolve` gives a new one and shares what
+ * did not change.
+ *
+ * S1 every collection has a bound in `limits.ts`; at it only reads and refusals go.
+ * S2 an entry past its `dropAt` counts as absent.
+ * S3 `n` counts allowed calls and results: "since" compares it, never times.
+ */
+import type { CallFacts, CallStatus, DecisionEvent, Occurrence, Strike } from "../events.ts";
+import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
+import { emptyTrie, type Trie } from "../persistent/trie.ts";
+
+export interface ConversationState {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  /** Gate times of the first and the latest proposal, ms. */
+  readonly startedAtMs: number;
+  readonly lastAtMs: number;
+  readonly n: number;
+  readonly turn: TurnState;
+  readonly totals: Totals;
+  readonly tools: Trie<ToolTotals>;
+  /** Decisions by call name: of writes and holds, which stay for their window. */
+  readonly kept: Ledger<NamedDecision>;
+  /** Decisions by call name: of reads and refusals, the oldest of which goes at the bound. */
+  readonly loose: Ledger<NamedDecision>;
+  readonly readTwins: Ledger<Twin>;
+  readonly writeTwins: Ledger<Twin>;
+  /** In flight, held or of unknown outcome, by decision id. */
+  readonly open: Trie<OpenCall>;
+  readonly writes: WriteHistory;
+  /** Exclusive effects that stand, by resource. */
+  readonly effects: Trie<EffectHolder>;
+  /** Recent calls, oldest first. */
+  readonly ring: readonly RingEntry[];
+  /** Loops with strikes, oldest first. */
+  readonly strikes: readonly Strike[];
+  /** Action keys of a cycle that is refused until progress. */
+  readonly cycle: readonly string[] | null;
+  readonly flags: Flags;
+  /** Times of the calls in each rate window, oldest first. */
+  readonly rates: Trie<readonly number[]>;
+  readonly grants: Trie<Grant>;
+  /** Confirmations spent, with the action key each is bound to. */
+  readonly confirmations: Trie<string>;
+}
+
+export interface TurnState {
+  readonly id: string | null;
+  /** Counts turns, so that a result knows whether its turn is still on. */
+  readonly index: number;
+  readonly startedAtMs: number;
+  readonly calls: number;
+  readonly steps: number;
+  readonly lastStep: string | null;
+}
+
+export interface Totals {
+  readonly calls: number;
+  readonly steps: number;
+}
+
+export interface ToolTotals {
+  readonly turnIndex: number;
+  readonly turnCalls: number;
+  readonly turnSteps: number;
+  readonly lastStep: string | null;
+}
+
+export interface NamedDecision {
+  /** The latest decision on that name: the terminal one once there is one. */
+  readonly decision: DecisionEvent;
+}
+
+/** The latest allowed call of an action key. */
+export interface Twin {
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly n: number;
+  readonly atMs: number;
+  readonly turn: string | null;
+  readonly step: string | null;
+  readonly status: CallStatus;
+  readonly windowUntilMs: number;
+  readonly occurrence: Occurrence;
+  /** Repeats answered or refused since it ran. */
+  readonly repeats: number;
+  readonly output: string | null;
+  readonly outputDigest: string | null;
+  readonly outputBytes: number;
+  readonly whole: boolean;
+  readonly errorMessage: string | null;
+  readonly transient: boolean;
+  /** How many calls in a row gave the present output digest. */
+  readonly sameOutputs: number;
+}
+
+export interface OpenCall {
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly agentId: string | null;
+  readonly actionKey: string;
+  readonly status: "in_flight" | "held" | "unknown";
+  readonly isRead: boolean;
+  readonly n: number;
+  readonly atMs: number;
+  readonly turnIndex: number;
+  readonly call: CallFacts;
+  /** In flight: when its outcome becomes unknown. Held: when the hold ends. Unknown: never. */
+  readonly deadlineMs: number | null;
+  readonly started: boolean;
+  /** Held calls: the decision that holds them. */
+  readonly held: HeldDecision | null;
+}
+
+export type HeldDecision = Extract<DecisionEvent, { type: "held" }>;
+
+/** The latest two writes by different action keys that may have changed something. */
+export interface LastWrites {
+  readonly latest: LastWrite | null;
+  readonly other: LastWrite | null;
+}
+
+export interface LastWrite {
+  readonly actionKey: string;
+  /** When it was allowed and when its result came (S3). */
+  readonly n: number;
+  readonly doneN: number;
+  /** False where it failed in a way that may have changed something all the same. */
+  readonly succeeded: boolean;
+}
+
+export interface WriteHistory {
+  readonly any: LastWrites;
+  readonly undeclared: LastWrites;
+  readonly byResource: Ledger<LastWrites>;
+}
+
+export interface EffectHolder {
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly kind: string;
+  readonly actionKey: string;
+  readonly atMs: number;
+  /** Failed: it may have happened all the same (time-out); a definite failure frees the resource. */
+  readonly status: CallStatus;
+}
+
+export interface RingEntry {
+  readonly n: number;
+  readonly decisionId: string;
+  readonly actionKey: string;
+  readonly tool: string;
+  readonly atMs: number;
+  readonly turnIndex: number;
+  readonly isRead: boolean;
+  readonly status: CallStatus;
+  readonly transient: boolean;
+  /** Digest of the output, or of the error where the call failed; null: none known. */
+  readonly digest: string | null;
+}
+
+export interface Flags {
+  readonly userInputRequired: boolean;
+  readonly ended: "turn" | "conversation" | null;
+  /** The action key that the model must not simply propose again. */
+  readonly acknowledge: string | null;
+}
+
+export interface Grant {
+  readonly used: number;
+  readonly expiresAtMs: number;
+}
+
+const NO_WRITES: LastWrites = { latest: null, other: null };
+
+export const NO_FLAGS: Flags = { userInputRequired: false, ended: null, acknowledge: null };
+
+export function initialState(
+  tenantId: string,
+  conversationId: string,
+  atMs: number,
+): ConversationState {
+  return {
+    tenantId,
+    conversationId,
+    startedAtMs: atMs,
+    lastAtMs: atMs,
+    n: 0,
+    turn: { id: null, index: 0, startedAtMs: atMs, calls: 0, steps: 0, lastStep: null },
+    totals: { calls: 0, steps: 0 },
+    tools: emptyTrie(),
+    kept: emptyLedger(),
+    loose: emptyLedger(),
+    readTwins: emptyLedger(),
+    writeTwins: emptyLedger(),
+    open: emptyTrie(),
+    writes: { any: NO_WRITES, undeclared: NO_WRITES, byResource: emptyLedger() },
+    effects: emptyTrie(),
+    ring: [],
+    strikes: [],
+    cycle: null,
+    flags: NO_FLAGS,
+    rates: emptyTrie(),
+    grants: emptyTrie(),
+    confirmations: emptyTrie(),
+  };
+}
