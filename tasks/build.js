@@ -1,0 +1,3 @@
+import { ensureBuilt } from "./ensure-built.js";
+
+await ensureBuilt({ force: true });

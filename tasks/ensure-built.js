@@ -1,0 +1,181 @@
+// Builds dist/ with tsc when it is missing or was built from other sources. The build goes to a
+// directory beside dist/ and is moved in place whole, so that a process which starts meanwhile never
+// runs half a build, and a source that was removed leaves nothing behind.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ROOT } from "./ensure-installed.js";
+
+const SOURCES = ["services", "schemas", "tsconfig.json", "package.json"];
+const DIST = join(ROOT, "dist");
+const STAMP = join(DIST, ".sources");
+const LOCK = join(ROOT, "dist-build.lock");
+const LOCK_OWNER = join(LOCK, "pid");
+const LOCK_POLL_MS = 50;
+const LOCK_WITHOUT_OWNER_MS = 5_000;
+
+/** @param {string} message */
+const note = (message) => process.stderr.write(`callgate: ${message}\n`);
+
+/**
+ * One line for each source file: path, modification time, size.
+ * @param {string} path
+ * @param {string[]} lines
+ */
+function listSources(path, lines) {
+  const stat = statSync(join(ROOT, path), { throwIfNoEntry: false });
+  if (stat === undefined) {
+    return;
+  }
+  if (!stat.isDirectory()) {
+    lines.push(`${path} ${stat.mtimeMs} ${stat.size}`);
+    return;
+  }
+  for (const name of readdirSync(join(ROOT, path)).sort()) {
+    listSources(`${path}/${name}`, lines);
+  }
+}
+
+/** A digest that changes whenever a source file is added, removed, touched or resized. */
+function sourcesDigest() {
+  /** @type {string[]} */
+  const lines = [];
+  for (const source of SOURCES) {
+    listSources(source, lines);
+  }
+  return createHash("sha256").update(lines.join("\n")).digest("hex");
+}
+
+function isCurrent() {
+  return existsSync(STAMP) && readFileSync(STAMP, "utf8") === sourcesDigest();
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** Removes the lock of a process that died while it built. */
+function breakStaleLock() {
+  const age = Date.now() - (statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+  const owner = existsSync(LOCK_OWNER) ? Number(readFileSync(LOCK_OWNER, "utf8")) : 0;
+  const stale = owner > 0 ? !isAlive(owner) : age > LOCK_WITHOUT_OWNER_MS;
+  if (!stale) {
+    return;
+  }
+  // Moved away first: of two that see the same stale lock, only one moves it.
+  const grave = `${LOCK}.${process.pid}`;
+  try {
+    renameSync(LOCK, grave);
+  } catch {
+    return;
+  }
+  rmSync(grave, { recursive: true, force: true });
+}
+
+/** @returns {boolean} whether this process holds the lock now */
+function tryLock() {
+  try {
+    mkdirSync(LOCK);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") {
+      return false;
+    }
+    throw error;
+  }
+  writeFileSync(LOCK_OWNER, String(process.pid));
+  return true;
+}
+
+/**
+ * @param {string} outDir
+ * @returns {Promise<number>} tsc's exit code
+ */
+function compile(outDir) {
+  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  const child = spawn(process.execPath, [tsc, "--project", ROOT, "--outDir", outDir], {
+    cwd: ROOT,
+    stdio: ["ignore", 2, 2],
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve(code ?? 1));
+  });
+}
+
+/** @returns {Promise<boolean>} whether dist/ is the build of the sources as they were at the start */
+async function build() {
+  const digest = sourcesDigest();
+  const outDir = join(ROOT, `dist-build-${process.pid}`);
+  const oldDir = `${outDir}-old`;
+  try {
+    if ((await compile(outDir)) !== 0) {
+      return false;
+    }
+    // Code finds the schemas at the same relative place in the sources and in the build.
+    if (existsSync(join(ROOT, "schemas"))) {
+      cpSync(join(ROOT, "schemas"), join(outDir, "schemas"), { recursive: true });
+    }
+    writeFileSync(join(outDir, ".sources"), digest);
+    if (existsSync(DIST)) {
+      renameSync(DIST, oldDir);
+    }
+    renameSync(outDir, DIST);
+    return true;
+  } finally {
+    rmSync(outDir, { recursive: true, force: true });
+    rmSync(oldDir, { recursive: true, force: true });
+  }
+}
+
+function unlock() {
+  rmSync(LOCK, { recursive: true, force: true });
+}
+
+/**
+ * Returns when dist/ is the build of the present sources. Safe to run in several processes at once.
+ * Writes to stderr only; ends the process with exit code 3 when the sources do not compile.
+ * @param {{ force?: boolean }} [options] `force` builds even when dist/ is current
+ */
+export async function ensureBuilt(options = {}) {
+  if (options.force !== true && isCurrent()) {
+    return;
+  }
+  if (!existsSync(join(ROOT, "node_modules", "typescript"))) {
+    note("the compiler is not installed: run `npm ci` first");
+    process.exit(3);
+  }
+  while (!tryLock()) {
+    await sleep(LOCK_POLL_MS);
+    breakStaleLock();
+  }
+  process.once("exit", unlock);
+  const stopped = () => process.exit(130);
+  process.once("SIGINT", stopped).once("SIGTERM", stopped);
+  if (options.force === true || !isCurrent()) {
+    note("building dist/ (once for each change of the sources)");
+    if (!(await build())) {
+      note("the build failed: see the compiler's messages above");
+      process.exit(3);
+    }
+  }
+  process.off("SIGINT", stopped).off("SIGTERM", stopped).off("exit", unlock);
+  unlock();
+}

@@ -1,0 +1,76 @@
+// Installs the packages of package-lock.json when they are missing or others, so that `npm test` and
+// `npm run demo` work on a fresh clone. Plain JavaScript without packages: it runs before there are any.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const NODE_FLOOR = { major: 20, minor: 20 };
+
+/**
+ * Ends the process with exit code 3 when this Node is older than package.json's `engines` allows.
+ */
+function requireNode() {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const tooOld =
+    major < NODE_FLOOR.major || (major === NODE_FLOOR.major && minor < NODE_FLOOR.minor);
+  if (!tooOld) {
+    return;
+  }
+  process.stderr.write(
+    `callgate: Node ${process.versions.node} is too old: install Node ` +
+      `${NODE_FLOOR.major}.${NODE_FLOOR.minor} or newer and try again\n`,
+  );
+  process.exit(3);
+}
+
+/** @typedef {{ packages?: Record<string, { version?: string, optional?: boolean }> }} Lock */
+
+/**
+ * @param {string} path
+ * @returns {Lock | undefined}
+ */
+function readLock(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}
+
+/** True when node_modules holds every package of the lock in its locked version. */
+function isInstalled() {
+  const wanted = readLock(join(ROOT, "package-lock.json"))?.packages ?? {};
+  const present = readLock(join(ROOT, "node_modules", ".package-lock.json"))?.packages;
+  if (present === undefined) {
+    return false;
+  }
+  return Object.entries(wanted).every(
+    ([path, entry]) =>
+      path === "" || entry.optional === true || present[path]?.version === entry.version,
+  );
+}
+
+/**
+ * Runs `npm ci --ignore-scripts` when something is missing, with all its output on stderr; ends the
+ * process with exit code 3 when that fails.
+ */
+export function ensureInstalled() {
+  requireNode();
+  if (isInstalled()) {
+    return;
+  }
+  process.stderr.write("callgate: installing the packages of package-lock.json (npm ci)\n");
+  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--include=dev"];
+  const npm = process.env["npm_execpath"];
+  const [command, before] = npm === undefined ? ["npm", []] : [process.execPath, [npm]];
+  const done = spawnSync(command, [...before, ...args], {
+    cwd: ROOT,
+    stdio: ["ignore", 2, 2],
+    shell: npm === undefined && process.platform === "win32",
+  });
+  if (done.status !== 0) {
+    const why = done.error?.message ?? `npm ci ended with ${done.signal ?? `code ${done.status}`}`;
+    process.stderr.write(
+      `callgate: the packages could not be installed: ${why}: see npm's message above\n`,
+    );
+    process.exit(3);
+  }
+}
