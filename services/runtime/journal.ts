@@ -1,0 +1,75 @@
+/**
+ * The journal record: what the gate consumed, what came of it, and where it goes on reading.
+ *
+ * J1 `seq` starts at 1 and has no gap; `prevHash` is the SHA-256 (hex) of the value bytes of the
+ *    record before it, `GENESIS_HASH` for the first.
+ * J2 every consumed input gives exactly one record; events may be empty.
+ * J3 `next` of the last record is where reading goes on; nothing else is asked for positions.
+ * J4 no record holds an idempotency key.
+ */
+import type { GateEvent } from "../core/events.ts";
+import type { GateInput } from "../core/inputs.ts";
+import type { InputTopic, PerInput } from "./topics.ts";
+
+export const GENESIS_HASH = "0".repeat(64);
+
+/** Every n-th record carries the hash of the state after it. */
+export const STATE_HASH_EVERY = 1_000;
+
+export type JournalRecord = {
+  readonly seq: number;
+  readonly prevHash: string;
+  readonly input: JournalInput;
+  /** Offset to read next, by input topic. */
+  readonly next: PerInput;
+  /** Gate time in ms after this record, by input topic: the largest append time seen so far. */
+  readonly clocks: PerInput;
+  /**
+   * Largest gate time of any record before this one, in ms; 0 for the first. Where the log's start
+   * has moved, it tells how old everything is that can no longer be read.
+   */
+  readonly previousAtMs: number;
+  /** Revision of the policy that decided, `sha256:…`. */
+  readonly policyRevision: string;
+  readonly events: readonly GateEvent[];
+  /** Hash of the state after this record, hex, on every `STATE_HASH_EVERY`-th; else null. */
+  readonly stateHash: string | null;
+};
+
+export type InputPosition = {
+  readonly topic: InputTopic;
+  readonly partition: number;
+  readonly offset: number;
+  /** As assigned by the log; not yet made monotone. */
+  readonly appendTimeMs: number;
+};
+
+export type JournalInput = DecidedInput | QuarantinedInput | IdleInput;
+
+/** The input as it was decided: a journal can be decided again under another policy. */
+export type DecidedInput = {
+  readonly type: "decided";
+  readonly at: InputPosition;
+  readonly input: GateInput;
+};
+
+/** The input went to the dead letters; the record's events are empty. */
+export type QuarantinedInput = {
+  readonly type: "quarantined";
+  readonly at: InputPosition;
+  readonly code: QuarantineCode;
+};
+
+export const QUARANTINE_CODES = ["undecodable", "misrouted", "too_large"] as const;
+
+export type QuarantineCode = (typeof QUARANTINE_CODES)[number];
+
+/** No input: written so that retention never leaves a partition without a journal record. */
+export type IdleInput = { readonly type: "idle" };
+
+/** A journal record with its place in the log. */
+export type CommittedRecord = {
+  readonly offset: number;
+  readonly appendTimeMs: number;
+  readonly record: JournalRecord;
+};

@@ -1,0 +1,33 @@
+/**
+ * The topics of the pipeline by their role. An adapter maps a role to a real topic name; every topic
+ * has the same number of partitions.
+ */
+export const TOPICS = [
+  "proposals",
+  "results",
+  "verdicts",
+  "allowed",
+  "refused",
+  "held",
+  "decisions",
+  "deadLetters",
+  "alerts",
+] as const;
+
+export type Topic = (typeof TOPICS)[number];
+
+/** What the gate consumes. */
+export const INPUT_TOPICS = ["proposals", "results", "verdicts"] as const;
+
+export type InputTopic = (typeof INPUT_TOPICS)[number];
+
+/** What only the gate writes, beside its journal (`decisions`) and the dead letters. */
+export type DecisionTopic = "allowed" | "refused" | "held";
+
+/** The topic that is the gate's own journal. */
+export const JOURNAL_TOPIC = "decisions";
+
+/** One number for each input topic: an offset to read next, or a gate time in ms. */
+export type PerInput = { readonly [topic in InputTopic]: number };
+
+export const NO_POSITION: PerInput = { proposals: 0, results: 0, verdicts: 0 };
