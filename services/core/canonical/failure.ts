@@ -27,25 +27,14 @@ const OVER_LIMIT: ReadonlySet<CanonicalCode> = new Set(["too_deep", "too_many_ke
 
 const SHOWN_CHARACTERS = 40;
 
-/** Leaves the walk of a text; only `parseStrict` catches it. */
-export class CanonicalStop extends Error {
-  readonly code: CanonicalCode;
-  readonly at: number;
-
-  constructor(code: CanonicalCode, message: string, at: number) {
-    super(message);
-    this.code = code;
-    this.at = at;
-  }
-}
-
+/** A refusal with its place; limits give `too_large`, all else `malformed`. */
 export function canonicalFailure(
   code: CanonicalCode,
   message: string,
   at: number,
 ): CanonicalFailure {
   const reason = OVER_LIMIT.has(code) ? "too_large" : "malformed";
-  return { ok: false, reason, code, message: `${message} (offset ${at})`, at };
+  return { ok: false, reason, code, message, at };
 }
 
 /** Input text as it may stand in a message: ASCII, short, in back-ticks. */
