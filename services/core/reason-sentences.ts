@@ -322,8 +322,8 @@ export const REASON_SENTENCES: { readonly [code in ReasonCode]: ReasonSentences 
     check: "gate",
     retryable: true,
     model:
-      "The gate could not be asked in time, so it is not known whether this call was decided, and it was not started. The same call may be proposed again under the same call id.",
+      "The gate gave no answer, so it is not known yet whether this call may run. Wait a moment and make the very same call once more; if there is still no answer, tell the user that it could not be checked.",
     operator:
-      "Made by clients only, never journaled: the gate is restoring, does not own the partition, has no policy, is closed, or did not answer in time; `detail` says which.",
+      "Made by clients only, never journaled: the gate is restoring, does not own the partition, has no policy, is closed, or did not answer in time; `detail` says which. Proposing again under the same call id is safe.",
   },
 };
