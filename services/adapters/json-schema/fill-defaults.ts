@@ -1,0 +1,147 @@
+/**
+ * Fills a schema's `default` values into a value, for the identity of a call: a call that leaves an
+ * argument out and one that spells its default out are the same call. Defaults are taken where the
+ * schema is certain to apply: in `properties`, in `items` and `prefixItems`, through local `$ref`s
+ * and `allOf`. Inside `anyOf`, `oneOf` and `if` the matching branch is open, so nothing is filled.
+ */
+type Schema = Readonly<Record<string, unknown>>;
+
+type Plan = {
+  readonly properties: readonly (readonly [name: string, plan: PropertyPlan])[];
+  readonly prefixItems: readonly (Plan | null)[];
+  readonly items: Plan | null;
+  readonly also: readonly Plan[];
+};
+
+type PropertyPlan = {
+  readonly fills: boolean;
+  readonly value: unknown;
+  readonly inside: Plan | null;
+};
+
+/** Nesting below which defaults are looked for; recursive schemas end here. */
+const PLAN_DEPTH_MAX = 8;
+/** Largest default after its own defaults are filled in, in values; beyond it, it stays as written. */
+const DEFAULT_VALUES_MAX = 1_000;
+
+/** A function that fills defaults; it returns its argument itself where there is nothing to fill. */
+export function compileDefaults(schema: Schema): (value: unknown) => unknown {
+  const planner: Planner = { root: schema, known: new Map() };
+  const plan = planOf(schema, planner, 0);
+  if (plan === null) return (value) => value;
+  return (value) => fill(plan, value);
+}
+
+/** A schema met again at one depth shares its plan, so that self-references cost no more time. */
+type Planner = {
+  readonly root: Schema;
+  readonly known: Map<Schema, Map<number, Plan | null>>;
+};
+
+function planOf(schema: unknown, planner: Planner, depth: number): Plan | null {
+  if (!isObject(schema) || depth > PLAN_DEPTH_MAX) return null;
+  const byDepth = planner.known.get(schema) ?? new Map<number, Plan | null>();
+  planner.known.set(schema, byDepth);
+  const known = byDepth.get(depth);
+  if (known !== undefined) return known;
+  const plan = makePlan(schema, planner, depth);
+  byDepth.set(depth, plan);
+  return plan;
+}
+
+function makePlan(schema: Schema, planner: Planner, depth: number): Plan | null {
+  const properties = propertyPlans(schema["properties"], planner, depth);
+  const prefixItems = listOf(schema["prefixItems"]).map((i) => planOf(i, planner, depth + 1));
+  const items = planOf(schema["items"], planner, depth + 1);
+  const also = [resolveLocal(schema["$ref"], planner.root), ...listOf(schema["allOf"])]
+    .map((part) => planOf(part, planner, depth + 1))
+    .filter((part) => part !== null);
+  const idle =
+    properties.length + also.length === 0 && items === null && prefixItems.every((p) => p === null);
+  return idle ? null : { properties, prefixItems, items, also };
+}
+
+function propertyPlans(properties: unknown, planner: Planner, depth: number): Plan["properties"] {
+  if (!isObject(properties)) return [];
+  const plans: (readonly [string, PropertyPlan])[] = [];
+  for (const [name, schema] of Object.entries(properties)) {
+    const inside = planOf(schema, planner, depth + 1);
+    const fills = isObject(schema) && Object.hasOwn(schema, "default");
+    if (!fills && inside === null) continue;
+    const value = fills ? completeDefault(schema["default"], inside) : undefined;
+    plans.push([name, { fills, value, inside }]);
+  }
+  return plans;
+}
+
+/** A default is filled like any other value, once, unless self-references would blow it up. */
+function completeDefault(value: unknown, inside: Plan | null): unknown {
+  if (inside === null) return value;
+  const filled = fill(inside, value);
+  return countValues(filled, DEFAULT_VALUES_MAX) > DEFAULT_VALUES_MAX ? value : filled;
+}
+
+function countValues(value: unknown, budget: number): number {
+  if (typeof value !== "object" || value === null) return 1;
+  let count = 1;
+  for (const child of Object.values(value)) {
+    count += countValues(child, budget - count);
+    if (count > budget) return count;
+  }
+  return count;
+}
+
+/** Only `#` and `#/…` pointers; a reference by anchor or id fills nothing. */
+function resolveLocal(reference: unknown, root: Schema): unknown {
+  if (typeof reference !== "string" || !/^#(\/|$)/.test(reference)) return undefined;
+  let target: unknown = root;
+  for (const raw of reference.split("/").slice(1)) {
+    const key = raw.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (!isObject(target) || !Object.hasOwn(target, key)) return undefined;
+    target = target[key];
+  }
+  return target;
+}
+
+function fill(plan: Plan, value: unknown): unknown {
+  let filled = Array.isArray(value) ? fillItems(plan, value) : value;
+  if (isObject(filled)) filled = fillProperties(plan, filled);
+  for (const part of plan.also) filled = fill(part, filled);
+  return filled;
+}
+
+function fillProperties(plan: Plan, value: Schema): Schema {
+  let copy: Record<string, unknown> | null = null;
+  for (const [name, property] of plan.properties) {
+    const present = Object.hasOwn(value, name);
+    if (!present && !property.fills) continue;
+    const after = present ? fillInside(property, value[name]) : property.value;
+    if (present && after === value[name]) continue;
+    copy ??= { ...value };
+    copy[name] = after;
+  }
+  return copy ?? value;
+}
+
+function fillInside(property: PropertyPlan, value: unknown): unknown {
+  return property.inside === null ? value : fill(property.inside, value);
+}
+
+function fillItems(plan: Plan, value: readonly unknown[]): readonly unknown[] {
+  let changed = false;
+  const filled = value.map((item, index) => {
+    const itemPlan = index < plan.prefixItems.length ? plan.prefixItems[index] : plan.items;
+    const after = itemPlan === null || itemPlan === undefined ? item : fill(itemPlan, item);
+    if (after !== item) changed = true;
+    return after;
+  });
+  return changed ? filled : value;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

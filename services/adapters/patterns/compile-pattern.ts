@@ -1,0 +1,41 @@
+/**
+ * Regular expressions from policies and tool schemas, run by an engine whose time is linear in the
+ * text: a pattern that an author or a tool server wrote must not be able to stall the gate.
+ */
+import { RE2JS } from "re2js";
+import type { CapabilityProblem, CompiledPattern } from "../../core/capabilities.ts";
+
+/** Longest accepted pattern, in characters. Hand-written patterns are far below it. */
+const PATTERN_LENGTH_MAX = 2_000;
+
+/**
+ * Compiles a pattern in ECMAScript spelling. Look-around and back-references are refused: they are
+ * what a linear-time engine cannot run.
+ */
+export function compilePattern(
+  pattern: string,
+  options: { readonly ignoreCase?: boolean } = {},
+): CompiledPattern | CapabilityProblem {
+  if (pattern.length > PATTERN_LENGTH_MAX) {
+    return { ok: false, problem: `the pattern is longer than ${PATTERN_LENGTH_MAX} characters` };
+  }
+  try {
+    const flags = options.ignoreCase === true ? RE2JS.CASE_INSENSITIVE : 0;
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), flags);
+    return { ok: true, test: (text) => compiled.test(text) };
+  } catch (error) {
+    return { ok: false, problem: explain(error) };
+  }
+}
+
+function explain(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const cause = text.replace(/^error parsing regexp: /, "");
+  if (/`?\(\?<?[=!]/.test(text)) {
+    return "look-ahead and look-behind are not supported: they cannot run in linear time";
+  }
+  if (/invalid escape sequence: `?\\[1-9]/.test(text)) {
+    return "back-references are not supported: they cannot run in linear time";
+  }
+  return `not a regular expression that runs in linear time: ${cause}`;
+}

@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { createJsonSchemaCompiler } from "../../../../services/adapters/json-schema/compile-json-schema.ts";
+import { compilePattern } from "../../../../services/adapters/patterns/compile-pattern.ts";
+import type { CompiledJsonSchema } from "../../../../services/core/capabilities.ts";
+
+const compileJsonSchema = createJsonSchemaCompiler(compilePattern);
+
+function compiled(schema: unknown): CompiledJsonSchema {
+  const result = compileJsonSchema(schema);
+  if (!result.ok) throw new Error(result.problem);
+  return result;
+}
+
+function problemOf(schema: unknown): string {
+  const result = compileJsonSchema(schema);
+  return result.ok ? "" : result.problem;
+}
+
+const ORDER = {
+  type: "object",
+  required: ["order_id", "amount"],
+  properties: {
+    order_id: { type: "string" },
+    amount: { type: ["number", "string"] },
+    currency: { enum: ["EUR", "USD"] },
+    lines: { type: "array", items: { type: "object", required: ["sku"] } },
+  },
+  additionalProperties: false,
+};
+
+describe("validate", () => {
+  it("finds nothing wrong with a valid value", () => {
+    const value = { order_id: "7", amount: "1.00", currency: "EUR", lines: [{ sku: "a" }] };
+    expect(compiled(ORDER).validate(value)).toEqual([]);
+  });
+
+  it("lists every problem with its JSON path, and no value", () => {
+    const value = { amount: true, currency: "secret", lines: [{ sku: 1 }, {}], "other key": 1 };
+    expect(compiled(ORDER).validate(value)).toEqual([
+      { path: "$.order_id", message: "is missing" },
+      { path: '$["other key"]', message: "is not an argument of this tool" },
+      { path: "$.amount", message: "must be number or string, not boolean" },
+      { path: "$.currency", message: 'must be one of "EUR", "USD"' },
+      { path: "$.lines[1].sku", message: "is missing" },
+    ]);
+  });
+
+  it("bounds what it reports", () => {
+    const problems = compiled({ items: { type: "string" } }).validate(new Array(100).fill(1));
+    expect(problems).toHaveLength(33);
+    expect(problems.at(-1)).toEqual({ path: "$", message: "has 68 more problems" });
+  });
+
+  it("checks known formats and patterns, and ignores keywords it does not know", () => {
+    const schema = { type: "string", format: "date", pattern: "^2", "x-note": "hi" };
+    expect(compiled(schema).validate("2026-01-31")).toEqual([]);
+    expect(
+      compiled(schema)
+        .validate("1926-02-31")
+        .map((p) => p.message),
+    ).toEqual(['must match pattern "^2"', 'must match format "date"']);
+    expect(compiled({ format: "no-such-format" }).validate("x")).toEqual([]);
+  });
+
+  it("tells the patterns of one schema apart", () => {
+    const { validate } = compiled({ properties: { a: { pattern: "^a" }, b: { pattern: "^b" } } });
+    expect(validate({ a: "a", b: "b" })).toEqual([]);
+    expect(validate({ a: "b", b: "a" }).map((problem) => problem.path)).toEqual(["$.a", "$.b"]);
+  });
+
+  it("follows references inside the schema, also to itself", () => {
+    const schema = { type: "object", properties: { child: { $ref: "#" }, n: { type: "integer" } } };
+    expect(compiled(schema).validate({ child: { child: { n: "1" } } })).toEqual([
+      { path: "$.child.child.n", message: "must be integer, not string" },
+    ]);
+  });
+
+  it("keeps schemas apart, also those that share an id", () => {
+    const first = compiled({ $id: "urn:tool:order", type: "string" });
+    const second = compiled({ $id: "urn:tool:order", type: "number" });
+    expect(first.validate("x")).toEqual([]);
+    expect(second.validate("x")).toHaveLength(1);
+  });
+});
+
+describe("what does not compile", () => {
+  it.each([
+    ["a wrong type", { type: "object", properties: { a: { type: "str" } } }, "$.properties.a.type"],
+    ["a boolean required", { properties: { a: { required: true } } }, "$.properties.a.required"],
+    ["a reference outside", { $ref: "https://example.org/s.json" }, "nothing is fetched"],
+    ["a dangling reference", { $ref: "#/$defs/none" }, "`$ref` #/$defs/none"],
+    [
+      "references that never end",
+      { $defs: { a: { $ref: "#/$defs/a" } }, $ref: "#/$defs/a" },
+      "end",
+    ],
+    ["a pattern with look-ahead", { pattern: "(?=a)" }, "cannot run in linear time"],
+    ["an unknown dialect", { $schema: "https://example.org/dialect" }, "dialect"],
+    ["a list", [], "must be an object or a boolean"],
+    ["too many nodes", { enum: new Array(20_001).fill({}) }, "more than 20000 nodes"],
+  ])("%s", (_name, schema, told) => {
+    expect(problemOf(schema)).toContain(told);
+  });
+
+  it("a schema that is too deep", () => {
+    let schema: object = {};
+    for (let level = 0; level < 70; level += 1) schema = { items: schema };
+    expect(problemOf(schema)).toBe("the schema is deeper than 64 levels");
+  });
+});
+
+describe("defaults", () => {
+  it("fills what is missing, in nested objects and lists, and leaves the argument alone", () => {
+    const { defaults } = compiled({
+      properties: {
+        page: { default: 1 },
+        cc: { default: null },
+        options: { default: {}, properties: { sort: { default: "asc" } } },
+        lines: { items: { properties: { count: { default: 1 } } } },
+      },
+    });
+    const value = { page: 2, lines: [{ count: 5 }, {}] };
+    expect(defaults(value)).toEqual({
+      page: 2,
+      cc: null,
+      options: { sort: "asc" },
+      lines: [{ count: 5 }, { count: 1 }],
+    });
+    expect(value).toEqual({ page: 2, lines: [{ count: 5 }, {}] });
+  });
+
+  it("returns the same object where nothing is missing", () => {
+    const { defaults } = compiled({ properties: { page: { default: 1 } } });
+    const value = { page: 3 };
+    expect(defaults(value)).toBe(value);
+  });
+
+  it("goes through local references and allOf, not into alternatives", () => {
+    const { defaults } = compiled({
+      $defs: { paged: { properties: { page: { default: 1 } } } },
+      $ref: "#/$defs/paged",
+      allOf: [{ properties: { size: { default: 10 } } }],
+      anyOf: [{ properties: { open: { default: true } } }],
+    });
+    expect(defaults({})).toEqual({ page: 1, size: 10 });
+  });
+
+  it("ends on schemas that refer to themselves", () => {
+    const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+    const node = { default: {}, $ref: "#" };
+    const schema = { properties: Object.fromEntries(names.map((name) => [name, node])) };
+    expect(Object.keys(compiled(schema).defaults({}) as object)).toEqual(names);
+  });
+});
