@@ -42,3 +42,11 @@ export type PatternCapabilities = {
     options?: { readonly ignoreCase?: boolean },
   ) => CompiledPattern | CapabilityProblem;
 };
+
+/** Value forms that need a library. Total: null where the text is not such a value. */
+export type ValueCapabilities = {
+  /** The WHATWG serialization of an absolute URL. */
+  readonly url: (text: string) => string | null;
+  /** Plain decimal notation: no exponent, no needless zeros, no `-0`. */
+  readonly decimal: (text: string) => string | null;
+};

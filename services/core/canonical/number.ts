@@ -45,6 +45,12 @@ export function isExactNumber(value: number): boolean {
   return decimal.power < 0 || isExactInteger(value, decimal);
 }
 
+/** Whether a number token spells a whole number, in whatever spelling. */
+export function isWholeNumberText(token: string): boolean {
+  const { digits, power } = decimalOf(token);
+  return digits === "" || power >= 0;
+}
+
 function isExactInteger(value: number, decimal: Decimal): boolean {
   const printed = decimalOf(String(value));
   if (printed.digits !== decimal.digits || printed.power !== decimal.power) return false;
