@@ -17,6 +17,7 @@ const HOMES = {
   zod: "services/adapters/config",
 };
 
+/** @param {string} text */
 const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
 const packageRules = Object.entries(HOMES).map(([name, home]) => ({

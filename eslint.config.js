@@ -2,11 +2,12 @@
 // records; nothing else belongs here.
 import tseslint from "typescript-eslint";
 
-export default tseslint.config(
-  { ignores: ["node_modules/", "dist/", "dist-build*/", "coverage/", "test/fixtures/"] },
+export default [
   {
-    files: ["services/**/*.ts", "test/**/*.ts"],
-    ignores: ["**/*.d.ts"],
+    ignores: ["node_modules/", "dist/", "dist-build*/", "coverage/", "test/fixtures/", "**/*.d.ts"],
+  },
+  {
+    files: ["services/**/*.ts", "test/**/*.ts", "tasks/*.js", "bin/*.js"],
     languageOptions: {
       parser: tseslint.parser,
       parserOptions: { project: ["./test/tsconfig.json"], tsconfigRootDir: import.meta.dirname },
@@ -20,4 +21,4 @@ export default tseslint.config(
       "@typescript-eslint/switch-exhaustiveness-check": "error",
     },
   },
-);
+];

@@ -6,21 +6,20 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const NODE_FLOOR = { major: 20, minor: 20 };
 
-/**
- * Ends the process with exit code 3 when this Node is older than package.json's `engines` allows.
- */
+/** @param {string} name */
+const readManifest = (name) => JSON.parse(readFileSync(join(ROOT, name), "utf8"));
+
+/** Ends the process with exit code 3 when this Node is older than package.json's `engines` allows. */
 function requireNode() {
+  const floor = readManifest("package.json").engines.node.replace(">=", "");
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  const tooOld =
-    major < NODE_FLOOR.major || (major === NODE_FLOOR.major && minor < NODE_FLOOR.minor);
-  if (!tooOld) {
+  const [floorMajor, floorMinor] = floor.split(".").map(Number);
+  if (major > floorMajor || (major === floorMajor && minor >= floorMinor)) {
     return;
   }
   process.stderr.write(
-    `callgate: Node ${process.versions.node} is too old: install Node ` +
-      `${NODE_FLOOR.major}.${NODE_FLOOR.minor} or newer and try again\n`,
+    `callgate: Node ${process.versions.node} is too old: install Node ${floor} or newer and try again\n`,
   );
   process.exit(3);
 }
@@ -28,17 +27,17 @@ function requireNode() {
 /** @typedef {{ packages?: Record<string, { version?: string, optional?: boolean }> }} Lock */
 
 /**
- * @param {string} path
+ * @param {string} name
  * @returns {Lock | undefined}
  */
-function readLock(path) {
-  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+function readLock(name) {
+  return existsSync(join(ROOT, name)) ? readManifest(name) : undefined;
 }
 
 /** True when node_modules holds every package of the lock in its locked version. */
 function isInstalled() {
-  const wanted = readLock(join(ROOT, "package-lock.json"))?.packages ?? {};
-  const present = readLock(join(ROOT, "node_modules", ".package-lock.json"))?.packages;
+  const wanted = readLock("package-lock.json")?.packages ?? {};
+  const present = readLock("node_modules/.package-lock.json")?.packages;
   if (present === undefined) {
     return false;
   }

@@ -1,0 +1,71 @@
+// The repository's own files, as the tidy test looks at them.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import ts from "typescript";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const NOT_OURS = /^(node_modules|dist|dist-build.*|coverage|\.git|\.callgate)$/;
+const TEXT = /\.(ts|js|mjs|cjs|json|jsonl|md|yaml|yml|avsc|txt|sh)$|^\.ci\/run$|\/\.?[a-z-]+rc$/;
+
+/** Paths from the root, with `/`, of every text file that is no tool's product. */
+export function listTextFiles(): readonly string[] {
+  const entries = readdirSync(ROOT, { withFileTypes: true }).filter(
+    ({ name }) => !NOT_OURS.test(name),
+  );
+  const paths = entries.flatMap((entry) =>
+    entry.isDirectory()
+      ? readdirSync(join(ROOT, entry.name), { recursive: true, withFileTypes: true })
+          .filter((inner) => inner.isFile())
+          .map((inner) => relative(ROOT, join(inner.parentPath, inner.name)))
+      : [entry.name],
+  );
+  return paths
+    .map((path) => path.split(sep).join("/"))
+    .filter((path) => TEXT.test(`/${path}`) || TEXT.test(path));
+}
+
+export function readText(path: string): string {
+  return readFileSync(join(ROOT, path), "utf8");
+}
+
+/** `path:line: text` for each line that the pattern finds; at most the first ten. */
+export function findLines(paths: readonly string[], pattern: RegExp): readonly string[] {
+  const found: string[] = [];
+  for (const path of paths) {
+    const text = readText(path);
+    if (!pattern.test(text)) {
+      continue;
+    }
+    for (const [index, line] of text.split("\n").entries()) {
+      if (pattern.test(line)) {
+        found.push(`${path}:${index + 1}: ${line.trim().slice(0, 120)}`);
+      }
+    }
+  }
+  return found.slice(0, 10);
+}
+
+/** One use of a name in code: `Date.now` for a property access, the bare name otherwise. */
+export type Use = { readonly name: string; readonly line: number };
+
+/** Every identifier and every `a.b` of a file's code; comments and strings are not code. */
+export function listUses(path: string): readonly Use[] {
+  const source = ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, true);
+  const uses: Use[] = [];
+  const visit = (node: ts.Node): void => {
+    const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+    if (ts.isIdentifier(node)) {
+      uses.push({ name: node.text, line });
+    }
+    if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
+      uses.push({ name: `${node.expression.text}.${node.name.text}`, line });
+    }
+    if (ts.isNewExpression(node) && ts.isIdentifier(node.expression)) {
+      uses.push({ name: `new ${node.expression.text}`, line });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return uses;
+}

@@ -1,0 +1,145 @@
+// The repository's own rules, those that no linter has. A rule is a list of offenders that must be
+// empty, so that a failure names file and line.
+import { describe, expect, test } from "vitest";
+import importRules from "../.dependency-cruiser.cjs";
+import { REASON_CODES } from "../services/core/reasons.ts";
+import minimumCounts from "./minimum-counts.json" with { type: "json" };
+import { findLines, listTextFiles, listUses, readText } from "./support/source-tree.ts";
+
+const FILE_LINES_MAX = 400;
+const TEST_FILE_LINES_MAX = 600;
+
+const files = listTextFiles();
+const code = files.filter((path) => /\.(ts|js|mjs|cjs)$/.test(path));
+const shipped = code.filter((path) => path.startsWith("services/"));
+const core = shipped.filter((path) => /^services\/core\/(?!ambient\/)/.test(path));
+const prose = files.filter((path) => path.endsWith(".md"));
+const written = files.filter((path) => !path.startsWith("test/fixtures/"));
+
+/** Where code of `paths` uses one of the names, except in the files that may. */
+function findUses(paths: readonly string[], names: RegExp, allowed?: RegExp): readonly string[] {
+  return paths
+    .filter((path) => allowed?.test(path) !== true)
+    .flatMap((path) =>
+      listUses(path)
+        .filter(({ name }) => names.test(name))
+        .map(({ name, line }) => `${path}:${line}: ${name}`),
+    );
+}
+
+test("the files are found", () => {
+  expect(shipped.length).toBeGreaterThan(20);
+  expect(files).toEqual(expect.arrayContaining(["package.json", ".ci/run", "test/tidy.test.ts"]));
+});
+
+describe("code", () => {
+  test("fits in its file", () => {
+    const long = code.filter((path) => {
+      const max = path.startsWith("test/") ? TEST_FILE_LINES_MAX : FILE_LINES_MAX;
+      return readText(path).trimEnd().split("\n").length > max;
+    });
+    expect(long).toEqual([]);
+  });
+
+  test("is finished and typed", () => {
+    expect(findLines(code, /\bTO[D]O\b|\bFIX[M]E\b|\bX[X]X\b/)).toEqual([]);
+    expect(findLines(code, /\bas an[y]\b|<an[y]>|@ts-(ignor[e]|nochec[k])/)).toEqual([]);
+  });
+
+  test("gives a reason with every exemption from a rule", () => {
+    expect(findLines(code, /biome-ignor[e](?!(-all|-start)? [\w/]+: \S.{9,})/)).toEqual([]);
+    expect(findLines(code, /eslint-disabl[e](?!.* -- \S.{9,})/)).toEqual([]);
+    expect(findLines(code, /@ts-expect-erro[r](?!:? \S.{9,})/)).toEqual([]);
+  });
+
+  test("reads the environment in one file and exits in composition roots only", () => {
+    const readEnv = /^services\/adapters\/config\/read-env\.ts$/;
+    expect(findUses(shipped, /^process\.env$/, readEnv)).toEqual([]);
+    expect(findUses(shipped, /^process\.(exit|abort|kill)$/, /\/main\.ts$/)).toEqual([]);
+  });
+
+  test("of the core has no clock, no chance, no locale and no process", () => {
+    const banned =
+      /^(Math\.random|Date|globalThis|Intl|process|performance|localeCompare|toLocale\w+)$/;
+    expect(core.length).toBeGreaterThan(10);
+    expect(findUses(core, banned)).toEqual([]);
+  });
+});
+
+test("every reason code has its entry in the published list, in the same order", () => {
+  const published: { reasons: readonly { code: string }[] } = JSON.parse(
+    readText("schemas/reasons.json"),
+  );
+  expect(published.reasons.map(({ code }) => code)).toEqual(REASON_CODES);
+});
+
+describe("tests", () => {
+  test("are neither left out nor run alone", () => {
+    const tests = code.filter((path) => path.startsWith("test/"));
+    expect(findLines(tests, /\b(test|it|describe)\.(onl[y]|tod[o]|ski[p])\b/)).toEqual([]);
+  });
+
+  test("have a minimum for the modules seen that is near what there is", () => {
+    const modules = shipped.filter((path) => !path.endsWith(".d.ts")).length;
+    expect(minimumCounts.modules).toBeGreaterThan(modules / 2);
+    expect(minimumCounts.modules).toBeLessThanOrEqual(modules);
+  });
+});
+
+describe("packages", () => {
+  const manifest: { dependencies: Record<string, string> } = JSON.parse(readText("package.json"));
+
+  test("are pinned exactly, and each has one folder that imports it", () => {
+    const loose = Object.entries(manifest.dependencies).filter(
+      ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+    );
+    expect(loose).toEqual([]);
+    const ruled = importRules.forbidden
+      .map(({ name }) => /^only-[\w-]+?-imports-(.+)$/.exec(name)?.[1])
+      .filter((name) => name !== undefined);
+    expect(ruled.sort()).toEqual(Object.keys(manifest.dependencies).sort());
+  });
+
+  test("come from whatever registry the machine uses", () => {
+    expect(findLines(["package-lock.json"], /"resolved"/)).toEqual([]);
+    expect(findLines([".npmrc"], /registry\s*=|_auth|:_password/)).toEqual([]);
+  });
+});
+
+describe("the repository", () => {
+  test("names no machine's paths and no registry's host", () => {
+    const machinePaths = /(?<![\w.])\/(wor[k]|roo[t]|home\/[a-z]+|tmp\/c[g])\//;
+    expect(findLines(written, machinePaths)).toEqual([]);
+    expect(findLines(written, /\bregistr[y]\.[a-z0-9-]+\.[a-z]{2,}/)).toEqual([]);
+  });
+
+  test("speaks of itself alone", () => {
+    const authorship = /co-authored-b[y]|signed-off-b[y]|@autho[r]\b|\bmileston[e]s?\b/i;
+    expect(findLines(written, authorship)).toEqual([]);
+  });
+
+  test("has one title in each document", () => {
+    const bad = prose.filter((path) => {
+      const outsideCode = readText(path).replaceAll(/^```[\s\S]*?^```/gm, "");
+      return outsideCode.match(/^# .+/gm)?.length !== 1;
+    });
+    expect(bad).toEqual([]);
+  });
+
+  test("has links in its documents that lead somewhere", () => {
+    const known = new Set(files);
+    const broken = prose.flatMap((path) =>
+      [...readText(path).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)].flatMap(
+        (match) => {
+          const target = new URL(match[1] ?? "", `file:///${path}`).pathname.slice(1);
+          const found =
+            known.has(target) ||
+            files.some((file) => file.startsWith(`${target}/`)) ||
+            target === "LICENSE";
+          return found ? [] : [`${path}: ${match[1]}`];
+        },
+      ),
+    );
+    expect(broken).toEqual([]);
+  });
+});
