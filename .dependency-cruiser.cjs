@@ -20,6 +20,7 @@ const HOMES = {
 /** @param {string} text */
 const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
+/** @type {import("dependency-cruiser").IRegularForbiddenRuleType[]} */
 const packageRules = Object.entries(HOMES).map(([name, home]) => ({
   name: `only-${home.split("/").at(-1)}-imports-${name}`,
   comment: `\`${name}\` can be replaced as long as one folder knows it: ${home}.`,
@@ -29,115 +30,117 @@ const packageRules = Object.entries(HOMES).map(([name, home]) => ({
 }));
 
 const NOT_A_SERVICE = "core|runtime|adapters";
-const NODE_BUILTINS = { dependencyTypes: ["core"] };
+
+/** @type {import("dependency-cruiser").IRegularForbiddenRuleType[]} */
+const forbidden = [
+  {
+    name: "no-circular",
+    comment: "Modules that need each other are one module, or miss a third.",
+    severity: "error",
+    from: {},
+    to: { circular: true },
+  },
+  {
+    name: "core-imports-only-core",
+    comment: "The core is pure: the same journal must give the same decisions anywhere.",
+    severity: "error",
+    from: { path: "^services/core/", pathNot: "^services/core/hash\\.ts$" },
+    to: { pathNot: "^services/core/" },
+  },
+  {
+    name: "core-hash-imports-only-crypto",
+    comment: "Digests are the one thing the core takes from Node, in one file.",
+    severity: "error",
+    from: { path: "^services/core/hash\\.ts$" },
+    to: { pathNot: "^(services/core/|(node:)?crypto$)" },
+  },
+  {
+    name: "runtime-imports-only-core",
+    comment: "The runtime knows ports; what implements them is handed in.",
+    severity: "error",
+    from: { path: "^services/runtime/" },
+    to: { pathNot: "^services/(core|runtime)/" },
+  },
+  {
+    name: "adapters-do-not-import-services",
+    comment: "An adapter serves any service, so it knows none.",
+    severity: "error",
+    from: { path: "^services/adapters/" },
+    to: { path: `^services/(?!(${NOT_A_SERVICE})/)` },
+  },
+  {
+    name: "adapters-are-islands",
+    comment: "An adapter wraps one outside thing; config and log are shared.",
+    severity: "error",
+    from: { path: "^services/adapters/([^/]+)/" },
+    to: { path: "^services/adapters/", pathNot: "^services/adapters/($1|config|log)/" },
+  },
+  {
+    name: "services-are-islands",
+    comment:
+      "Services meet on topics only. The CLI and the embedded composition put them together.",
+    severity: "error",
+    from: { path: `^services/(?!(?:${NOT_A_SERVICE}|cli|sdk)/)([^/]+)/` },
+    to: { path: `^services/(?!(${NOT_A_SERVICE})/)`, pathNot: "^services/$1/" },
+  },
+  {
+    name: "nothing-imports-the-cli",
+    comment: "The CLI composes; what it composes must not need it.",
+    severity: "error",
+    from: { pathNot: "^services/cli/" },
+    to: { path: "^services/cli/" },
+  },
+  {
+    name: "services-reach-node-through-adapters",
+    comment:
+      "Only a composition root, the CLI and the embedded composition use Node's own modules.",
+    severity: "error",
+    from: {
+      path: `^services/(?!(${NOT_A_SERVICE}|cli|sdk)/)`,
+      pathNot: "^services/[^/]+/main\\.ts$",
+    },
+    to: { dependencyTypes: ["core"] },
+  },
+  {
+    name: "services-stand-alone",
+    comment: "What is shipped must not need what is not.",
+    severity: "error",
+    from: { path: "^services/" },
+    to: { path: "^(test|tasks|bin|docs|infra)/" },
+  },
+  {
+    name: "no-package-without-a-home",
+    comment: "A third-party package gets a row in HOMES: one adapter folder imports it.",
+    severity: "error",
+    from: { path: "^services/" },
+    to: {
+      path: "^node_modules/",
+      pathNot: `^node_modules/(${Object.keys(HOMES).map(escaped).join("|")})/`,
+    },
+  },
+  {
+    name: "no-undeclared-package",
+    comment: "Only what package.json lists under dependencies is there once installed.",
+    severity: "error",
+    from: { path: "^services/" },
+    to: {
+      dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
+      // A type-only import is gone after the build.
+      dependencyTypesNot: ["type-only"],
+    },
+  },
+  {
+    name: "not-to-unresolvable",
+    comment: "An import that leads nowhere is seen by no other rule.",
+    severity: "error",
+    from: { path: "^services/" },
+    to: { couldNotResolve: true },
+  },
+  ...packageRules,
+];
 
 module.exports = {
-  forbidden: [
-    {
-      name: "no-circular",
-      comment: "Modules that need each other are one module, or miss a third.",
-      severity: "error",
-      from: {},
-      to: { circular: true },
-    },
-    {
-      name: "core-imports-only-core",
-      comment: "The core is pure: the same journal must give the same decisions anywhere.",
-      severity: "error",
-      from: { path: "^services/core/", pathNot: "^services/core/hash\\.ts$" },
-      to: { pathNot: "^services/core/" },
-    },
-    {
-      name: "core-hash-imports-only-crypto",
-      comment: "Digests are the one thing the core takes from Node, in one file.",
-      severity: "error",
-      from: { path: "^services/core/hash\\.ts$" },
-      to: { pathNot: "^(services/core/|(node:)?crypto$)" },
-    },
-    {
-      name: "runtime-imports-only-core",
-      comment: "The runtime knows ports; what implements them is handed in.",
-      severity: "error",
-      from: { path: "^services/runtime/" },
-      to: { pathNot: "^services/(core|runtime)/" },
-    },
-    {
-      name: "adapters-do-not-import-services",
-      comment: "An adapter serves any service, so it knows none.",
-      severity: "error",
-      from: { path: "^services/adapters/" },
-      to: { path: `^services/(?!(${NOT_A_SERVICE})/)` },
-    },
-    {
-      name: "adapters-are-islands",
-      comment: "An adapter wraps one outside thing; config and log are shared.",
-      severity: "error",
-      from: { path: "^services/adapters/([^/]+)/" },
-      to: { path: "^services/adapters/", pathNot: "^services/adapters/($1|config|log)/" },
-    },
-    {
-      name: "services-are-islands",
-      comment:
-        "Services meet on topics only. The CLI and the embedded composition put them together.",
-      severity: "error",
-      from: { path: `^services/(?!(?:${NOT_A_SERVICE}|cli|sdk)/)([^/]+)/` },
-      to: { path: `^services/(?!(${NOT_A_SERVICE})/)`, pathNot: "^services/$1/" },
-    },
-    {
-      name: "nothing-imports-the-cli",
-      comment: "The CLI composes; what it composes must not need it.",
-      severity: "error",
-      from: { pathNot: "^services/cli/" },
-      to: { path: "^services/cli/" },
-    },
-    {
-      name: "services-reach-node-through-adapters",
-      comment:
-        "Only a composition root, the CLI and the embedded composition use Node's own modules.",
-      severity: "error",
-      from: {
-        path: `^services/(?!(${NOT_A_SERVICE}|cli|sdk)/)`,
-        pathNot: "^services/[^/]+/main\\.ts$",
-      },
-      to: NODE_BUILTINS,
-    },
-    {
-      name: "services-stand-alone",
-      comment: "What is shipped must not need what is not.",
-      severity: "error",
-      from: { path: "^services/" },
-      to: { path: "^(test|tasks|bin|docs|infra)/" },
-    },
-    {
-      name: "no-package-without-a-home",
-      comment: "A third-party package gets a row in HOMES: one adapter folder imports it.",
-      severity: "error",
-      from: { path: "^services/" },
-      to: {
-        path: "^node_modules/",
-        pathNot: `^node_modules/(${Object.keys(HOMES).map(escaped).join("|")})/`,
-      },
-    },
-    {
-      name: "no-undeclared-package",
-      comment: "Only what package.json lists under dependencies is there once installed.",
-      severity: "error",
-      from: { path: "^services/" },
-      to: {
-        dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"],
-        // A type-only import is gone after the build.
-        dependencyTypesNot: ["type-only"],
-      },
-    },
-    {
-      name: "not-to-unresolvable",
-      comment: "An import that leads nowhere is seen by no other rule.",
-      severity: "error",
-      from: { path: "^services/" },
-      to: { couldNotResolve: true },
-    },
-    ...packageRules,
-  ],
+  forbidden,
   options: {
     doNotFollow: { path: "node_modules" },
     exclude: { path: "^services/core/ambient/" },

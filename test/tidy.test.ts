@@ -95,7 +95,7 @@ describe("packages", () => {
     );
     expect(loose).toEqual([]);
     const ruled = importRules.forbidden
-      .map(({ name }) => /^only-[\w-]+?-imports-(.+)$/.exec(name)?.[1])
+      .map(({ name }) => /^only-[\w-]+?-imports-(.+)$/.exec(name ?? "")?.[1])
       .filter((name) => name !== undefined);
     expect(ruled.sort()).toEqual(Object.keys(manifest.dependencies).sort());
   });

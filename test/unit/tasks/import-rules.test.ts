@@ -1,0 +1,116 @@
+// Every import rule is shown an import that it forbids, and one that it allows: a rule whose pattern
+// matches nothing is silently off.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import importRules from "../../../.dependency-cruiser.cjs";
+import { checkImports } from "../../../tasks/import-rules.js";
+
+let root = "";
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "callgate-imports-"));
+});
+afterEach(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}
+
+/** A tree in which each file imports what is listed; whatever is imported exists. */
+function plant(imports: Readonly<Record<string, readonly string[]>>): void {
+  const packages = ["zod", "kafkajs", "vitest"];
+  for (const name of packages) {
+    write(`node_modules/${name}/package.json`, JSON.stringify({ name, main: "index.js" }));
+    write(`node_modules/${name}/index.js`, "");
+  }
+  const manifest = {
+    type: "module",
+    dependencies: { zod: "1.0.0", kafkajs: "1.0.0" },
+    devDependencies: { vitest: "1.0.0" },
+  };
+  write("package.json", JSON.stringify(manifest));
+  for (const [path, targets] of Object.entries(imports)) {
+    const lines = targets.map((target) => `import ${JSON.stringify(target)};`);
+    write(path, `${lines.join("\n")}\nexport const here = 1;\n`);
+  }
+}
+
+/** The names of the rules that were broken, each with the file that broke it. */
+async function brokenRules(): Promise<readonly string[]> {
+  const { violations } = await checkImports(root);
+  return violations.map((line) => line.replace(/ -> .*/, "")).sort();
+}
+
+test("the imports of the table are allowed", async () => {
+  plant({
+    "services/core/a.ts": ["./hash.ts"],
+    "services/core/hash.ts": ["node:crypto"],
+    "services/runtime/b.ts": ["../core/a.ts"],
+    "services/adapters/config/c.ts": ["zod", "node:fs", "../../runtime/b.ts"],
+    "services/adapters/log/l.ts": [],
+    "services/adapters/lmdb/d.ts": ["../config/c.ts", "../log/l.ts", "../../core/a.ts"],
+    "services/gate/e.ts": ["../adapters/lmdb/d.ts", "../runtime/b.ts", "../core/a.ts"],
+    "services/gate/main.ts": ["./e.ts", "node:process"],
+    "services/executor/f.ts": [],
+    "services/sdk/g.ts": ["../gate/e.ts", "../executor/f.ts", "node:path"],
+    "services/cli/h.ts": ["../sdk/g.ts", "../gate/e.ts", "node:fs"],
+  });
+  const { violations, modules } = await checkImports(root);
+  expect(violations).toEqual([]);
+  expect(modules).toBe(11);
+});
+
+test.each([
+  ["core-imports-only-core", "services/core/a.ts", "node:fs"],
+  ["core-imports-only-core", "services/core/a.ts", "../runtime/b.ts"],
+  ["core-imports-only-core", "services/core/a.ts", "node:crypto"],
+  ["core-hash-imports-only-crypto", "services/core/hash.ts", "node:fs"],
+  ["runtime-imports-only-core", "services/runtime/b2.ts", "node:fs"],
+  ["runtime-imports-only-core", "services/runtime/b2.ts", "../adapters/lmdb/d.ts"],
+  ["adapters-are-islands", "services/adapters/redis/x.ts", "../lmdb/d.ts"],
+  ["adapters-do-not-import-services", "services/adapters/redis/x.ts", "../../gate/e.ts"],
+  ["services-are-islands", "services/executor/x.ts", "../gate/e.ts"],
+  ["services-are-islands", "services/gate/x.ts", "../sdk/g.ts"],
+  ["services-reach-node-through-adapters", "services/gate/x.ts", "node:fs"],
+  ["services-stand-alone", "services/gate/x.ts", "../../test/t.ts"],
+  ["nothing-imports-the-cli", "services/sdk/x.ts", "../cli/h.ts"],
+  ["no-package-without-a-home", "services/adapters/kafka/x.ts", "kafkajs"],
+  ["no-undeclared-package", "services/sdk/x.ts", "vitest"],
+  ["not-to-unresolvable", "services/sdk/x.ts", "./nowhere.ts"],
+  ["only-config-imports-zod", "services/gate/x.ts", "zod"],
+])("%s: %s must not import %s", async (rule, from, to) => {
+  plant({
+    "services/runtime/b.ts": [],
+    "services/adapters/lmdb/d.ts": [],
+    "services/gate/e.ts": [],
+    "services/sdk/g.ts": [],
+    "services/cli/h.ts": [],
+    "test/t.ts": [],
+    [from]: [to],
+  });
+  expect(await brokenRules()).toContain(`${rule}: ${from}`);
+});
+
+test("no-circular: two files must not import each other", async () => {
+  plant({ "services/core/a.ts": ["./b.ts"], "services/core/b.ts": ["./a.ts"] });
+  expect(await brokenRules()).toEqual(["no-circular: services/core/a.ts"]);
+});
+
+test("a type-only import counts", async () => {
+  plant({ "services/gate/e.ts": [] });
+  write(
+    "services/core/a.ts",
+    'import type { here } from "../gate/e.ts";\nexport type A = typeof here;\n',
+  );
+  expect(await brokenRules()).toEqual(["core-imports-only-core: services/core/a.ts"]);
+});
+
+test("each rule of its own kind is tried above", () => {
+  const general = importRules.forbidden.filter(({ name }) => !/^only-/.test(name ?? ""));
+  expect(general).toHaveLength(13);
+});
