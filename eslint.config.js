@@ -4,7 +4,15 @@ import tseslint from "typescript-eslint";
 
 export default [
   {
-    ignores: ["node_modules/", "dist/", "dist-build*/", "coverage/", "test/fixtures/", "**/*.d.ts"],
+    ignores: [
+      "node_modules/",
+      "dist/",
+      "dist-build*/",
+      "coverage/",
+      "test/fixtures/",
+      "test/pack/",
+      "**/*.d.ts",
+    ],
   },
   {
     files: ["services/**/*.ts", "test/**/*.ts", "tasks/*.js", "bin/*.js"],

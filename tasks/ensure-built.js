@@ -104,48 +104,68 @@ function tryLock() {
   return true;
 }
 
-/**
- * @param {string} outDir
- * @returns {Promise<number>} tsc's exit code
- */
-function compile(outDir) {
+/** Where this process builds, before it moves the whole in place. */
+const OUT = join(ROOT, `dist-build-${process.pid}`);
+const OLD = `${OUT}-old`;
+
+function removeScratch() {
+  rmSync(OUT, { recursive: true, force: true });
+  rmSync(OLD, { recursive: true, force: true });
+}
+
+/** @returns {Promise<number>} tsc's exit code */
+function compile() {
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  const child = spawn(process.execPath, [tsc, "--project", ROOT, "--outDir", outDir], {
+  const child = spawn(process.execPath, [tsc, "--project", ROOT, "--outDir", OUT], {
     cwd: ROOT,
     stdio: ["ignore", 2, 2],
   });
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code) => resolve(code ?? 1));
+    child.once("close", (code) => {
+      process.off("exit", kill);
+      resolve(code ?? 1);
+    });
   });
+}
+
+function moveInPlace() {
+  if (existsSync(DIST)) {
+    renameSync(DIST, OLD);
+  }
+  try {
+    renameSync(OUT, DIST);
+  } catch (error) {
+    // Two that broke one stale lock at the same moment may both have built; either build will do.
+    if (!isCurrent()) {
+      throw error;
+    }
+  }
 }
 
 /** @returns {Promise<boolean>} whether dist/ is the build of the sources as they were at the start */
 async function build() {
   const digest = sourcesDigest();
-  const outDir = join(ROOT, `dist-build-${process.pid}`);
-  const oldDir = `${outDir}-old`;
   try {
-    if ((await compile(outDir)) !== 0) {
+    if ((await compile()) !== 0) {
       return false;
     }
     // Code finds the schemas at the same relative place in the sources and in the build.
     if (existsSync(join(ROOT, "schemas"))) {
-      cpSync(join(ROOT, "schemas"), join(outDir, "schemas"), { recursive: true });
+      cpSync(join(ROOT, "schemas"), join(OUT, "schemas"), { recursive: true });
     }
-    writeFileSync(join(outDir, ".sources"), digest);
-    if (existsSync(DIST)) {
-      renameSync(DIST, oldDir);
-    }
-    renameSync(outDir, DIST);
+    writeFileSync(join(OUT, ".sources"), digest);
+    moveInPlace();
     return true;
   } finally {
-    rmSync(outDir, { recursive: true, force: true });
-    rmSync(oldDir, { recursive: true, force: true });
+    removeScratch();
   }
 }
 
 function unlock() {
+  removeScratch();
   rmSync(LOCK, { recursive: true, force: true });
 }
 

@@ -48,6 +48,15 @@ function isInstalled() {
 }
 
 /**
+ * The npm that runs this, or else the one on the path.
+ * @returns {[command: string, before: string[]]} a program and what goes before npm's own arguments
+ */
+export function npmCommand() {
+  const npm = process.env["npm_execpath"];
+  return npm === undefined ? ["npm", []] : [process.execPath, [npm]];
+}
+
+/**
  * Runs `npm ci --ignore-scripts` when something is missing, with all its output on stderr; ends the
  * process with exit code 3 when that fails.
  */
@@ -58,12 +67,10 @@ export function ensureInstalled() {
   }
   process.stderr.write("callgate: installing the packages of package-lock.json (npm ci)\n");
   const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--include=dev"];
-  const npm = process.env["npm_execpath"];
-  const [command, before] = npm === undefined ? ["npm", []] : [process.execPath, [npm]];
+  const [command, before] = npmCommand();
   const done = spawnSync(command, [...before, ...args], {
     cwd: ROOT,
     stdio: ["ignore", 2, 2],
-    shell: npm === undefined && process.platform === "win32",
   });
   if (done.status !== 0) {
     const why = done.error?.message ?? `npm ci ended with ${done.signal ?? `code ${done.status}`}`;

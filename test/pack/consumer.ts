@@ -1,0 +1,17 @@
+// Compiled in a project that has installed the packed package: its types must stand on their own.
+import { isRefused, openCallgate } from "callgate";
+
+const gate = await openCallgate({ policy: "policy.yaml", dataDir: false });
+const decision = await gate.propose({
+  conversationId: "c",
+  tool: "get_order",
+  arguments: { id: "A-1" },
+});
+const outcome: "allowed" | "refused" | "held" = decision.outcome;
+const tools = gate.guard(
+  { get_order: async ({ id }: { id: string }) => ({ id, paid: true }) },
+  { conversationId: "c" },
+);
+const order = await tools.get_order({ id: "A-1" });
+export const paid: boolean | typeof outcome = isRefused(order) ? outcome : order.paid;
+await gate.close();
