@@ -1,0 +1,136 @@
+/**
+ * The gate role of a data directory: one process at a time decides, any number may append.
+ *
+ * The holder is named in the store itself, so that two processes cannot both find a stale holder and
+ * both replace it. A holder is stale when its process is gone; on another host (a container that was
+ * made anew), where that cannot be seen, when its heartbeat stopped. Taking the role from a holder
+ * that only slept is safe: every commit is fenced by its partition's epoch.
+ */
+import { closeSync, openSync, readFileSync, statSync, utimesSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { FatalError } from "../../runtime/errors.ts";
+import type { CommitOutcome, Ownership, PartitionWriter } from "../../runtime/ports.ts";
+import type { PerInput } from "../../runtime/topics.ts";
+import type { Environment } from "./environment.ts";
+import { namedKey } from "./keys.ts";
+import type { LmdbLog } from "./lmdb-log.ts";
+
+const HEARTBEAT_FILE = "gate.heartbeat";
+const HEARTBEAT_MS = 2_000;
+const HEARTBEAT_STALE_MS = 15_000;
+
+type Holder = {
+  readonly pid: number;
+  readonly host: string;
+  /** When the process began, in the system's own unit: a pid may be used again. Absent: not known. */
+  readonly begun?: string;
+  readonly nonce: string;
+};
+
+/** Roles held in this process: a holder with our pid that is not here has crashed in a test or worker. */
+const heldHere = new Set<string>();
+
+export type GateRole = Ownership & {
+  /** Lets the next gate in. Idempotent. */
+  release(): void;
+};
+
+/**
+ * @param nonce differs between any two calls.
+ * @throws FatalError `role_taken`, with the holder's pid.
+ */
+export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: string): GateRole {
+  const key = namedKey("gate");
+  const begun = processBegin(process.pid);
+  const me: Holder = {
+    pid: process.pid,
+    host: hostname(),
+    nonce,
+    ...(begun === undefined ? {} : { begun }),
+  };
+  const heartbeatPath = join(environment.dataDir, HEARTBEAT_FILE);
+  environment.transact(() => {
+    const bytes = environment.tables.named.get(key);
+    const holder = bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Holder);
+    if (holder !== undefined && isAlive(holder, heartbeatPath)) throw taken(environment, holder);
+    environment.tables.named.putSync(key, Buffer.from(JSON.stringify(me)));
+  });
+  heldHere.add(nonce);
+  touch(heartbeatPath);
+  const heartbeat = setInterval(() => touch(heartbeatPath), HEARTBEAT_MS).unref();
+  return {
+    takeOver: async (partition) => createWriter(log, partition),
+    release: () => {
+      clearInterval(heartbeat);
+      if (!heldHere.delete(nonce) || environment.closed) return;
+      environment.transact(() => {
+        const bytes = environment.tables.named.get(key);
+        if (bytes === undefined) return;
+        const holder = JSON.parse(bytes.toString()) as Holder;
+        if (holder.nonce === nonce) environment.tables.named.removeSync(key);
+      });
+    },
+  };
+}
+
+function createWriter(log: LmdbLog, partition: number): PartitionWriter {
+  const { epoch } = log.fence(partition);
+  return {
+    partition,
+    epoch,
+    recordedOffsets: async (): Promise<PerInput> => log.recordedOffsets(partition),
+    commit: (batch): Promise<CommitOutcome> => log.commit(partition, epoch, batch),
+    close: async (): Promise<void> => undefined,
+  };
+}
+
+function isAlive(holder: Holder, heartbeatPath: string): boolean {
+  if (holder.host !== hostname()) return heartbeatAgeMs(heartbeatPath) < HEARTBEAT_STALE_MS;
+  if (holder.pid === process.pid) return heldHere.has(holder.nonce);
+  try {
+    process.kill(holder.pid, 0);
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, "code") === "ESRCH") return false;
+  }
+  const begun = processBegin(holder.pid);
+  return holder.begun === undefined || begun === undefined || begun === holder.begun;
+}
+
+function taken(environment: Environment, holder: Holder): FatalError {
+  const place = holder.host === hostname() ? "" : ` on host ${holder.host}`;
+  return new FatalError(
+    "role_taken",
+    `\`${environment.dataDir}\` is in use by another gate, process ${holder.pid}${place}: stop that ` +
+      "one, or use another data directory",
+    { context: { pid: holder.pid, host: holder.host } },
+  );
+}
+
+/** Field 22 of Linux' stat line, which follows the command's name in parentheses; else unknown. */
+function processBegin(pid: number): string | undefined {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return line.slice(line.lastIndexOf(")") + 2).split(" ")[19];
+  } catch {
+    return undefined;
+  }
+}
+
+function heartbeatAgeMs(path: string): number {
+  try {
+    return Date.now() - statSync(path).mtimeMs;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+function touch(path: string): void {
+  try {
+    closeSync(openSync(path, "a"));
+    const now = new Date();
+    utimesSync(path, now, now);
+  } catch {
+    // A missing heartbeat only matters to a gate on another host, and fencing still holds.
+  }
+}

@@ -1,0 +1,32 @@
+import { TOPICS, type Topic } from "../../runtime/topics.ts";
+
+const TOPIC_NUMBERS = new Map<Topic, number>(TOPICS.map((topic, index) => [topic, index + 1]));
+const HIGH = 0x1_0000_0000;
+
+/** Key of what is kept once for a topic-partition. */
+export function partitionKey(topic: Topic, partition: number): Buffer {
+  const key = Buffer.allocUnsafe(3);
+  key.writeUInt8(TOPIC_NUMBERS.get(topic) ?? 0, 0);
+  key.writeUInt16BE(partition, 1);
+  return key;
+}
+
+/** Key of the chunk that starts at an offset; orders as the offsets do. */
+export function chunkKey(topic: Topic, partition: number, baseOffset: number): Buffer {
+  const key = Buffer.allocUnsafe(11);
+  key.writeUInt8(TOPIC_NUMBERS.get(topic) ?? 0, 0);
+  key.writeUInt16BE(partition, 1);
+  key.writeUInt32BE(Math.floor(baseOffset / HIGH), 3);
+  key.writeUInt32BE(baseOffset % HIGH, 7);
+  return key;
+}
+
+export function baseOffsetOf(key: Uint8Array): number {
+  const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength);
+  return bytes.readUInt32BE(3) * HIGH + bytes.readUInt32BE(7);
+}
+
+/** Key of a named thing, of a partition where one is given. */
+export function namedKey(name: string, partition?: number): Buffer {
+  return Buffer.from(partition === undefined ? name : `${name}/${partition}`, "utf8");
+}

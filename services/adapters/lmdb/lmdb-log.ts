@@ -1,0 +1,300 @@
+import { FatalError, FencedError, PoisonRecordError } from "../../runtime/errors.ts";
+import type {
+  Appended,
+  CommitBatch,
+  CommitOutcome,
+  Log,
+  OutgoingRecord,
+  ReadLimits,
+  ReadResult,
+  WaitPosition,
+} from "../../runtime/ports.ts";
+import { type RetentionPolicy, trimTo } from "../../runtime/retention.ts";
+import { NO_POSITION, TOPICS, type Topic } from "../../runtime/topics.ts";
+import { type PreparedRecord, prepareRecord } from "./chunk.ts";
+import type { Environment } from "./environment.ts";
+import { PartitionTable } from "./partition-table.ts";
+
+/** How often the log is looked at for what other processes wrote. */
+const POLL_MS = 100;
+/** A record beyond this is refused: one commit must fit into memory several times over. */
+const RECORD_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Writes that wait for the next transaction. Each is taken or refused on its own. */
+type PendingWrite = {
+  readonly records: readonly OutgoingRecord[];
+  readonly prepared: readonly PreparedRecord[];
+  /** Throws where the write may not be made; runs inside the transaction. */
+  readonly check: () => void;
+  readonly afterwards: () => void;
+  readonly resolve: (appended: readonly Appended[]) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+type Settled =
+  | { readonly ok: true; readonly appended: readonly Appended[] }
+  | { readonly ok: false; readonly error: unknown };
+
+/**
+ * The log in one store. Writes of one turn of the event loop share one transaction and one flush;
+ * offsets and append times are assigned inside it, so any number of processes may append.
+ */
+export class LmdbLog implements Log {
+  readonly #environment: Environment;
+  readonly #table: PartitionTable;
+  readonly #nowMs: () => number;
+  readonly #waiting = new Set<() => void>();
+  #pending: PendingWrite[] = [];
+  #poll: NodeJS.Timeout | undefined;
+
+  /** @param nowMs wall clock: append times are taken from it and made monotone. */
+  constructor(environment: Environment, nowMs: () => number) {
+    this.#environment = environment;
+    this.#table = new PartitionTable(environment.tables, environment.identity.partitions);
+    this.#nowMs = nowMs;
+  }
+
+  get partitions(): number {
+    return this.#environment.identity.partitions;
+  }
+
+  get clusterId(): string {
+    return this.#environment.identity.clusterId;
+  }
+
+  topicId(topic: Topic): string {
+    return `${this.clusterId}/${topic}`;
+  }
+
+  append(records: readonly OutgoingRecord[]): Promise<readonly Appended[]> {
+    return this.#enqueue(records, nothing, nothing);
+  }
+
+  async read(
+    topic: Topic,
+    partition: number,
+    fromOffset: number,
+    limits: ReadLimits,
+  ): Promise<ReadResult> {
+    return this.#environment.view(() => this.#table.read(topic, partition, fromOffset, limits));
+  }
+
+  async endOffset(topic: Topic, partition: number): Promise<number> {
+    return this.#environment.view(() => this.#table.bounds(topic, partition).endOffset);
+  }
+
+  async startOffset(topic: Topic, partition: number): Promise<number> {
+    return this.#environment.view(() => this.#table.bounds(topic, partition).startOffset);
+  }
+
+  /** Its timers do not keep the process alive. */
+  waitForNew(
+    positions: readonly WaitPosition[],
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (this.#environment.closed || signal?.aborted === true || this.#hasNew(positions)) {
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        this.#waiting.delete(check);
+        if (this.#waiting.size === 0) this.#stopPolling();
+        resolve();
+      };
+      const check = (): void => {
+        if (this.#environment.closed || this.#hasNew(positions)) done();
+      };
+      const timer = setTimeout(done, timeoutMs);
+      timer.unref();
+      signal?.addEventListener("abort", done);
+      this.#waiting.add(check);
+      this.#poll ??= setInterval(() => this.#wake(), POLL_MS).unref();
+    });
+  }
+
+  /** Fences the owner before: raises the partition's epoch. For the holder of the gate role. */
+  fence(partition: number): { readonly epoch: number } {
+    return this.#environment.transact(() => {
+      this.#table.bounds("decisions", partition);
+      const owner = this.#table.owner(partition);
+      const epoch = (owner?.epoch ?? 0) + 1;
+      this.#table.setOwner(partition, { epoch, recorded: owner?.recorded ?? NO_POSITION });
+      return { epoch };
+    });
+  }
+
+  recordedOffsets(partition: number): typeof NO_POSITION {
+    return this.#environment.view(() => this.#table.owner(partition)?.recorded ?? NO_POSITION);
+  }
+
+  /** @throws FencedError where `epoch` is no longer the partition's. */
+  async commit(partition: number, epoch: number, batch: CommitBatch): Promise<CommitOutcome> {
+    const check = (): void => {
+      const current = this.#table.owner(partition)?.epoch ?? 0;
+      if (current === epoch) return;
+      throw new FencedError(`partition ${partition} was taken over: epoch ${epoch} < ${current}`);
+    };
+    const record = (): void => {
+      this.#table.setOwner(partition, { epoch, recorded: batch.consumed });
+    };
+    try {
+      return { type: "committed", appended: await this.#enqueue(batch.records, check, record) };
+    } catch (error) {
+      if (error instanceof FencedError || error instanceof FatalError) throw error;
+      const known = this.#environment.mapError(error);
+      if (known instanceof PoisonRecordError) {
+        return { type: "failed", oversize: true, error: known };
+      }
+      return { type: "unknown", error: known };
+    }
+  }
+
+  /** Deletes what is too old, never what the journal's rules need. */
+  async applyRetention(policy: RetentionPolicy): Promise<void> {
+    for (const topic of TOPICS) {
+      for (let partition = 0; partition < this.partitions; partition += 1) {
+        this.#environment.transact(() => {
+          const consumed = this.#table.owner(partition)?.recorded ?? NO_POSITION;
+          const spans = this.#table.spans(topic, partition);
+          const start = trimTo(topic, spans, policy, this.#nowMs(), consumed);
+          this.#table.deleteBefore(topic, partition, start);
+        });
+      }
+    }
+  }
+
+  /** Writes what is pending, then closes the store. */
+  async close(): Promise<void> {
+    if (this.#environment.closed) return;
+    this.#flush();
+    await this.#environment.close();
+    this.#stopPolling();
+    this.#wake();
+  }
+
+  #enqueue(
+    records: readonly OutgoingRecord[],
+    check: () => void,
+    afterwards: () => void,
+  ): Promise<readonly Appended[]> {
+    if (this.#environment.closed) {
+      return Promise.reject(new FatalError("closed", "the log is closed"));
+    }
+    return new Promise((resolve, reject) => {
+      for (const record of records) assertPartition(record, this.partitions);
+      const prepared = records.map(prepareRecord);
+      const largest = prepared.reduce((bytes, record) => Math.max(bytes, record.bytes), 0);
+      if (largest > RECORD_BYTES_MAX) {
+        throw new PoisonRecordError(
+          "too_large",
+          `a record of ${largest} bytes is larger than the log takes (${RECORD_BYTES_MAX})`,
+        );
+      }
+      if (this.#pending.length === 0) setImmediate(() => this.#flush());
+      this.#pending.push({ records, prepared, check, afterwards, resolve, reject });
+    });
+  }
+
+  #flush(): void {
+    const writes = this.#pending;
+    if (writes.length === 0) return;
+    this.#pending = [];
+    let settled: readonly Settled[];
+    try {
+      settled = this.#environment.transact(() => this.#write(writes));
+    } catch (error) {
+      for (const write of writes) write.reject(error);
+      return;
+    }
+    for (const [index, write] of writes.entries()) {
+      const outcome = settled[index];
+      if (outcome?.ok === true) write.resolve(outcome.appended);
+      else write.reject(outcome?.error);
+    }
+    this.#wake();
+  }
+
+  /** Groups the records of all writes by topic-partition, so that each gets few, large chunks. */
+  #write(writes: readonly PendingWrite[]): readonly Settled[] {
+    const nowMs = this.#nowMs();
+    const groups = new Map<string, Group>();
+    const settled = writes.map((write): Settled => {
+      try {
+        write.check();
+      } catch (error) {
+        return { ok: false, error };
+      }
+      write.afterwards();
+      const appended: Appended[] = [];
+      collect(groups, write, appended);
+      return { ok: true, appended };
+    });
+    for (const group of groups.values()) {
+      const { topic, partition, records, places } = group;
+      const { baseOffset, appendTimeMs } = this.#table.append(topic, partition, records, nowMs);
+      for (const [index, place] of places.entries()) {
+        place.appended[place.index] = { offset: baseOffset + index, appendTimeMs };
+      }
+    }
+    return settled;
+  }
+
+  #hasNew(positions: readonly WaitPosition[]): boolean {
+    try {
+      return this.#environment.view(() =>
+        positions.some((at) => this.#table.bounds(at.topic, at.partition).endOffset > at.offset),
+      );
+    } catch {
+      // The wait ends, and the read that follows it tells what is wrong.
+      return true;
+    }
+  }
+
+  #wake(): void {
+    for (const check of [...this.#waiting]) check();
+  }
+
+  #stopPolling(): void {
+    clearInterval(this.#poll);
+    this.#poll = undefined;
+  }
+}
+
+type Group = {
+  readonly topic: Topic;
+  readonly partition: number;
+  readonly records: PreparedRecord[];
+  /** Where each record's offset is to be told. */
+  readonly places: { readonly appended: Appended[]; readonly index: number }[];
+};
+
+function collect(groups: Map<string, Group>, write: PendingWrite, appended: Appended[]): void {
+  for (const [index, prepared] of write.prepared.entries()) {
+    const record = write.records[index];
+    if (record === undefined) continue;
+    const name = `${record.topic}/${record.partition}`;
+    let group = groups.get(name);
+    if (group === undefined) {
+      group = { topic: record.topic, partition: record.partition, records: [], places: [] };
+      groups.set(name, group);
+    }
+    group.records.push(prepared);
+    group.places.push({ appended, index });
+  }
+}
+
+function assertPartition(record: OutgoingRecord, partitions: number): void {
+  const { topic, partition } = record;
+  if (Number.isInteger(partition) && partition >= 0 && partition < partitions) return;
+  throw new FatalError(
+    "log_mismatch",
+    `there is no partition ${partition} of ${topic}: the log has ${partitions}`,
+  );
+}
+
+function nothing(): void {
+  // An append from outside the gate has nothing to check and nothing to record.
+}

@@ -1,0 +1,147 @@
+import { FatalError } from "../../runtime/errors.ts";
+import type {
+  Appended,
+  LogRecord,
+  OutgoingRecord,
+  ReadLimits,
+  ReadResult,
+} from "../../runtime/ports.ts";
+import { type LogSpan, type RetentionPolicy, trimTo } from "../../runtime/retention.ts";
+import { NO_POSITION, type PerInput, TOPICS, type Topic } from "../../runtime/topics.ts";
+
+type TopicPartition = {
+  startOffset: number;
+  records: LogRecord[];
+  lastAppendTimeMs: number;
+};
+
+/**
+ * The data of a log in memory, without any waiting: topics, partitions, owners' epochs and recorded
+ * offsets. All calls are synchronous, so each is atomic.
+ */
+export class MemoryTopics {
+  readonly partitions: number;
+  readonly #topics = new Map<Topic, readonly TopicPartition[]>();
+  readonly #epochs: number[];
+  readonly #recorded: PerInput[];
+
+  constructor(partitions: number) {
+    this.partitions = partitions;
+    this.#epochs = new Array<number>(partitions).fill(0);
+    this.#recorded = new Array<PerInput>(partitions).fill(NO_POSITION);
+    for (const topic of TOPICS) {
+      const list = Array.from({ length: partitions }, () => ({
+        startOffset: 0,
+        records: [],
+        lastAppendTimeMs: 0,
+      }));
+      this.#topics.set(topic, list);
+    }
+  }
+
+  append(records: readonly OutgoingRecord[], nowMs: number): readonly Appended[] {
+    for (const record of records) this.#at(record.topic, record.partition);
+    return records.map((record) => {
+      const at = this.#at(record.topic, record.partition);
+      const offset = at.startOffset + at.records.length;
+      const appendTimeMs = Math.max(at.lastAppendTimeMs, nowMs);
+      at.lastAppendTimeMs = appendTimeMs;
+      at.records.push({
+        offset,
+        appendTimeMs,
+        key: typeof record.key === "string" ? Buffer.from(record.key) : record.key,
+        value: record.value,
+        headers: record.headers ?? [],
+      });
+      return { offset, appendTimeMs };
+    });
+  }
+
+  read(topic: Topic, partition: number, fromOffset: number, limits: ReadLimits): ReadResult {
+    const at = this.#at(topic, partition);
+    if (fromOffset < at.startOffset) {
+      throw new FatalError("input_out_of_reach", outOfReach(topic, partition, fromOffset, at));
+    }
+    const records: LogRecord[] = [];
+    let bytes = 0;
+    for (let i = fromOffset - at.startOffset; i < at.records.length; i += 1) {
+      const record = at.records[i];
+      if (record === undefined || records.length >= limits.recordsMax) break;
+      bytes += (record.key?.length ?? 0) + (record.value?.length ?? 0);
+      if (records.length > 0 && bytes > limits.bytesMax) break;
+      records.push(record);
+    }
+    return { records, nextOffset: fromOffset + records.length };
+  }
+
+  endOffset(topic: Topic, partition: number): number {
+    const at = this.#at(topic, partition);
+    return at.startOffset + at.records.length;
+  }
+
+  startOffset(topic: Topic, partition: number): number {
+    return this.#at(topic, partition).startOffset;
+  }
+
+  epoch(partition: number): number {
+    return this.#epochs[partition] ?? 0;
+  }
+
+  raiseEpoch(partition: number): number {
+    const epoch = this.epoch(partition) + 1;
+    this.#epochs[partition] = epoch;
+    return epoch;
+  }
+
+  recordedOffsets(partition: number): PerInput {
+    return this.#recorded[partition] ?? NO_POSITION;
+  }
+
+  recordOffsets(partition: number, offsets: PerInput): void {
+    this.#recorded[partition] = offsets;
+  }
+
+  applyRetention(policy: RetentionPolicy, nowMs: number): void {
+    for (const topic of TOPICS) {
+      for (let partition = 0; partition < this.partitions; partition += 1) {
+        const consumed = this.recordedOffsets(partition);
+        const at = this.#at(topic, partition);
+        const start = trimTo(topic, at.records.map(asSpan), policy, nowMs, consumed);
+        this.deleteBefore(topic, partition, start);
+      }
+    }
+  }
+
+  /** Moves the log's start, whatever the rules say. */
+  deleteBefore(topic: Topic, partition: number, offset: number): void {
+    const at = this.#at(topic, partition);
+    const gone = Math.min(offset - at.startOffset, at.records.length);
+    if (gone <= 0) return;
+    at.records.splice(0, gone);
+    at.startOffset += gone;
+  }
+
+  #at(topic: Topic, partition: number): TopicPartition {
+    const at = this.#topics.get(topic)?.[partition];
+    if (at === undefined) {
+      throw new FatalError(
+        "log_mismatch",
+        `there is no partition ${partition} of ${topic}: the log has ${this.partitions}`,
+      );
+    }
+    return at;
+  }
+}
+
+function asSpan(record: LogRecord): LogSpan {
+  return {
+    baseOffset: record.offset,
+    nextOffset: record.offset + 1,
+    appendTimeMs: record.appendTimeMs,
+    bytes: (record.key?.length ?? 0) + (record.value?.length ?? 0),
+  };
+}
+
+function outOfReach(topic: Topic, partition: number, offset: number, at: TopicPartition): string {
+  return `${topic}[${partition}] starts at ${at.startOffset}, offset ${offset} is gone`;
+}

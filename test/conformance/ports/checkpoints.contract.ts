@@ -1,0 +1,125 @@
+// What every checkpoint store must do. One suite, run on each implementation.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { addDigests, ZERO_DIGEST } from "../../../services/runtime/digest-sum.ts";
+import type {
+  CheckpointBlob,
+  CheckpointHeader,
+  CheckpointStore,
+} from "../../../services/runtime/ports.ts";
+
+export type CheckpointsUnderTest = {
+  readonly store: CheckpointStore;
+  close(): Promise<void>;
+};
+
+const POSITION = { proposals: 1, results: 2, verdicts: 3 };
+
+function header(seq: number): CheckpointHeader {
+  return {
+    clusterId: "cluster",
+    topicId: "topic",
+    schemaVersion: 1,
+    journalOffset: seq + 10,
+    seq,
+    chainHead: "ab".repeat(32),
+    next: POSITION,
+    clocks: POSITION,
+    previousAtMs: 7,
+  };
+}
+
+function blob(key: string, seq: number, text = `state of ${key}`): CheckpointBlob {
+  const digest = String(seq).padStart(64, "0");
+  return { key, seq, digest, bytes: Buffer.from(text) };
+}
+
+export function describeCheckpointContract(
+  name: string,
+  open: () => Promise<CheckpointsUnderTest>,
+): void {
+  describe(`a checkpoint store: ${name}`, () => {
+    let opened: CheckpointsUnderTest;
+    let store: CheckpointStore;
+    beforeEach(async () => {
+      opened = await open();
+      store = opened.store;
+    });
+    afterEach(() => opened.close());
+
+    it("is empty at first", async () => {
+      expect(await store.load(0)).toEqual({ mark: null, checkpoint: null, problem: null });
+    });
+
+    it("gives back what was saved, with count and sum kept by itself", async () => {
+      const upserts = [blob("t/a", 3), blob("t/ünï", 5, "")];
+      const saved = await store.save(
+        0,
+        { header: header(5), replace: true, upserts, removals: [] },
+        null,
+      );
+      const loaded = await store.load(0);
+      expect(saved).toEqual({ type: "saved", mark: loaded.mark });
+      expect(loaded.checkpoint?.header).toEqual(header(5));
+      expect(loaded.checkpoint?.count).toBe(2);
+      expect(loaded.checkpoint?.digestSum).toBe(String(8).padStart(64, "0"));
+      const texts = loaded.checkpoint?.blobs.map((one) => [
+        one.key,
+        one.seq,
+        one.digest,
+        text(one),
+      ]);
+      expect(texts?.sort()).toEqual(
+        upserts.map((one) => [one.key, one.seq, one.digest, text(one)]),
+      );
+      expect((await store.load(1)).checkpoint).toBeNull();
+    });
+
+    it("changes, adds and removes conversations in one step", async () => {
+      const first = {
+        header: header(2),
+        replace: true,
+        upserts: [blob("a", 1), blob("b", 2)],
+        removals: [],
+      };
+      const { mark } = await store.save(0, first, null);
+      const upserts = [blob("a", 9), blob("c", 8)];
+      const second = await store.save(
+        0,
+        { header: header(9), replace: false, upserts, removals: ["b", "never there"] },
+        mark,
+      );
+      expect(second.type).toBe("saved");
+      expect(second.mark).not.toBe(mark);
+      const { checkpoint } = await store.load(0);
+      expect(checkpoint?.blobs.map(({ key, seq }) => `${key}${seq}`).sort()).toEqual(["a9", "c8"]);
+      expect(checkpoint?.count).toBe(2);
+      expect(checkpoint?.digestSum).toBe(
+        addDigests(upserts[0]?.digest ?? "", upserts[1]?.digest ?? ""),
+      );
+    });
+
+    it("forgets everything it had when an update replaces", async () => {
+      const { mark } = await store.save(
+        0,
+        { header: header(2), replace: true, upserts: [blob("a", 1)], removals: [] },
+        null,
+      );
+      await store.save(0, { header: header(1), replace: true, upserts: [], removals: [] }, mark);
+      const { checkpoint } = await store.load(0);
+      expect(checkpoint).toMatchObject({ count: 0, digestSum: ZERO_DIGEST, blobs: [] });
+    });
+
+    it("changes nothing for one who thinks it holds something else", async () => {
+      const update = { header: header(2), replace: true, upserts: [blob("a", 1)], removals: [] };
+      const { mark } = await store.save(0, update, null);
+      const late = { header: header(1), replace: true, upserts: [], removals: [] };
+      expect(await store.save(0, late, null)).toEqual({ type: "stale", mark });
+      expect(await store.save(0, late, "something else")).toEqual({ type: "stale", mark });
+      expect((await store.load(0)).checkpoint?.header.seq).toBe(2);
+    });
+  });
+}
+
+function text(blob: CheckpointBlob): string {
+  return Buffer.from(blob.bytes).toString("utf8");
+}

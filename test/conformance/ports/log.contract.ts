@@ -1,0 +1,237 @@
+// What every log must do, whatever it is made of. One suite, run on each implementation.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FatalError, FencedError } from "../../../services/runtime/errors.ts";
+import type { Log, OutgoingRecord, Ownership } from "../../../services/runtime/ports.ts";
+import type { RetentionPolicy } from "../../../services/runtime/retention.ts";
+import type { Topic } from "../../../services/runtime/topics.ts";
+
+export type LogUnderTest = {
+  readonly log: Log & { applyRetention(policy: RetentionPolicy): Promise<void> };
+  readonly ownership: Ownership;
+  /** The wall clock that the log takes append times from. */
+  setTime(nowMs: number): void;
+  close(): Promise<void>;
+};
+
+const LIMITS = { recordsMax: 10_000, bytesMax: 64 * 1024 * 1024 };
+const CONSUMED = { proposals: 0, results: 0, verdicts: 0 };
+
+function record(
+  topic: Topic,
+  partition: number,
+  value: string | null,
+  key = "t/c",
+): OutgoingRecord {
+  return { topic, partition, key, value: value === null ? null : Buffer.from(value) };
+}
+
+function text(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString("utf8");
+}
+
+export function describeLogContract(name: string, open: () => Promise<LogUnderTest>): void {
+  describe(`a log: ${name}`, () => {
+    let subject: LogUnderTest;
+    beforeEach(async () => {
+      subject = await open();
+      subject.setTime(1_000);
+    });
+    afterEach(() => subject.close());
+
+    const values = async (topic: Topic, partition: number, from = 0): Promise<unknown[]> => {
+      const { records } = await subject.log.read(topic, partition, from, LIMITS);
+      return records.map(({ value }) => text(value));
+    };
+
+    it("gives offsets without gaps, each topic-partition its own", async () => {
+      const appended = await subject.log.append([
+        record("proposals", 0, "a"),
+        record("proposals", 1, "b"),
+        record("proposals", 0, "c"),
+        record("results", 0, "d"),
+      ]);
+      expect(appended.map(({ offset }) => offset)).toEqual([0, 0, 1, 0]);
+      expect(await subject.log.endOffset("proposals", 0)).toBe(2);
+      expect(await subject.log.startOffset("proposals", 0)).toBe(0);
+      expect(await values("proposals", 0)).toEqual(["a", "c"]);
+      expect(await values("proposals", 1)).toEqual(["b"]);
+    });
+
+    it("keeps keys, values, absent ones, and headers as they were", async () => {
+      const headers = [
+        { name: "traceparent", value: "00-äöü-01" },
+        { name: "", value: "" },
+      ];
+      const bytes = new Uint8Array([0, 255, 254, 10]);
+      await subject.log.append([
+        { topic: "verdicts", partition: 0, key: null, value: null },
+        { topic: "verdicts", partition: 0, key: bytes, value: bytes, headers },
+        { topic: "verdicts", partition: 0, key: "", value: new Uint8Array() },
+      ]);
+      const { records } = await subject.log.read("verdicts", 0, 0, LIMITS);
+      expect(records.map(({ key }) => (key === null ? null : [...key]))).toEqual([
+        null,
+        [0, 255, 254, 10],
+        [],
+      ]);
+      expect(records.map(({ value }) => (value === null ? null : value.length))).toEqual([
+        null,
+        4,
+        0,
+      ]);
+      expect(records.map((one) => one.headers)).toEqual([[], headers, []]);
+    });
+
+    it("assigns append times itself and never lets one fall in a topic-partition", async () => {
+      await subject.log.append([record("proposals", 0, "a")]);
+      subject.setTime(500);
+      await subject.log.append([record("proposals", 0, "b"), record("results", 0, "r")]);
+      subject.setTime(2_000);
+      await subject.log.append([record("proposals", 0, "c")]);
+      const { records } = await subject.log.read("proposals", 0, 0, LIMITS);
+      expect(records.map(({ appendTimeMs }) => appendTimeMs)).toEqual([1_000, 1_000, 2_000]);
+      const results = await subject.log.read("results", 0, 0, LIMITS);
+      expect(results.records[0]?.appendTimeMs).toBe(500);
+    });
+
+    it("reads from any offset, within the limits, at least one record", async () => {
+      await subject.log.append([..."abcdef"].map((value) => record("proposals", 0, value)));
+      await subject.log.append([..."ghi"].map((value) => record("proposals", 0, value)));
+      for (let from = 0; from <= 9; from += 1) {
+        expect(await values("proposals", 0, from)).toEqual([..."abcdefghi"].slice(from));
+      }
+      const two = await subject.log.read("proposals", 0, 5, { recordsMax: 2, bytesMax: 1_000 });
+      expect(two.records.map(({ value }) => text(value))).toEqual(["f", "g"]);
+      expect(two.nextOffset).toBe(7);
+      const one = await subject.log.read("proposals", 0, 3, { recordsMax: 100, bytesMax: 1 });
+      expect(one.records.map(({ value }) => text(value))).toEqual(["d"]);
+      const none = await subject.log.read("proposals", 0, 9, LIMITS);
+      expect(none).toEqual({ records: [], nextOffset: 9 });
+    });
+
+    it("takes many and large records in one append", async () => {
+      const sizes = [0, 1, 4_096, 300_000, 17, 1_000_000];
+      const many = Array.from({ length: 3_000 }, (_, i) => record("allowed", 1, `v${i}`));
+      const large = sizes.map((size) => record("allowed", 1, "x".repeat(size)));
+      await subject.log.append([...many, ...large]);
+      const { records } = await subject.log.read("allowed", 1, 2_999, LIMITS);
+      expect(records.map(({ value }) => value?.length)).toEqual([5, ...sizes]);
+    });
+
+    it("commits to many topics at once and tells where", async () => {
+      const writer = await subject.ownership.takeOver(0);
+      await subject.log.append([record("decisions", 0, "before")]);
+      const consumed = { proposals: 4, results: 5, verdicts: 6 };
+      const outcome = await writer.commit({
+        records: [
+          record("decisions", 0, "d"),
+          record("allowed", 0, "a"),
+          record("decisions", 0, "e"),
+        ],
+        consumed,
+      });
+      expect(outcome).toEqual({
+        type: "committed",
+        appended: [
+          { offset: 1, appendTimeMs: 1_000 },
+          { offset: 0, appendTimeMs: 1_000 },
+          { offset: 2, appendTimeMs: 1_000 },
+        ],
+      });
+      expect(await values("decisions", 0)).toEqual(["before", "d", "e"]);
+      expect(await values("allowed", 0)).toEqual(["a"]);
+      expect(await writer.recordedOffsets()).toEqual(consumed);
+    });
+
+    it("fences the owner before: it writes nothing any more, and epochs grow", async () => {
+      const first = await subject.ownership.takeOver(0);
+      const other = await subject.ownership.takeOver(1);
+      const second = await subject.ownership.takeOver(0);
+      expect(second.epoch).toBeGreaterThan(first.epoch);
+      const batch = { records: [record("decisions", 0, "stale")], consumed: CONSUMED };
+      await expect(first.commit(batch)).rejects.toThrow(FencedError);
+      expect(await values("decisions", 0)).toEqual([]);
+      expect((await other.commit({ ...batch, records: [] })).type).toBe("committed");
+      expect((await second.commit(batch)).type).toBe("committed");
+    });
+
+    it("fences a commit that was on its way when the partition was taken over", async () => {
+      const first = await subject.ownership.takeOver(0);
+      const batch = { records: [record("decisions", 0, "racing")], consumed: CONSUMED };
+      const racing = first.commit(batch).then(
+        (outcome) => outcome.type,
+        (error: unknown) => (error instanceof FencedError ? "fenced" : error),
+      );
+      await subject.ownership.takeOver(0);
+      const end = await subject.log.endOffset("decisions", 0);
+      expect(await racing).toBe(end === 0 ? "fenced" : "committed");
+      expect(await subject.log.endOffset("decisions", 0)).toBe(end);
+    });
+
+    it("wakes a reader that waits, for what anyone appends", async () => {
+      const waiting = subject.log.waitForNew(
+        [
+          { topic: "results", partition: 0, offset: 0 },
+          { topic: "verdicts", partition: 1, offset: 0 },
+        ],
+        60_000,
+      );
+      await subject.log.append([record("verdicts", 1, "v")]);
+      await waiting;
+      await subject.log.waitForNew([{ topic: "verdicts", partition: 1, offset: 0 }], 60_000);
+    });
+
+    it("ends a wait when its time is over or its signal aborts", async () => {
+      const position = [{ topic: "results", partition: 0, offset: 0 }] as const;
+      await subject.log.waitForNew(position, 5);
+      const abort = new AbortController();
+      const waiting = subject.log.waitForNew(position, 60_000, abort.signal);
+      abort.abort();
+      await waiting;
+      await subject.log.waitForNew(position, 60_000, abort.signal);
+    });
+
+    it("refuses a partition it does not have, and keeps what came with it", async () => {
+      const good = subject.log.append([record("proposals", 0, "good")]);
+      const bad = subject.log.append([record("proposals", 99, "bad")]);
+      await expect(bad).rejects.toThrow(FatalError);
+      await good;
+      expect(await values("proposals", 0)).toEqual(["good"]);
+      await expect(subject.log.endOffset("proposals", -1)).rejects.toThrow(FatalError);
+    });
+
+    it("deletes what is old, never an input that was not consumed", async () => {
+      const writer = await subject.ownership.takeOver(0);
+      for (const value of ["a", "b", "c"])
+        await subject.log.append([record("proposals", 0, value)]);
+      await writer.commit({ records: [], consumed: { ...CONSUMED, proposals: 2 } });
+      subject.setTime(1_000_000);
+      await subject.log.applyRetention({ keepMs: 1_000 });
+      expect(await subject.log.startOffset("proposals", 0)).toBe(2);
+      expect(await values("proposals", 0, 2)).toEqual(["c"]);
+      await expect(subject.log.read("proposals", 0, 1, LIMITS)).rejects.toThrow(FatalError);
+      const [appended] = await subject.log.append([record("proposals", 0, "d")]);
+      expect(appended?.offset).toBe(3);
+    });
+
+    it("keeps the journal's last record, and one that is older than the time to keep", async () => {
+      for (const at of [1_000, 2_000, 3_000, 9_000]) {
+        subject.setTime(at);
+        await subject.log.append([record("decisions", 0, `at ${at}`)]);
+      }
+      subject.setTime(10_000);
+      await subject.log.applyRetention({ keepMs: 7_500 });
+      expect(await values("decisions", 0, 1)).toEqual(["at 2000", "at 3000", "at 9000"]);
+      subject.setTime(1_000_000);
+      await subject.log.applyRetention({ keepMs: 7_500, bytesMax: 0 });
+      expect(await subject.log.startOffset("decisions", 0)).toBe(3);
+      expect(await subject.log.endOffset("decisions", 0)).toBe(4);
+    });
+
+    it("does nothing once it is closed", async () => {
+      await subject.close();
+      await expect(subject.log.append([record("proposals", 0, "a")])).rejects.toThrow(FatalError);
+      await expect(subject.log.read("proposals", 0, 0, LIMITS)).rejects.toThrow(FatalError);
+    });
+  });
+}

@@ -1,0 +1,22 @@
+import { MemoryCheckpoints } from "../../../services/adapters/memory/memory-checkpoints.ts";
+import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
+import { describeCheckpointContract } from "./checkpoints.contract.ts";
+import { describeLogContract } from "./log.contract.ts";
+
+describeLogContract("in memory", async () => {
+  let now = 0;
+  const log = new MemoryLog({ partitions: 2, clusterId: "c", nowMs: () => now });
+  return {
+    log,
+    ownership: log,
+    setTime: (nowMs) => {
+      now = nowMs;
+    },
+    close: () => log.close(),
+  };
+});
+
+describeCheckpointContract("in memory", async () => ({
+  store: new MemoryCheckpoints(),
+  close: async () => undefined,
+}));
