@@ -10,14 +10,7 @@
  * `rule` and a compile problem both carry such a path; `PolicySource` finds the line behind it.
  */
 
-/** Any value that JSON can hold. */
-export type JsonValue =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly JsonValue[]
-  | { readonly [key: string]: JsonValue };
+import type { JsonValue } from "../canonical/json-value.ts";
 
 /** One place in a policy file; line and column count from 1. */
 export type PolicyPosition = {

@@ -1,0 +1,150 @@
+import type { z } from "zod";
+import type { PathSegment } from "../../core/policy/path.ts";
+import type { RawDocument } from "./fold-blocks.ts";
+import { keysAt, placesOf, variantsAt } from "./known-keys.ts";
+import { nearest } from "./nearest.ts";
+import { type PolicyProblem, type Positions, problemAt } from "./problem.ts";
+
+type Issue = z.core.$ZodIssue;
+type Text = { readonly message: string; readonly mend: string };
+
+const REFERENCE = "see docs/policy.md for the forms that it takes";
+
+/** Turns what the schema found into problems with places, sentences and mends. */
+export function describeIssues(
+  issues: readonly Issue[],
+  document: RawDocument,
+  positions: Positions,
+): readonly PolicyProblem[] {
+  return issues.flatMap((issue) => {
+    const path = issue.path as readonly PathSegment[];
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) =>
+        problemAt(positions, [...path, key], unknownKey(key, path, valueAt(document, path))),
+      );
+    }
+    const text = describe(issue, valueAt(document, path));
+    return [problemAt(positions, path, text, "value")];
+  });
+}
+
+function unknownKey(key: string, path: readonly PathSegment[], map: unknown): Text {
+  const variant = unknownInVariant(key, path, map);
+  if (variant !== null) return variant;
+  const known = path.length === 0 ? [...keysAt(path), ...TOP_LEVEL_KEYS] : keysAt(path);
+  const message = `\`${key}\` is not a key here`;
+  const meant = nearest(key, known);
+  if (meant !== null) return { message, mend: `did you mean \`${meant}\`?` };
+  const places = placesOf(key);
+  if (places.length > 0) return { message, mend: `it is a key of ${places.join(" and ")}` };
+  return { message, mend: `the keys here are ${known.join(", ")}` };
+}
+
+/** Stand at top level beside the blocks. */
+const TOP_LEVEL_KEYS = ["policy_engine", "retries"];
+
+/** A key of another kind of tier. */
+function unknownInVariant(key: string, path: readonly PathSegment[], map: unknown): Text | null {
+  const variants = variantsAt(path);
+  const written = variants.find((variant) => valueAt(map, [variant.key]) === variant.word);
+  if (written === undefined) return null;
+  const message = `\`${key}\` is not a key beside \`${written.key}: ${written.word}\``;
+  const owners = variants.filter(({ keys }) => keys.includes(key));
+  if (owners.length > 0) {
+    const words = owners.map((owner) => `\`${owner.key}: ${owner.word}\``);
+    return { message, mend: `it belongs to ${words.join(" or ")}` };
+  }
+  const meant = nearest(key, written.keys);
+  const keys = written.keys.join(", ");
+  return { message, mend: meant === null ? `the keys are ${keys}` : `did you mean \`${meant}\`?` };
+}
+
+function describe(issue: Issue, value: unknown): Text {
+  if (value === null) return { message: "is empty", mend: "give it a value, or remove the key" };
+  switch (issue.code) {
+    case "invalid_type":
+      return wrongType(issue.expected, value);
+    case "invalid_value":
+      return wrongChoice(issue.values.map(String), value);
+    case "invalid_union":
+      return wrongAlternative(issue, value);
+    case "too_small":
+    case "too_big":
+      return outOfBounds(issue);
+    default:
+      return ownText(issue.message);
+  }
+}
+
+function wrongType(expected: string, value: unknown): Text {
+  if (value === undefined) return { message: "is missing", mend: "add it" };
+  const wanted = TYPE_NAMES[expected] ?? expected;
+  return { message: `must be ${wanted}, not ${typeName(value)}`, mend: `write ${wanted}` };
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  int: "a whole number",
+  number: "a number",
+  string: "text",
+  boolean: "true or false",
+  array: "a list",
+  tuple: "a list of two",
+  object: "a map of keys",
+  record: "a map of names",
+};
+
+function typeName(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "number") return Number.isInteger(value) ? "a whole number" : "a fraction";
+  if (typeof value === "string") return "text";
+  return typeof value === "boolean" ? "true or false" : "a map";
+}
+
+function wrongChoice(choices: readonly string[], value: unknown): Text {
+  if (value === undefined) return { message: "is missing", mend: `write ${orList(choices)}` };
+  const shown = typeof value === "object" ? typeName(value) : `\`${String(value)}\``;
+  const meant = nearest(String(value), choices);
+  return {
+    message: `must be ${orList(choices)}, not ${shown}`,
+    mend: meant === null ? `write ${orList(choices)}` : `did you mean \`${meant}\`?`,
+  };
+}
+
+function orList(choices: readonly string[]): string {
+  return choices.map((choice) => `\`${choice}\``).join(" or ");
+}
+
+function wrongAlternative(issue: z.core.$ZodIssueInvalidUnion, value: unknown): Text {
+  const { options } = issue as { readonly options?: unknown };
+  if (Array.isArray(options)) return wrongChoice(options.map(String), value);
+  return ownText(issue.message);
+}
+
+function outOfBounds(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): Text {
+  if (issue.message.includes("\n")) return ownText(issue.message);
+  const least = issue.code === "too_small";
+  const bound = String(least ? issue.minimum : issue.maximum);
+  const side = least ? "at least" : "at most";
+  if (issue.origin === "number" || issue.origin === "int") {
+    return { message: `must be ${side} ${bound}`, mend: `write a number of ${side} ${bound}` };
+  }
+  if (least) return { message: "is empty", mend: "give it a value, or remove the key" };
+  return { message: `is longer than ${bound}`, mend: `shorten it to ${side} ${bound}` };
+}
+
+/** Texts of the vocabulary carry their mend after a line feed. */
+function ownText(text: string): Text {
+  const [message = "", mend = REFERENCE] = text.split("\n");
+  return { message, mend };
+}
+
+function valueAt(document: unknown, path: readonly PathSegment[]): unknown {
+  let value: unknown = document;
+  for (const segment of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment)) {
+      return undefined;
+    }
+    value = (value as Readonly<Record<PathSegment, unknown>>)[segment];
+  }
+  return value;
+}

@@ -1,0 +1,144 @@
+/**
+ * What a schema cannot see: one thing set twice on a level, names that name nothing, and values that
+ * exclude each other. Runs on the document as written, so that it reports beside the schema.
+ */
+import type { PathSegment } from "../../core/policy/path.ts";
+import { ALWAYS_ENFORCED, isReasonCode, REASON_CODES } from "../../core/reasons.ts";
+import { visitAll } from "./find-not-built.ts";
+import type { RawDocument } from "./fold-blocks.ts";
+import { nearest } from "./nearest.ts";
+import { type PolicyProblem, type Positions, placeOf, problemAt } from "./problem.ts";
+
+type Report = (path: readonly PathSegment[], message: string, mend: string) => void;
+type Keyed = Readonly<Record<string, unknown>>;
+
+export function findContradictions(
+  document: RawDocument,
+  positions: Positions,
+): readonly PolicyProblem[] {
+  const problems: PolicyProblem[] = [];
+  const report: Report = (path, message, mend) => {
+    problems.push(problemAt(positions, path, { message, mend }));
+  };
+  const where = (path: readonly PathSegment[]): string =>
+    placeOf(problemAt(positions, path, { message: "", mend: "" }));
+  findDoubles(document, report, where);
+  findCodes(document, report);
+  findTiers(document, report, where);
+  findLifetimes(document, report);
+  visitAll(document, ["tool_schemas", "*"], (path, tool) => {
+    if (isMap(tool)) findInTool(path, tool, report);
+  });
+  return problems;
+}
+
+type Where = (path: readonly PathSegment[]) => string;
+
+function findDoubles(document: RawDocument, report: Report, where: Where): void {
+  if (has(document, "deduplication", "max_history") && has(document, "limits", "ring")) {
+    const other = where(["deduplication", "max_history"]);
+    const message = `\`ring\` and \`deduplication.max_history\` (${other}) are one thing, set twice`;
+    report(["limits", "ring"], message, "keep one of the two");
+  }
+  const byTurn = document["tool_deduplication"];
+  if (!isMap(byTurn) || byTurn["enabled"] !== false) return;
+  for (const key of Object.keys(byTurn)) {
+    if (!key.endsWith("_threshold")) continue;
+    const message = `\`${key}\` contradicts \`enabled: false\``;
+    report(["tool_deduplication", key], message, "remove one of the two");
+  }
+  for (const code of ["duplicate_call", "duplicate_in_flight", "loop_no_progress"]) {
+    if (!has(document, "checks", code)) continue;
+    const other = where(["tool_deduplication", "enabled"]);
+    const message = `\`${code}\` is set twice: \`tool_deduplication.enabled\` (${other}) switches it off`;
+    report(["checks", code], message, "keep one of the two");
+  }
+}
+
+function findCodes(document: RawDocument, report: Report): void {
+  const check = (path: readonly PathSegment[]): void => {
+    const code = String(path.at(-1));
+    if (!isReasonCode(code)) {
+      const meant = nearest(code, REASON_CODES);
+      const mend =
+        meant === null ? "see docs/policy.md for the codes" : `did you mean \`${meant}\`?`;
+      report(path, `\`${code}\` is not a reason code`, mend);
+    } else if (ALWAYS_ENFORCED.has(code)) {
+      report(path, `\`${code}\` is always enforced and has no mode`, "remove it");
+    }
+  };
+  visitAll(document, ["checks", "*"], check);
+  visitAll(document, ["tool_schemas", "*", "checks", "*"], check);
+}
+
+/** Words of `unknown_tools` that are no tier. */
+const UNKNOWN_WORDS = ["deny", "hitl", "allow"];
+
+function findTiers(document: RawDocument, report: Report, where: Where): void {
+  const names = new Map<string, readonly PathSegment[]>();
+  visitAll(document, ["authorization", "tiers", "*", "name"], (path, name) => {
+    if (typeof name !== "string") return;
+    const first = names.get(name);
+    if (first !== undefined) {
+      report(path, `the tier \`${name}\` is written twice, also at ${where(first)}`, "rename one");
+    } else if (UNKNOWN_WORDS.includes(name)) {
+      report(path, `\`${name}\` means something else in \`unknown_tools\``, "rename the tier");
+    }
+    names.set(name, first ?? path);
+  });
+  const unknown = document["unknown_tools"];
+  if (typeof unknown !== "string" || UNKNOWN_WORDS.includes(unknown) || names.has(unknown)) return;
+  const choices = [...UNKNOWN_WORDS, ...names.keys()];
+  const meant = nearest(unknown, choices);
+  const mend = meant === null ? `write ${choices.join(", ")}` : `did you mean \`${meant}\`?`;
+  report(["unknown_tools"], `\`${unknown}\` is not the name of a tier`, mend);
+}
+
+function findLifetimes(document: RawDocument, report: Report): void {
+  const conversation = document["conversation"];
+  if (!isMap(conversation)) return;
+  const { idle_ms: idle, max_age_ms: age } = conversation;
+  if (typeof idle === "number" && typeof age === "number" && idle > age) {
+    report(["conversation", "idle_ms"], "is longer than `max_age_ms`", "shorten it");
+  }
+}
+
+const TOOL_NAME = /^[\x20-\x7e]+$/;
+
+function findInTool(path: readonly PathSegment[], tool: Keyed, report: Report): void {
+  if (!TOOL_NAME.test(String(path.at(-1)))) {
+    report(path, "a tool name is printable ASCII", "write the name that agents use");
+  }
+  if (tool["read_only"] === true) {
+    const writes = writeKeys(tool);
+    if (writes !== null) {
+      report(
+        [...path, "read_only"],
+        `contradicts \`${writes}\`: a read changes nothing`,
+        "drop one",
+      );
+    }
+  }
+  const key = tool["idempotency_argument"];
+  const fields = tool["canonical_fields"];
+  if (typeof key === "string" && Array.isArray(fields) && fields.includes(key)) {
+    const message = `\`${key}\` is the idempotency argument, which is no part of identity`;
+    report([...path, "canonical_fields", fields.indexOf(key)], message, "take it out of the list");
+  }
+}
+
+function writeKeys(tool: Keyed): string | null {
+  if (tool["side_effect_resource"] !== undefined) return "side_effect_resource";
+  const effects = tool["effects"];
+  if (!Array.isArray(effects)) return null;
+  return effects.some((effect) => isMap(effect) && effect["kind"] !== "read") ? "effects" : null;
+}
+
+function has(document: RawDocument, block: string, key: string): boolean {
+  const value = document[block];
+  return isMap(value) && Object.hasOwn(value, key);
+}
+
+function isMap(value: unknown): value is Keyed {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,87 @@
+import type { PathSegment } from "../../core/policy/path.ts";
+import type { RawDocument } from "./fold-blocks.ts";
+import {
+  APPROVALS_BUILT_MAX,
+  isNormalizerBuilt,
+  NOT_BUILT,
+  type NotBuilt,
+  RESULT_PLACEHOLDER,
+} from "./not-built.ts";
+import { type PolicyProblem, type Positions, problemAt } from "./problem.ts";
+
+type Visit = (path: readonly PathSegment[], value: unknown) => void;
+
+/** Every use of something that is in the vocabulary and has no implementation. */
+export function findNotBuilt(
+  document: RawDocument,
+  positions: Positions,
+): readonly PolicyProblem[] {
+  const problems: PolicyProblem[] = [];
+  const refuse = (path: readonly PathSegment[], what: string): void => {
+    const text = {
+      message: `${what} is not built yet: this version would not enforce it`,
+      mend: "remove it, or wait for the version that has it",
+    };
+    problems.push(problemAt(positions, path, text));
+  };
+  for (const entry of NOT_BUILT) {
+    visitAll(document, entry.path, (path, value) => {
+      if (isUsed(entry, value)) refuse(path, `\`${String(entry.value ?? path.at(-1))}\``);
+    });
+  }
+  visitAll(document, ["authorization", "tiers", "*", "approvals"], (path, value) => {
+    if (typeof value === "number" && value > APPROVALS_BUILT_MAX) {
+      refuse(path, `approval by ${value} people`);
+    }
+  });
+  for (const list of ["effects.*.resource", "reads.*"]) {
+    visitAll(document, ["tool_schemas", "*", ...list.split(".")], (path, value) => {
+      if (typeof value === "string" && RESULT_PLACEHOLDER.test(value)) {
+        refuse(path, "a placeholder for a part of the result");
+      }
+    });
+  }
+  visitAll(document, ["tool_schemas", "*", "normalizers", "*"], (path, value) => {
+    findNormalizers(path, value, refuse);
+  });
+  return problems;
+}
+
+function isUsed(entry: NotBuilt, value: unknown): boolean {
+  return entry.value === undefined || entry.value === value;
+}
+
+function findNormalizers(
+  path: readonly PathSegment[],
+  value: unknown,
+  refuse: (path: readonly PathSegment[], what: string) => void,
+): void {
+  const chain: readonly unknown[] = Array.isArray(value) ? value : [value];
+  chain.forEach((name, index) => {
+    if (typeof name !== "string" || isNormalizerBuilt(name)) return;
+    refuse(Array.isArray(value) ? [...path, index] : path, `the normalizer \`${name}\``);
+  });
+}
+
+/** Calls back for each written value whose path fits the pattern. */
+export function visitAll(document: unknown, pattern: readonly string[], found: Visit): void {
+  visit(document, pattern, [], found);
+}
+
+function visit(
+  value: unknown,
+  pattern: readonly string[],
+  path: readonly PathSegment[],
+  found: Visit,
+): void {
+  const [step, ...rest] = pattern;
+  if (step === undefined) {
+    found(path, value);
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, child] of Object.entries(value)) {
+    if (step !== "*" && step !== name) continue;
+    visit(child, rest, [...path, Array.isArray(value) ? Number(name) : name], found);
+  }
+}

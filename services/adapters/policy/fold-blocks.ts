@@ -1,0 +1,47 @@
+import { type PolicyProblem, placeOf } from "./problem.ts";
+import type { WrittenBlock } from "./read-yaml.ts";
+
+/** A policy document before it is checked. */
+export type RawDocument = Readonly<Record<string, unknown>>;
+
+/**
+ * Puts the blocks of all files and positions into one document. A block that is written twice is a
+ * problem that names both places: which of the two should count cannot be known.
+ */
+export function foldBlocks(
+  blocks: readonly WrittenBlock[],
+  problems: PolicyProblem[],
+): RawDocument {
+  const first = new Map<string, WrittenBlock>();
+  for (const block of blocks) {
+    const earlier = first.get(block.name);
+    if (earlier === undefined) first.set(block.name, block);
+    else problems.push(twice(block, `also at ${placeOf(earlier)}`, block.name));
+  }
+  const document = Object.fromEntries([...first.values()].map(({ name, value }) => [name, value]));
+  return first.has("retries") ? withRetries(document, first, problems) : document;
+}
+
+/** `retries` at top level means `tools.retries`. */
+function withRetries(
+  document: RawDocument,
+  blocks: ReadonlyMap<string, WrittenBlock>,
+  problems: PolicyProblem[],
+): RawDocument {
+  const { retries, ...rest } = document;
+  const tools = rest["tools"] ?? {};
+  if (typeof tools !== "object" || Array.isArray(tools)) return rest;
+  if (Object.hasOwn(tools, "retries")) {
+    const outer = blocks.get("retries") as WrittenBlock;
+    const inner = blocks.get("tools") as WrittenBlock;
+    problems.push(twice(outer, `also under \`tools\` at ${placeOf(inner)}`, "tools.retries"));
+    return rest;
+  }
+  return { ...rest, tools: { ...tools, retries } };
+}
+
+function twice(block: WrittenBlock, where: string, path: string): PolicyProblem {
+  const { file, line, column } = block;
+  const message = `\`${block.name}\` is written twice, ${where}`;
+  return { file, line, column, path, message, mend: "keep one of the two" };
+}

@@ -1,0 +1,90 @@
+/** Which keys the vocabulary has where, read from the schema itself. */
+import type { z } from "zod";
+import type { PathSegment } from "../../core/policy/path.ts";
+import { policyDocument } from "./vocabulary/blocks.ts";
+
+type Schema = z.core.$ZodType;
+
+/** Keys that may stand in the map at a path; for alternatives, the keys of all of them. */
+export function keysAt(path: readonly PathSegment[]): readonly string[] {
+  return [...new Set(schemasAt(path).flatMap(unwrap).flatMap(ownKeys))];
+}
+
+/** Where maps at a path are told apart by a word (`action: hitl`): the keys of each such map. */
+export function variantsAt(
+  path: readonly PathSegment[],
+): readonly { readonly key: string; readonly word: string; readonly keys: readonly string[] }[] {
+  return schemasAt(path).flatMap((schema) => {
+    const def = definition(schema) as { readonly discriminator?: string };
+    const key = def.discriminator;
+    if (key === undefined) return [];
+    return unwrap(schema).map((option) => ({
+      key,
+      word: wordOf(option, key),
+      keys: ownKeys(option),
+    }));
+  });
+}
+
+function schemasAt(path: readonly PathSegment[]): readonly Schema[] {
+  let schemas: readonly Schema[] = [policyDocument];
+  for (const segment of path) schemas = schemas.flatMap((schema) => descend(schema, segment));
+  return schemas;
+}
+
+function wordOf(option: Schema, key: string): string {
+  const found = children(option).find(([step]) => step === key)?.[1];
+  const def = found === undefined ? undefined : definition(found);
+  return def?.type === "literal" ? String(def.values[0]) : "";
+}
+
+/** Places where a key of this name stands, such as `tools` or `tool_schemas.*`. */
+export function placesOf(name: string): readonly string[] {
+  const places: string[] = [];
+  visit(policyDocument, [], (path, keys) => {
+    if (keys.includes(name)) places.push(path.length === 0 ? "the top level" : path.join("."));
+  });
+  return [...new Set(places)];
+}
+
+function visit(
+  schema: Schema,
+  path: readonly string[],
+  found: (path: readonly string[], keys: readonly string[]) => void,
+): void {
+  for (const inner of unwrap(schema)) {
+    found(path, ownKeys(inner));
+    for (const [step, child] of children(inner)) visit(child, [...path, step], found);
+  }
+}
+
+function descend(schema: Schema, segment: PathSegment): readonly Schema[] {
+  return unwrap(schema)
+    .flatMap(children)
+    .filter(([step]) => step === "*" || step === segment)
+    .map(([, child]) => child);
+}
+
+function ownKeys(schema: Schema): readonly string[] {
+  const def = definition(schema);
+  return def.type === "object" ? Object.keys(def.shape) : [];
+}
+
+function children(schema: Schema): readonly (readonly [step: string, child: Schema])[] {
+  const def = definition(schema);
+  if (def.type === "object") return Object.entries(def.shape);
+  if (def.type === "record") return [["*", def.valueType]];
+  return def.type === "array" ? [["*", def.element]] : [];
+}
+
+/** The schemas behind options, transforms and alternatives. */
+function unwrap(schema: Schema): readonly Schema[] {
+  const def = definition(schema);
+  if (def.type === "optional") return unwrap(def.innerType);
+  if (def.type === "pipe") return unwrap(def.in);
+  return def.type === "union" ? def.options.flatMap(unwrap) : [schema];
+}
+
+function definition(schema: Schema): z.core.$ZodTypes["_zod"]["def"] {
+  return schema._zod.def as z.core.$ZodTypes["_zod"]["def"];
+}

@@ -1,0 +1,93 @@
+import { canonicalText } from "../../core/canonical/canonical-text.ts";
+import type { JsonValue } from "../../core/canonical/json-value.ts";
+import { sha256Hex } from "../../core/hash.ts";
+import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts";
+import { describeIssues } from "./describe-issues.ts";
+import { findContradictions } from "./find-contradictions.ts";
+import { findNotBuilt } from "./find-not-built.ts";
+import { foldBlocks } from "./fold-blocks.ts";
+import { locateIn, OBJECT_NAME, type PolicyProblem, type Positions } from "./problem.ts";
+import { readObject } from "./read-object.ts";
+import { type PolicyFile, type ReadPolicy, readYaml } from "./read-yaml.ts";
+import { policyDocument } from "./vocabulary/blocks.ts";
+
+export type LoadedPolicy = {
+  readonly ok: true;
+  readonly document: PolicyDocument;
+  /** `sha256:` and the hex digest of the document's canonical form: the revision of the policy. */
+  readonly digest: string;
+  readonly source: PolicySource;
+  /** What an operator should know at start, although the policy is valid. */
+  readonly warnings: readonly PolicyProblem[];
+};
+
+export type LoadResult =
+  | LoadedPolicy
+  | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
+
+/**
+ * Reads a policy from files, merged, or from an object. A policy with any problem is not loaded at
+ * all, and every problem is listed. What only shows when the policy is compiled (a schema, a
+ * pattern, a template) comes from the core with a path, and `source.locate` finds its line.
+ */
+export function loadPolicy(input: readonly PolicyFile[] | object): LoadResult {
+  const read: ReadPolicy = { blocks: [], positions: new Map(), problems: [] };
+  if (Array.isArray(input)) {
+    for (const file of input as readonly PolicyFile[]) readYaml(file, read);
+    if (input.length === 0) read.problems.push(NO_FILES);
+  } else readObject(input, read);
+
+  const { positions, problems } = read;
+  const raw = foldBlocks(read.blocks, problems);
+  const parsed = policyDocument.safeParse(raw);
+  const unreadable = new Set(problems.map(({ path }) => path));
+  if (!parsed.success) {
+    const found = describeIssues(parsed.error.issues, raw, positions);
+    problems.push(...found.filter(({ path }) => !unreadable.has(path)));
+  }
+  problems.push(...findNotBuilt(raw, positions), ...findContradictions(raw, positions));
+  if (!parsed.success || problems.length > 0) return { ok: false, problems: inOrder(problems) };
+
+  const document = parsed.data as PolicyDocument;
+  return {
+    ok: true,
+    document,
+    digest: `sha256:${sha256Hex("callgate.policy/1", canonicalText(document as JsonValue))}`,
+    source: { locate: (path) => locateIn(positions, path) },
+    warnings: warningsOf(document, positions),
+  };
+}
+
+const NO_FILES: PolicyProblem = {
+  file: OBJECT_NAME,
+  line: 0,
+  column: 0,
+  path: "",
+  message: "no policy file was given",
+  mend: "name at least one",
+};
+
+/** By file in the order given, then from top to bottom. */
+function inOrder(problems: readonly PolicyProblem[]): readonly PolicyProblem[] {
+  const files = [...new Set(problems.map(({ file }) => file))];
+  return [...problems].sort(
+    (a, b) =>
+      files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
+  );
+}
+
+function warningsOf(document: PolicyDocument, positions: Positions): readonly PolicyProblem[] {
+  const tools = Object.keys(document.tool_schemas ?? {});
+  if (tools.length > 0 || (document.authorization?.tiers ?? []).length > 0) return [];
+  const first = positions.values().next().value;
+  return [
+    {
+      file: first?.file ?? OBJECT_NAME,
+      line: first === undefined ? 0 : 1,
+      column: first === undefined ? 0 : 1,
+      path: "",
+      message: "names neither tools nor tiers, so every tool is known and counts as a write",
+      mend: "declare tools under `tool_schemas`, or tiers under `authorization`",
+    },
+  ];
+}

@@ -1,0 +1,81 @@
+/**
+ * The part of the vocabulary that no check implements. A policy that uses it is refused: a rule that
+ * looks active and is not would be worse than none. Implementing something deletes its line here.
+ */
+import { NORMALIZER_NAMES, parseNormalizer } from "./vocabulary/normalizers.ts";
+
+export type NotBuilt = {
+  /** Keys from the top of the document; `*` is any key or list index. */
+  readonly path: readonly string[];
+  /** The one value that is not built; absent: the key itself is not. */
+  readonly value?: string;
+};
+
+const BUDGET_PLACES = ["budgets", "budgets.per_conversation", "budgets.per_tool"];
+const CHECK_PLACES = ["checks", "tool_schemas.*.checks"];
+
+const BUDGET_KEYS = ["max_seconds", "max_spend"];
+const CHECK_CODES = [
+  "near_duplicate",
+  "loop_no_progress",
+  "loop_rotation",
+  "failure_run",
+  "budget_seconds",
+  "budget_spend",
+  "retry_too_soon",
+  "retry_exhausted",
+];
+
+const KEYS = [
+  "tool_deduplication.no_progress_threshold",
+  "tools.retries",
+  "acknowledgement.patterns",
+  "acknowledgement.unless",
+  "tool_schemas.*.similarity",
+  "tool_schemas.*.variants",
+  "tool_schemas.*.sensitive",
+  "tool_schemas.*.retries",
+  "kill",
+  "aliases",
+  "edges",
+  "loops.rotation",
+  "loops.failure_run",
+  ...BUDGET_PLACES.flatMap((place) => BUDGET_KEYS.map((key) => `${place}.${key}`)),
+  ...CHECK_PLACES.flatMap((place) => CHECK_CODES.map((code) => `${place}.${code}`)),
+];
+
+const VALUES: readonly (readonly [path: string, value: string])[] = [
+  ["preset", "strict"],
+  ["acknowledgement.mode", "explicit"],
+  ["authorization.tiers.*.granted_by", "verdict"],
+];
+
+export const NOT_BUILT: readonly NotBuilt[] = [
+  ...KEYS.map((path) => ({ path: path.split(".") })),
+  ...VALUES.map(([path, value]) => ({ path: path.split("."), value })),
+];
+
+/** Approvals of several people for one call. */
+export const APPROVALS_BUILT_MAX = 1;
+
+const NORMALIZERS_BUILT: ReadonlySet<string> = new Set([
+  "to_int",
+  "to_number",
+  "to_string",
+  "to_lower",
+  "to_upper",
+  "trim",
+  "decimal",
+  "url",
+]);
+
+export const NORMALIZERS_NOT_BUILT: readonly string[] = NORMALIZER_NAMES.filter(
+  (name) => !NORMALIZERS_BUILT.has(name),
+);
+
+export function isNormalizerBuilt(written: string): boolean {
+  return !NORMALIZERS_NOT_BUILT.includes(parseNormalizer(written).name);
+}
+
+/** Placeholders that are filled from a result: `order/{result.id}`. */
+export const RESULT_PLACEHOLDER = /\{\s*result\./;

@@ -1,0 +1,240 @@
+/**
+ * Reads one YAML 1.2 file into plain values with the position of each. Only what JSON can hold is
+ * accepted; a key written twice, a tag that is not known and a value that would lose digits are
+ * problems, all of them listed.
+ */
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  type YAMLMap,
+} from "yaml";
+import { type PathSegment, policyPath } from "../../core/policy/path.ts";
+import type { PolicyProblem, Positions } from "./problem.ts";
+
+export type PolicyFile = { readonly name: string; readonly text: string };
+
+/** One block as written: `deduplication`, or `policy_engine` children under the same names. */
+export type WrittenBlock = {
+  readonly name: string;
+  readonly value: unknown;
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+};
+
+export type ReadPolicy = {
+  readonly blocks: WrittenBlock[];
+  readonly positions: Positions;
+  readonly problems: PolicyProblem[];
+};
+
+const FILE_BYTES_MAX = 8 * 1024 * 1024;
+/** Values of one file after anchors are followed; stops files that multiply by anchors. */
+const VALUES_MAX = 500_000;
+const DEPTH_MAX = 100;
+
+type Reader = {
+  readonly file: string;
+  readonly document: Document.Parsed;
+  readonly lines: LineCounter;
+  readonly into: ReadPolicy;
+  values: number;
+};
+
+type Span = { readonly range?: readonly number[] | null };
+
+/** Adds a file's blocks, positions and problems to what was read before. */
+export function readYaml(file: PolicyFile, into: ReadPolicy): void {
+  if (file.text.length > FILE_BYTES_MAX) {
+    const problem = { message: "is larger than 8 MiB", mend: "split the policy into files" };
+    into.problems.push({ file: file.name, line: 1, column: 1, path: "", ...problem });
+    return;
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(file.text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: false,
+    logLevel: "error",
+  });
+  const reader: Reader = { file: file.name, document, lines, into, values: 0 };
+  for (const error of [...document.errors, ...document.warnings]) {
+    addProblem(reader, error.pos[0], [], yamlMessage(error.message), "correct the YAML");
+  }
+  if (document.errors.length > 0) return;
+  readRoot(reader);
+}
+
+function readRoot(reader: Reader): void {
+  const root: unknown = reader.document.contents;
+  if (!isMap(root)) {
+    const message = root === null ? "the file is empty" : "a policy is a map of blocks";
+    const mend = "start with `policy_engine:` or a block such as `tools:`";
+    addProblem(reader, offsetOf(root), [], message, mend);
+    return;
+  }
+  for (const pair of uniquePairs(reader, root, [])) {
+    if (pair.name === "policy_engine") readEngine(reader, pair);
+    else readBlock(reader, pair);
+  }
+}
+
+function readEngine(reader: Reader, pair: NamedPair): void {
+  if (isMap(pair.value)) {
+    for (const inner of uniquePairs(reader, pair.value, [])) readBlock(reader, inner);
+  } else if (!isEmpty(pair.value)) {
+    addProblem(reader, pair.offset, [], "`policy_engine` is a map of blocks", "indent its blocks");
+  }
+}
+
+type NamedPair = { readonly name: string; readonly value: unknown; readonly offset: number };
+
+function readBlock(reader: Reader, pair: NamedPair): void {
+  const path = pair.name === "retries" ? ["tools", "retries"] : [pair.name];
+  const value = readEntry(reader, pair, path);
+  const { line, col } = reader.lines.linePos(pair.offset);
+  reader.into.blocks.push({ name: pair.name, value, file: reader.file, line, column: col });
+}
+
+function readEntry(reader: Reader, pair: NamedPair, path: readonly PathSegment[]): unknown {
+  place(reader, path, pair.offset, isEmpty(pair.value) ? pair.offset : offsetOf(pair.value));
+  return readValue(reader, pair.value, path);
+}
+
+function readValue(reader: Reader, node: unknown, path: readonly PathSegment[]): unknown {
+  reader.values += 1;
+  if (reader.values > VALUES_MAX || path.length > DEPTH_MAX) {
+    if (reader.values <= VALUES_MAX + 1) {
+      addProblem(reader, offsetOf(node), path, "is too deep or too large", "write out less");
+      reader.values = VALUES_MAX + 2;
+    }
+    return null;
+  }
+  if (isAlias(node)) return readAlias(reader, node, path);
+  if (isMap(node)) return readMap(reader, node, path);
+  if (isSeq(node)) {
+    return node.items.map((item, index) => {
+      const inner = [...path, index];
+      place(reader, inner, offsetOf(item), offsetOf(item));
+      return readValue(reader, item, inner);
+    });
+  }
+  return isScalar(node) ? readScalar(reader, node, path) : null;
+}
+
+function readAlias(reader: Reader, node: Alias, path: readonly PathSegment[]): unknown {
+  const target = node.resolve(reader.document);
+  if (target !== undefined) return readValue(reader, target, path);
+  const message = `\`*${node.source}\` names no anchor above it`;
+  addProblem(reader, offsetOf(node), path, message, "write the value out");
+  return null;
+}
+
+function readMap(reader: Reader, map: YAMLMap, path: readonly PathSegment[]): unknown {
+  const entries: [string, unknown][] = [];
+  for (const pair of uniquePairs(reader, map, path)) {
+    entries.push([pair.name, readEntry(reader, pair, [...path, pair.name])]);
+  }
+  return Object.fromEntries(entries);
+}
+
+function readScalar(reader: Reader, node: Scalar, path: readonly PathSegment[]): unknown {
+  const { value } = node;
+  if (typeof value !== "number") return value;
+  if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))) {
+    return value;
+  }
+  addProblem(
+    reader,
+    offsetOf(node),
+    path,
+    `\`${node.source ?? String(value)}\` is a number that would lose digits`,
+    "write it in quotes",
+  );
+  return null;
+}
+
+/** The pairs of a map under text keys; those that are no plain text or come twice are problems. */
+function uniquePairs(reader: Reader, map: YAMLMap, path: readonly PathSegment[]): NamedPair[] {
+  const seen = new Map<string, number>();
+  const pairs: NamedPair[] = [];
+  for (const item of map.items) {
+    const pair = readKey(reader, item, path);
+    if (pair === null) continue;
+    const earlier = seen.get(pair.name);
+    if (earlier === undefined) {
+      seen.set(pair.name, pair.offset);
+      pairs.push(pair);
+      continue;
+    }
+    const { line } = reader.lines.linePos(earlier);
+    const message = `\`${pair.name}\` is written twice, first in line ${line}`;
+    addProblem(reader, pair.offset, [...path, pair.name], message, "keep one of the two");
+  }
+  return pairs;
+}
+
+function readKey(reader: Reader, item: Pair, path: readonly PathSegment[]): NamedPair | null {
+  const { key } = item;
+  const offset = offsetOf(key);
+  if (!isScalar(key) || key.value === null || typeof key.value === "object") {
+    addProblem(reader, offset, path, "a key must be text", "write a plain word or a quoted text");
+    return null;
+  }
+  // The key as the author spelled it: `1.0` and `yes` are names here, not values.
+  const name = typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
+  if (name === "__proto__" || name === "<<") {
+    addProblem(reader, offset, path, `\`${name}\` is not allowed as a key`, "write the keys out");
+    return null;
+  }
+  return { name, value: item.value, offset };
+}
+
+function place(
+  reader: Reader,
+  path: readonly PathSegment[],
+  keyOffset: number,
+  valueOffset: number,
+): void {
+  const key = reader.lines.linePos(keyOffset);
+  const value = reader.lines.linePos(valueOffset);
+  reader.into.positions.set(policyPath(path), {
+    file: reader.file,
+    key: { line: key.line, column: key.col },
+    value: { line: value.line, column: value.col },
+  });
+}
+
+function addProblem(
+  reader: Reader,
+  offset: number,
+  path: readonly PathSegment[],
+  message: string,
+  mend: string,
+): void {
+  const { line, col } = reader.lines.linePos(offset);
+  const at = { file: reader.file, line: Math.max(1, line), column: Math.max(1, col) };
+  reader.into.problems.push({ ...at, path: policyPath(path), message, mend });
+}
+
+function offsetOf(node: unknown): number {
+  return (node as Span | null)?.range?.[0] ?? 0;
+}
+
+function isEmpty(node: unknown): boolean {
+  return node === null || (isScalar(node) && node.value === null && (node.source ?? "") === "");
+}
+
+/** The library's sentence as ours: lower case, without full stop. */
+function yamlMessage(message: string): string {
+  const sentence = message.split("\n", 1)[0] ?? message;
+  return `not YAML: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, "");
+}

@@ -1,0 +1,242 @@
+import { z } from "zod";
+import { LIMITS } from "../../../core/limits.ts";
+import { tier } from "./tiers.ts";
+import { checkModes, retries, tool } from "./tool.ts";
+import { count, duration, flag, key, needed, scope, text, texts, threshold } from "./values.ts";
+
+const preset = z.enum(["observe", "balanced", "strict"]);
+
+const loopThreshold = z.union(
+  [
+    count(2),
+    z.strictObject({
+      same_output: key(threshold(2), "Identical calls with one output. Default 3."),
+      any_output: key(threshold(2), "Identical calls, whatever came back. Default off."),
+    }),
+  ],
+  {
+    error:
+      "must be a whole number from 2, or same_output and any_output\nwrite 3, or { same_output: 3, any_output: off }",
+  },
+);
+
+const deduplication = z.strictObject({
+  window_ms: key(duration.ms, "How long an earlier call counts for duplicates. Default 300000."),
+  strategy: key(
+    z.enum(["semantic_hash", "byte_hash"]),
+    "semantic_hash (default): normalized identity. byte_hash: all arguments in canonical JSON, no normalizers, no canonical_fields.",
+  ),
+  loop_threshold: key(
+    loopThreshold.transform((written) =>
+      typeof written === "number" ? { same_output: written, any_output: written } : written,
+    ),
+    "Identical calls at which a loop is seen. A number: whatever came back. Default { same_output: 3, any_output: off }.",
+  ),
+  cache_ttl_ms: key(duration.ms, "How long reads are answered from memory. Default 60000."),
+  scope: key(scope, "How far a call is remembered. Default conversation."),
+  max_history: key(
+    count(LIMITS.ringMin, LIMITS.ringMax),
+    `Recent calls kept for loops; the same as limits.ring. Default ${LIMITS.ringDefault}.`,
+  ),
+});
+
+const toolDeduplication = z.strictObject({
+  enabled: key(flag, "false: duplicates and no-progress are not looked for. Default true."),
+  exact_duplicate_threshold: key(count(1), "The n-th repeat is answered from memory. Default 1."),
+  no_progress_threshold: key(
+    count(2),
+    "Different calls of one tool with one output at which no progress is seen.",
+  ),
+  append_system_note: key(flag, "Whether refusals carry a note for the model. Default false."),
+});
+
+const idempotency = z.strictObject({
+  generation: key(z.literal("content_based"), "How keys are made; content_based is the one way."),
+  header: key(z.literal("X-Agent-Idempotency-Key"), "Header that executors send the key in."),
+  ttl_ms: key(duration.positiveMs, "How long downstream remembers a key. Default 86400000."),
+});
+
+const budgetLimits = {
+  max_steps: key(count(1), "Model messages with calls."),
+  max_tool_calls: key(count(1), "Calls that were allowed."),
+  max_seconds: key(count(1), "Gate time since the first proposal, less time held for approval."),
+  max_spend: key(
+    z.strictObject({
+      amount: needed(z.string().regex(/^[0-9]+(\.[0-9]{1,6})?$/), "Decimal amount, in quotes."),
+      currency: needed(z.string().regex(/^[A-Z]{3}$/), "Three-letter currency code."),
+    }),
+    "Money that calls may cost.",
+  ),
+};
+
+const budgets = z.strictObject({
+  ...budgetLimits,
+  per_conversation: key(z.strictObject(budgetLimits), "The same limits over a conversation."),
+  per_tool: key(z.strictObject(budgetLimits), "The same limits for each tool by itself, per turn."),
+});
+
+const tools = z.strictObject({
+  dedupe_window_s: key(duration.s, "How long an earlier call counts for duplicates, in seconds."),
+  cache_ttl_s: key(duration.s, "How long reads are answered from memory, in seconds."),
+  retries: key(retries, "When a failed call may be tried again."),
+});
+
+const lasts = z.enum(["turn", "conversation"]);
+const end = z.union(
+  [
+    threshold(1),
+    z.strictObject({
+      at: needed(threshold(1), "Strike at which the task is ended."),
+      lasts: key(lasts, "turn (default): the next turn goes on. conversation: nothing goes on."),
+    }),
+  ],
+  {
+    error:
+      "must be a whole number, `off`, or at and lasts\nwrite 4, off, or { at: 4, lasts: conversation }",
+  },
+);
+
+const escalation = z.strictObject({
+  ask: key(
+    threshold(1),
+    "Strike at which the model is asked what it will do differently. Default 1.",
+  ),
+  options: key(threshold(1), "Strike at which it is shown its options. Default 2."),
+  user_input: key(threshold(1), "Strike at which it must ask the user. Default 4."),
+  end: key(
+    end.transform((written) =>
+      typeof written === "object"
+        ? { at: written.at, lasts: written.lasts ?? ("turn" as const) }
+        : { at: written, lasts: "turn" as const },
+    ),
+    "Strike at which the task is ended. Default off.",
+  ),
+});
+
+const acknowledgement = z.strictObject({
+  mode: key(
+    z.enum(["off", "implicit", "explicit"]),
+    "Whether the model must show that it goes another way. implicit (default): a different call does.",
+  ),
+  patterns: key(texts, "Texts that acknowledge."),
+  unless: key(texts, "Texts that do not."),
+});
+
+const kill = z.strictObject({
+  tools: key(texts, "Tools that are refused."),
+  agents: key(texts, "Agents that are refused."),
+  tenants: key(texts, "Tenants that are refused."),
+  all: key(flag, "Whether everything is refused."),
+});
+
+const conversation = z.strictObject({
+  max_age_ms: key(
+    duration.positiveMs,
+    "A conversation starts afresh after this. Default 604800000.",
+  ),
+  idle_ms: key(
+    duration.positiveMs,
+    "It starts afresh after this long without a call. Default 86400000.",
+  ),
+});
+
+const ARGUMENT_BYTES = { min: 1_024, max: 900 * 1_024 };
+
+const limits = z.strictObject({
+  arguments_bytes: key(
+    count(ARGUMENT_BYTES.min, ARGUMENT_BYTES.max),
+    "Largest arguments. Default 262144.",
+  ),
+  output_bytes: key(
+    count(0, LIMITS.outputBytesMax),
+    `Largest output kept to answer from memory. Default ${LIMITS.outputBytesDefault}.`,
+  ),
+  ring: key(
+    count(LIMITS.ringMin, LIMITS.ringMax),
+    `Recent calls kept for loops. Default ${LIMITS.ringDefault}.`,
+  ),
+});
+
+const alias = z.strictObject({
+  resource: needed(text, "The thing that the names stand for."),
+  names: needed(texts, "tool.argument names of it."),
+});
+
+const edge = z.tuple([text, text]);
+
+const edges = z.strictObject({
+  contains: key(z.array(edge), "Pairs [whole, part]."),
+  derives: key(z.array(edge), "Pairs [source, derived]."),
+});
+
+const loops = z.strictObject({
+  cycle_rounds: key(count(2, 16), "Rounds of one cycle of calls at which it is a loop. Default 3."),
+  rotation: key(
+    z.strictObject({
+      calls: key(count(2), "Recent calls looked at. Default 24."),
+      keys: key(count(1), "Different calls among them. Default 8."),
+    }),
+    "Many calls that go through few different ones.",
+  ),
+  failure_streak: key(
+    z.strictObject({
+      same: key(count(1, LIMITS.ringMax), "Failures of one call with one error. Default 3."),
+      transient: key(count(1, LIMITS.ringMax), "The same where the error is transient. Default 5."),
+    }),
+    "How often an identical call may fail before it is refused.",
+  ),
+  failure_run: key(
+    z.strictObject({
+      same_tool: key(count(1), "Failures of one tool with one error. Default 5."),
+      any: key(count(1), "Failures in a row. Default 8."),
+    }),
+    "Failures of different calls in a row.",
+  ),
+});
+
+const authorization = z.strictObject({
+  tiers: key(z.array(tier), "Tiers in the order in which they are tried."),
+});
+
+/** Every block of a policy, under the names that the document has. */
+export const blockShape = {
+  preset: key(
+    preset,
+    "Starting point that everything else overrides: observe (nothing is refused), balanced (default) or strict.",
+  ),
+  mode: key(
+    z.enum(["enforce", "shadow"]),
+    "shadow: the whole policy decides and refuses nothing. Default enforce.",
+  ),
+  unknown_tools: key(
+    text,
+    "What happens to a tool that the policy does not know: deny (default), hitl, allow, or the name of a tier.",
+  ),
+  checks: key(
+    checkModes,
+    "Mode of reason codes: enforce, warn (allowed, with a note), shadow (recorded only) or off.",
+  ),
+  deduplication: key(deduplication, "When two calls are the same, and for how long."),
+  tool_deduplication: key(toolDeduplication, "Duplicates within a turn."),
+  idempotency: key(idempotency, "Keys by which downstream recognises a repeated call."),
+  budgets: key(budgets, "Limits of one run, which is one turn."),
+  tools: key(tools, "Defaults for all tools."),
+  escalation: key(
+    escalation,
+    "Strikes at which refusals grow stronger. Each rung is a number or off.",
+  ),
+  acknowledgement: key(acknowledgement, "What the model must show after it was shown its options."),
+  authorization: key(authorization, "Who may call what: tiers by tool name."),
+  tool_schemas: key(z.record(z.string(), tool), "What is known of each tool, by its exact name."),
+  kill: key(kill, "Tools, agents and tenants that are refused outright."),
+  conversation: key(conversation, "How long a conversation is remembered."),
+  limits: key(limits, "Sizes."),
+  aliases: key(z.array(alias), "Different names of one resource."),
+  edges: key(edges, "How resources hang together."),
+  loops: key(loops, "When repeated calls are a loop."),
+} as const;
+
+/** `retries` may also stand at top level, where it means `tools.retries`. */
+export const topLevelRetries = key(retries, "The same as tools.retries.");
+
+export const policyDocument = z.strictObject(blockShape);

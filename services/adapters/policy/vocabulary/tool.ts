@@ -1,0 +1,142 @@
+import { z } from "zod";
+import {
+  argumentPath,
+  checkMode,
+  count,
+  duration,
+  flag,
+  key,
+  needed,
+  normalizerChain,
+  rate,
+  scope,
+  text,
+  texts,
+} from "./values.ts";
+
+export const checkModes = z.record(z.string(), checkMode);
+
+export const retries = z.strictObject({
+  max_attempts: key(count(1, 100), "Attempts in all, the first included."),
+  retryable_status: key(
+    z.array(z.int().min(100).max(599)),
+    "Numeric error codes after which a call may be tried again.",
+  ),
+  backoff_ms: key(
+    z.tuple([duration.ms, duration.ms]),
+    "Shortest and longest wait before the next attempt, [min, max].",
+  ),
+});
+
+const effect = z.strictObject({
+  resource: needed(
+    text,
+    "What is changed, with arguments in braces: order/{order_id}/payment. An argument that a call does not have makes the effect undeclared.",
+  ),
+  kind: needed(
+    z.enum(["create", "update", "delete", "charge", "transfer", "send", "read", "custom"]),
+    "What is done to it.",
+  ),
+  exclusive: key(
+    flag,
+    "Whether it may happen once only in a conversation, by any tool. Default true for create, charge, transfer, delete and send, else false.",
+  ),
+});
+
+const similarity = z.strictObject({
+  field: needed(argumentPath, "Argument that is compared."),
+  threshold: needed(z.number().gt(0).max(1), "Similarity from which two values count as one."),
+  with: key(z.array(argumentPath), "Arguments that must be equal."),
+});
+
+const polling = z.strictObject({
+  min_interval_ms: key(duration.ms, "A call sooner than this is refused with the time to wait."),
+  max_calls: key(count(1), "Identical calls with one output after which polling counts as a loop."),
+});
+
+const canonicalFields = z.array(argumentPath).min(1, {
+  error:
+    "is empty\nname the fields that make two calls the same, or leave the key out: then all arguments count",
+});
+
+const inputSchema = z.record(z.string(), z.unknown(), {
+  error: "must be a JSON Schema object\nwrite the schema as a block, or leave the key out",
+});
+
+export const tool = z.strictObject({
+  risk_level: key(
+    z.enum(["LOW", "MEDIUM", "HIGH"]),
+    "LOW: allow. MEDIUM: the first grant tier. HIGH: the hitl tier. The stricter of this and the matching tier counts.",
+  ),
+  canonical_fields: key(
+    canonicalFields,
+    "Arguments that make two calls the same; the others are ignored. Default: all arguments.",
+  ),
+  normalizers: key(
+    z.record(z.string(), normalizerChain),
+    "Argument to its normalizer or chain of normalizers, applied before calls are compared.",
+  ),
+  side_effect_resource: key(
+    text,
+    "Shorthand for one exclusive effect on this resource, identified by the canonical fields.",
+  ),
+  input_schema: key(
+    inputSchema,
+    "JSON Schema 2020-12 of the arguments; a call that breaks it is refused.",
+  ),
+  effects: key(z.array(effect), "What the tool changes."),
+  suggest: key(texts, "Tools named to the model after a refusal."),
+  sensitive: key(
+    z.array(argumentPath),
+    "Arguments kept as a keyed digest everywhere but in the allowed call.",
+  ),
+  read_only: key(
+    flag,
+    "true: a read. false: a write. Default: a read where `reads`, `polling` or `volatile` stand without effects, or where only an allowlist tier matches.",
+  ),
+  reads: key(
+    texts,
+    "Resources that a read depends on; only writes to these make its answer stale.",
+  ),
+  polling: key(polling, "The tool is called again and again until something happens."),
+  volatile: key(
+    flag,
+    "The answer may differ each time; it is never given from memory. Default false.",
+  ),
+  volatile_output: key(
+    z.array(
+      z.string().regex(/^\$(\.[^.\s]+)+$/, {
+        error:
+          "is not a path into the output\nwrite it from the root in dots, for example $.took_ms",
+      }),
+    ),
+    "Parts of the output that differ each time and mean nothing, such as $.took_ms; left out of comparisons.",
+  ),
+  error_patterns: key(
+    texts,
+    "Regular expressions; an output that one of them matches counts as a failure.",
+  ),
+  similarity: key(z.array(similarity), "Arguments by which near duplicates are found."),
+  dedupe_window_s: key(duration.s, "How long an earlier call counts for duplicates, in seconds."),
+  cache_ttl_s: key(duration.s, "How long a read is answered from memory, in seconds."),
+  retries: key(retries, "When a failed call may be tried again."),
+  scope: key(scope, "How far a call is remembered: turn or conversation."),
+  checks: key(checkModes, "Mode of reason codes for this tool."),
+  repeatable: key(flag, "Repeating the call is meant to have its effect again. Default false."),
+  batchable: key(flag, "Identical calls of one step are meant. Default false."),
+  frequency: key(rate, "Calls of this tool in a window, per conversation, such as 20/min."),
+  time_limit_ms: key(duration.positiveMs, "How long one execution may take. Default 60000."),
+  start_within_ms: key(
+    duration.positiveMs,
+    "An allowed call is not started later than this after its decision. Default 60000.",
+  ),
+  idempotency_argument: key(
+    text,
+    "Argument that carries the idempotency key; what the model puts there is overwritten and no part of identity.",
+  ),
+  empty_output: key(
+    flag,
+    "The tool never answers anything, so an empty output is no sign of a loop.",
+  ),
+  variants: key(z.unknown(), "Classes of the tool that depend on its arguments."),
+});

@@ -1,0 +1,86 @@
+/** The values that blocks are made of. Error texts are `message` and, after a line feed, `mend`. */
+import { z } from "zod";
+import { LIMITS } from "../../../core/limits.ts";
+import type { NormalizerCall, Rate } from "../../../core/policy/document.ts";
+import { normalizerProblem, parseNormalizer } from "./normalizers.ts";
+
+const YEAR_S = 366 * 86_400;
+const COUNT_MAX = 1_000_000;
+
+/** A key that may be left out, with the text that editors show on it. */
+export function key<T extends z.ZodType>(schema: T, description: string) {
+  return z.exactOptional(schema).describe(description);
+}
+
+/** A key that must be there. */
+export function needed<T extends z.ZodType>(schema: T, description: string): T {
+  return schema.describe(description);
+}
+
+export function count(min: number, max: number = COUNT_MAX): z.ZodNumber {
+  return z.int().min(min).max(max);
+}
+
+export const duration = {
+  ms: z
+    .int()
+    .min(0)
+    .max(YEAR_S * 1_000),
+  positiveMs: z
+    .int()
+    .min(1)
+    .max(YEAR_S * 1_000),
+  s: z.int().min(0).max(YEAR_S),
+};
+
+export const text = z
+  .string()
+  .min(1)
+  .max(LIMITS.toolNameLength * 4);
+export const texts = z.array(text);
+export const flag = z.boolean();
+
+export function threshold(min: number) {
+  return z.union([count(min), z.literal("off")], {
+    error: `must be a whole number from ${min}, or \`off\`\nwrite a number or the word off`,
+  });
+}
+
+const UNIT_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const RATE = /^([1-9][0-9]{0,5})\/(s|min|h|d)$/;
+const RATE_MEND = "write N/s, N/min, N/h or N/d, for example 20/min";
+
+export const rate = z
+  .string({ error: `must be a rate\n${RATE_MEND}` })
+  .regex(RATE, { error: `is not a rate\n${RATE_MEND}` })
+  .refine((value) => Number.parseInt(value, 10) <= LIMITS.rateWindowCalls, {
+    error: `counts more than ${LIMITS.rateWindowCalls} calls\nname a shorter time with fewer calls`,
+  })
+  .transform(parseRate);
+
+function parseRate(written: string): Rate {
+  const [, calls, unit] = RATE.exec(written) ?? [];
+  return { count: Number(calls), windowMs: UNIT_MS[unit as keyof typeof UNIT_MS] };
+}
+
+const normalizerName = z.string().superRefine((written, context) => {
+  const problem = normalizerProblem(written);
+  if (problem !== null) context.addIssue({ code: "custom", message: problem });
+});
+
+/** One name or a chain of names; a name may have arguments in parentheses. */
+export const normalizerChain = z
+  .union([normalizerName, z.array(normalizerName).min(1)])
+  .transform((written): readonly NormalizerCall[] =>
+    typeof written === "string" ? [parseNormalizer(written)] : written.map(parseNormalizer),
+  );
+
+/** Argument path in dots (`customer.id`), as identity, effects and normalizers name arguments. */
+export const argumentPath = text;
+
+export const scope = z.enum(["turn", "conversation"], {
+  error: (issue) =>
+    `identity reaches over a turn or a conversation, not \`${String(issue.input)}\`: wider scopes would cross partitions\nwrite turn or conversation`,
+});
+
+export const checkMode = z.enum(["enforce", "warn", "shadow", "off"]);
