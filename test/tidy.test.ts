@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import importRules from "../.dependency-cruiser.cjs";
 import { REASON_CODES } from "../services/core/reasons.ts";
+import { findHoles } from "../tasks/complete-lock.js";
 import minimumCounts from "./minimum-counts.json" with { type: "json" };
 import { findLines, listTextFiles, listUses, readText } from "./support/source-tree.ts";
 
@@ -98,6 +99,11 @@ describe("packages", () => {
       .map(({ name }) => /^only-[\w-]+?-imports-(.+)$/.exec(name ?? "")?.[1])
       .filter((name) => name !== undefined);
     expect(ruled.sort()).toEqual(Object.keys(manifest.dependencies).sort());
+  });
+
+  test("are all in the lock, also those for other platforms", () => {
+    const lock = JSON.parse(readText("package-lock.json"));
+    expect(findHoles(lock.packages)).toEqual([]);
   });
 
   test("come from whatever registry the machine uses", () => {
