@@ -13,8 +13,8 @@ const HOMES = {
   lmdb: "services/adapters/lmdb",
   pino: "services/adapters/log",
   re2js: "services/adapters/patterns",
-  yaml: "services/adapters/config",
-  zod: "services/adapters/config",
+  yaml: "services/adapters/policy",
+  zod: "services/adapters/(config|policy)",
 };
 
 /** @param {string} text */
@@ -22,7 +22,7 @@ const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
 /** @type {import("dependency-cruiser").IRegularForbiddenRuleType[]} */
 const packageRules = Object.entries(HOMES).map(([name, home]) => ({
-  name: `only-${home.split("/").at(-1)}-imports-${name}`,
+  name: `only-${home.split("/").at(-1)?.replaceAll(/[^a-z-]+/g, "-")}-imports-${name}`,
   comment: `\`${name}\` can be replaced as long as one folder knows it: ${home}.`,
   severity: "error",
   from: { pathNot: `^${home}/` },

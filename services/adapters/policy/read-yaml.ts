@@ -235,6 +235,6 @@ function isEmpty(node: unknown): boolean {
 
 /** The library's sentence as ours: lower case, without full stop. */
 function yamlMessage(message: string): string {
-  const sentence = message.split("\n", 1)[0] ?? message;
+  const sentence = (message.split("\n", 1)[0] ?? message).replace(/; please use YAML.*$/, "");
   return `not YAML: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, "");
 }

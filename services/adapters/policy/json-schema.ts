@@ -1,0 +1,104 @@
+/** The JSON Schema of policies that editors use, made from the vocabulary. */
+import { z } from "zod";
+import { ALWAYS_ENFORCED, REASON_CODES } from "../../core/reasons.ts";
+import { APPROVALS_BUILT_MAX, NORMALIZERS_NOT_BUILT, NOT_BUILT } from "./not-built.ts";
+import { blockShape, topLevelRetries } from "./vocabulary/blocks.ts";
+import { NORMALIZER_NAMES } from "./vocabulary/normalizers.ts";
+
+export type SchemaDraft = "draft-2020-12" | "draft-07";
+
+type Node = { [keyword: string]: unknown };
+
+const blocks = { ...blockShape, retries: topLevelRetries };
+
+const policyFile = z.strictObject({
+  ...blocks,
+  policy_engine: z
+    .exactOptional(z.strictObject(blocks))
+    .describe(
+      "The blocks of the policy; each may also stand at top level, but not in both places.",
+    ),
+});
+
+/** What the vocabulary has and no check implements is left in, as something that is never valid. */
+export function policyJsonSchema(draft: SchemaDraft): object {
+  const target = draft === "draft-07" ? "draft-7" : draft;
+  const { $schema, ...schema } = z.toJSONSchema(policyFile, { target, io: "input" }) as Node;
+  const engine = (schema["properties"] as Record<string, Node>)["policy_engine"] as Node;
+  for (const root of [schema, engine]) {
+    forbidNotBuilt(root);
+    limitCodes(root);
+    nodesAt(root, ["tool_schemas", "*", "normalizers", "*"]).forEach(limitNormalizers);
+    for (const node of nodesAt(root, ["authorization", "tiers", "*", "approvals"])) {
+      node["maximum"] = APPROVALS_BUILT_MAX;
+    }
+  }
+  return {
+    $schema,
+    title: "Callgate policy",
+    description:
+      "What agents may call, when a call is a duplicate, and who decides. See docs/policy.md.",
+    ...schema,
+  };
+}
+
+function forbidNotBuilt(root: Node): void {
+  const retries = { path: ["retries"] };
+  for (const { path, value } of [...NOT_BUILT, retries] as typeof NOT_BUILT) {
+    for (const node of nodesAt(root, path)) {
+      if (value === undefined) forbid(node);
+      else if (Array.isArray(node["enum"])) {
+        node["enum"] = node["enum"].filter((choice) => choice !== value);
+      }
+    }
+  }
+}
+
+function forbid(node: Node): void {
+  const description = `Not built yet. ${String(node["description"] ?? "")}`.trim();
+  for (const keyword of Object.keys(node)) delete node[keyword];
+  Object.assign(node, { description, not: {} });
+}
+
+function limitCodes(root: Node): void {
+  const missing = new Set(
+    NOT_BUILT.filter(({ path }) => path[0] === "checks").map(({ path }) => path[1]),
+  );
+  const codes = REASON_CODES.filter((code) => !ALWAYS_ENFORCED.has(code) && !missing.has(code));
+  for (const path of [["checks"], ["tool_schemas", "*", "checks"]]) {
+    for (const node of nodesAt(root, path)) node["propertyNames"] = { enum: codes };
+  }
+}
+
+function limitNormalizers(chain: Node): void {
+  const names = NORMALIZER_NAMES.filter((name) => !NORMALIZERS_NOT_BUILT.includes(name));
+  for (const form of chain["anyOf"] as Node[]) {
+    const single = form["type"] === "array" ? (form["items"] as Node) : form;
+    single["enum"] = names;
+  }
+}
+
+/** The nodes that describe the values at a path of the document; `*` is any key or index. */
+function nodesAt(root: Node, path: readonly string[]): readonly Node[] {
+  let nodes: readonly Node[] = [root];
+  for (const step of path)
+    nodes = nodes.flatMap(alternatives).flatMap((node) => inside(node, step));
+  return nodes;
+}
+
+function inside(node: Node, step: string): readonly Node[] {
+  const properties = node["properties"] as Readonly<Record<string, Node>> | undefined;
+  const named = properties?.[step];
+  if (named !== undefined) return [named];
+  if (step !== "*") return [];
+  return [node["items"], node["additionalProperties"]].filter(isNode);
+}
+
+function alternatives(node: Node): readonly Node[] {
+  const options = node["anyOf"] ?? node["oneOf"];
+  return Array.isArray(options) ? (options as Node[]).flatMap(alternatives) : [node];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
