@@ -50,3 +50,6 @@ export type ValueCapabilities = {
   /** Plain decimal notation: no exponent, no needless zeros, no `-0`. */
   readonly decimal: (text: string) => string | null;
 };
+
+/** Everything that compiling a policy needs. */
+export type Capabilities = SchemaCapabilities & PatternCapabilities & ValueCapabilities;

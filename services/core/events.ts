@@ -50,8 +50,12 @@ export interface DecisionBase {
   readonly warnings: readonly Notice[];
   /** Reasons in mode `shadow` that fired: what would have been refused. */
   readonly shadow: readonly Notice[];
-  /** Why the conversation's state starts afresh with this decision, if it does. */
-  readonly fresh: "new" | "max_age" | "idle" | null;
+  /** The conversation's state starts afresh with this decision: it is new, or had lapsed. */
+  readonly fresh: boolean;
+  /** When the conversation is forgotten, unless another call comes (gate time, ms). */
+  readonly stateDropAtMs: number;
+  /** False where the call did not get as far as to count as one of its turn. */
+  readonly entersTurn: boolean;
   /** Id of the confirmation that this call spent. */
   readonly confirmation: string | null;
   /** The hold that this decision ends. */
@@ -67,6 +71,9 @@ export interface DecisionBase {
 export interface Evicted {
   readonly reads: readonly string[];
   readonly names: readonly string[];
+  /** Twins of writes and resources whose window is over. */
+  readonly writes: readonly string[];
+  readonly resources: readonly string[];
 }
 
 export interface CallAllowed extends DecisionBase {
@@ -114,6 +121,8 @@ export interface CallFacts {
   /** Until when the twin, and the resources it wrote, are remembered. */
   readonly dropAtMs: number;
   readonly ringSize: number;
+  /** The n-th allowed repeat in a row; 0: not a repeat. */
+  readonly repeats: number;
   /** Rate counters that the call advances: key and window. */
   readonly rates: readonly { readonly key: string; readonly windowMs: number }[];
   /** The grant that the call uses up, if any. */
@@ -151,12 +160,7 @@ export interface Raised {
   readonly ended: "turn" | "conversation" | null;
 }
 
-export type Disposition =
-  | "use_previous_result"
-  | "change_approach"
-  | "wait"
-  | "ask_user"
-  | "stop";
+export type Disposition = "use_previous_result" | "change_approach" | "wait" | "ask_user" | "stop";
 
 /** What the model and the agent are told. Schema: `schemas/refused-call.avsc`. */
 export interface Refusal {

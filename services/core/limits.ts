@@ -20,9 +20,11 @@ export const LIMITS = {
   /** Resources with a remembered last write. */
   resources: 2_048,
   /** Exclusive effects held, a conversation. */
-  exclusiveEffects: 2_048,
+  exclusiveEffects: 8_192,
   /** Calls in flight, unknown or held, a conversation. */
   openCalls: 256,
+  /** Confirmations spent, a conversation; beyond it a confirmation counts as none. */
+  confirmations: 1_024,
   /** Loops, cycles and tools with strikes, a conversation; the oldest goes first. */
   strikes: 128,
   /** Tiers and tools with a counter, a conversation. */

@@ -16,6 +16,8 @@ export interface ConversationState {
   /** Gate times of the first and the latest proposal, ms. */
   readonly startedAtMs: number;
   readonly lastAtMs: number;
+  /** From here on the conversation counts as absent, unless another call comes. */
+  readonly dropAtMs: number;
   readonly n: number;
   readonly turn: TurnState;
   readonly totals: Totals;
@@ -92,7 +94,8 @@ export interface Twin {
   readonly whole: boolean;
   readonly errorMessage: string | null;
   readonly transient: boolean;
-  /** How many calls in a row gave the present output digest. */
+  /** Digest of the latest output of this action, and how many calls in a row gave it. */
+  readonly lastDigest: string | null;
   readonly sameOutputs: number;
 }
 
@@ -128,6 +131,8 @@ export interface LastWrite {
   /** When it was allowed and when its result came (S3). */
   readonly n: number;
   readonly doneN: number;
+  /** It must be remembered until here; later it may go at the bound. */
+  readonly windowUntilMs: number;
   /** False where it failed in a way that may have changed something all the same. */
   readonly succeeded: boolean;
 }
@@ -189,6 +194,7 @@ export function initialState(
     conversationId,
     startedAtMs: atMs,
     lastAtMs: atMs,
+    dropAtMs: Number.MAX_SAFE_INTEGER,
     n: 0,
     turn: { id: null, index: 0, startedAtMs: atMs, calls: 0, steps: 0, lastStep: null },
     totals: { calls: 0, steps: 0 },

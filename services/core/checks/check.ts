@@ -1,0 +1,73 @@
+/** What a check sees and what it says. A check is one file, pure, and stands in `order.ts`. */
+import type { CallFacts, Conflict, Disposition, PreviousResult } from "../events.ts";
+import type { ProposalInput } from "../inputs.ts";
+import type { CompiledHold, CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
+import type { ReasonCode } from "../reasons.ts";
+import type { ConversationState, Twin } from "../state/state.ts";
+
+/** One call, read and identified, before the state it is judged in. */
+export interface CallContext {
+  readonly policy: CompiledPolicy;
+  readonly tool: CompiledTool;
+  /** The conversation with the call's turn entered. */
+  readonly state: ConversationState;
+  readonly proposal: Omit<ProposalInput, "type" | "arguments" | "rejected">;
+  readonly decisionId: string;
+  /** Digest of (tool, identity). */
+  readonly actionKey: string;
+  /** Time of proposals, ms: what windows compare. */
+  readonly nowMs: number;
+  readonly facts: CallFacts;
+  readonly twin: Twin | undefined;
+  /** A verdict or a user's confirmation names this call: a repeat is meant. */
+  readonly covered: boolean;
+  /** A verdict approved the call as it is judged now: it is not held again. */
+  readonly approved: boolean;
+  /** The call was held: its own reservation is left out. */
+  readonly wasHeld: boolean;
+}
+
+/** A reason that fires. The policy's mode for it says what becomes of it. */
+export interface Finding {
+  readonly reason: ReasonCode;
+  readonly rule: string;
+  readonly disposition: Disposition;
+  /** Details of the case, after the reason's own sentence. */
+  readonly detail: string | null;
+  readonly retryAfterMs: number | null;
+  /** The earlier call that the refusal names. */
+  readonly previous: Twin | null;
+  /** A read that is answered from memory: no strike, and it stands in the ring. */
+  readonly answered: boolean;
+  readonly conflict: Conflict | null;
+  /** Action keys that are refused from now on. */
+  readonly cycle: readonly string[] | null;
+  /** Where strikes of this finding are counted; null: the action itself. */
+  readonly strikeKey: string | null;
+  /** Held instead of refused. */
+  readonly hold: CompiledHold | null;
+  readonly resolution: "retry_after" | "approval" | "confirmation" | "new_turn" | "none";
+  readonly result: PreviousResult | null;
+}
+
+export type Check = (call: CallContext) => readonly Finding[];
+
+export const NOTHING: readonly Finding[] = [];
+
+type Given = Pick<Finding, "reason" | "rule" | "disposition"> & Partial<Finding>;
+
+export function finding(given: Given): Finding {
+  return {
+    detail: null,
+    retryAfterMs: null,
+    previous: null,
+    answered: false,
+    conflict: null,
+    cycle: null,
+    strikeKey: null,
+    hold: null,
+    resolution: "none",
+    result: null,
+    ...given,
+  };
+}

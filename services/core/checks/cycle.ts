@@ -1,0 +1,58 @@
+/** A period of two to five different calls, over and over. */
+import type { RingEntry } from "../state/state.ts";
+import { type CallContext, type Finding, finding } from "./check.ts";
+
+const PERIODS = [2, 3, 4, 5] as const;
+
+/** `refused`: the action keys of a cycle found before, refused until there is progress. */
+export function findCycle(call: CallContext, refused: readonly string[] | null): Finding | null {
+  if (refused?.includes(call.actionKey) === true) return cycleFinding(call, refused);
+  const { ring } = call.state;
+  for (const period of PERIODS) {
+    const keys = completes(call, ring, period);
+    if (keys !== null) return cycleFinding(call, keys);
+  }
+  return null;
+}
+
+/** The keys of the period if this call completes its last round, else null. */
+function completes(
+  call: CallContext,
+  ring: readonly RingEntry[],
+  period: number,
+): readonly string[] | null {
+  const rounds = call.policy.loops.cycleRounds;
+  const needed = rounds * period - 1;
+  if (ring.length < needed) return null;
+  const back = (distance: number) => ring[ring.length - distance] as RingEntry;
+  if (back(period).actionKey !== call.actionKey) return null;
+  for (let at = 1; at + period <= needed; at++) {
+    if (back(at).actionKey !== back(at + period).actionKey) return null;
+  }
+  const keys = new Set([call.actionKey]);
+  for (let at = 1; at < period; at++) keys.add(back(at).actionKey);
+  if (keys.size < 2 || excused(call, back, period)) return null;
+  return [...keys];
+}
+
+/** A volatile tool whose last round gave new outputs is looking at a world that moves. */
+function excused(call: CallContext, back: (at: number) => RingEntry, period: number): boolean {
+  if (!call.tool.volatile) return false;
+  for (let at = 1; at <= period; at++) {
+    const [now, before] = [back(at).digest, back(at + period)?.digest ?? null];
+    if (now === null || now === before) return false;
+  }
+  return true;
+}
+
+function cycleFinding(call: CallContext, keys: readonly string[]): Finding {
+  return finding({
+    reason: "loop_cycle",
+    rule: "loops.cycle_rounds",
+    disposition: "change_approach",
+    detail: `The same ${keys.length} calls have been made in turn, over and over.`,
+    previous: call.twin ?? null,
+    cycle: keys,
+    strikeKey: `cycle:${[...keys].sort()[0] ?? ""}`,
+  });
+}

@@ -1,0 +1,120 @@
+/**
+ * Check 7: the same call again. The question is not whether the arguments are equal but whether
+ * anything changed since: a repeat is meant where it did (docs/engine.md, duplicates).
+ */
+import type { Twin } from "../state/state.ts";
+import { findHeldTwin } from "../state/twins.ts";
+import { changedSince } from "../state/writes.ts";
+import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+
+/** How soon to ask again for a call in flight, where its deadline does not say, ms. */
+const ASK_AGAIN_MS = 1_000;
+
+export function checkDuplicate(call: CallContext): readonly Finding[] {
+  const held = findHeldTwin(call.state, call.facts.twinKey, call.decisionId);
+  if (held !== undefined) return [waitForApproval()];
+  const { twin, tool } = call;
+  if (twin === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
+  switch (twin.status) {
+    case "in_flight":
+      return isBatch(call, twin) ? NOTHING : [inFlight(call, twin)];
+    case "unknown":
+      return tool.isRead || call.covered ? NOTHING : [unknownOutcome(twin)];
+    case "succeeded":
+      return repeated(call, twin);
+    default:
+      return NOTHING;
+  }
+}
+
+function repeated(call: CallContext, twin: Twin): readonly Finding[] {
+  if (call.covered) return NOTHING;
+  const { tool, nowMs } = call;
+  if (tool.isRead) return isAnswerable(call, twin) ? [answered(twin)] : NOTHING;
+  if (tool.answersAsRead && nowMs < twin.atMs + tool.cacheMs && isAnswerable(call, twin)) {
+    return [answered(twin)];
+  }
+  return isDuplicateWrite(call, twin) ? [duplicate(call, twin)] : NOTHING;
+}
+
+/** The earlier output is fresh, whole, and nothing that it shows can have changed. */
+function isAnswerable(call: CallContext, twin: Twin): boolean {
+  const { tool, facts, state, nowMs, policy } = call;
+  if (tool.volatile || !twin.whole || nowMs >= twin.windowUntilMs) return false;
+  if (twin.repeats + 1 < policy.answersFromRepeat) return false;
+  if (!tool.changesMatter) return true;
+  const dependent = { actionKey: call.actionKey, isRead: tool.isRead, resources: facts.resources };
+  return !changedSince(state, dependent, twin.n, nowMs);
+}
+
+function isDuplicateWrite(call: CallContext, twin: Twin): boolean {
+  const { tool, facts, nowMs } = call;
+  if (tool.repeatable || tool.bare || nowMs >= twin.windowUntilMs) return false;
+  if (isBatch(call, twin)) return false;
+  if (!tool.changesMatter) return true;
+  const dependent = { actionKey: call.actionKey, isRead: false, resources: facts.resources };
+  return !changedSince(call.state, dependent, twin.n, nowMs);
+}
+
+/** Parallel calls of one step, of a tool that is declared to take several equal ones. */
+function isBatch({ tool, proposal }: CallContext, twin: Twin): boolean {
+  return (
+    tool.batchable &&
+    proposal.step !== null &&
+    proposal.step === twin.step &&
+    proposal.turn === twin.turn
+  );
+}
+
+function answered(twin: Twin): Finding {
+  return finding({
+    reason: "duplicate_call",
+    rule: "deduplication",
+    disposition: "use_previous_result",
+    previous: twin,
+    answered: true,
+  });
+}
+
+function duplicate(call: CallContext, twin: Twin): Finding {
+  return finding({
+    reason: "duplicate_call",
+    rule: "deduplication",
+    disposition: "use_previous_result",
+    previous: twin,
+    resolution: call.proposal.turn === null ? "none" : "confirmation",
+  });
+}
+
+function inFlight({ nowMs, tool }: CallContext, twin: Twin): Finding {
+  const untilLimit = twin.atMs + tool.timeLimitMs - nowMs;
+  return finding({
+    reason: "duplicate_in_flight",
+    rule: "deduplication",
+    disposition: "wait",
+    previous: twin,
+    retryAfterMs: Math.max(0, Math.min(ASK_AGAIN_MS, untilLimit)) || ASK_AGAIN_MS,
+    resolution: "retry_after",
+  });
+}
+
+function waitForApproval(): Finding {
+  return finding({
+    reason: "duplicate_in_flight",
+    rule: "deduplication",
+    disposition: "wait",
+    detail: "The same call is waiting for a person to approve it.",
+    retryAfterMs: ASK_AGAIN_MS,
+    resolution: "retry_after",
+  });
+}
+
+function unknownOutcome(twin: Twin): Finding {
+  return finding({
+    reason: "outcome_unknown",
+    rule: "deduplication",
+    disposition: "ask_user",
+    previous: twin,
+    resolution: "confirmation",
+  });
+}

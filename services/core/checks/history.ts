@@ -1,0 +1,46 @@
+/**
+ * Check 7, its bound: what must not be forgotten has filled its place, so a new write could not be
+ * told from a repeat. Reads make room instead (`decide/make-room.ts`).
+ */
+import { LIMITS } from "../limits.ts";
+import { type Ledger, ledgerFirst, ledgerGet, ledgerPurge } from "../persistent/ledger.ts";
+import type { ConversationState } from "../state/state.ts";
+import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+
+export function checkHistory(call: CallContext): readonly Finding[] {
+  const full = fullCollection(call.state, call.tool.isRead, call.nowMs);
+  if (full === null) return NOTHING;
+  return [
+    finding({
+      reason: "history_full",
+      rule: "limits",
+      disposition: "ask_user",
+      detail: `The gate remembers as many ${full} of this conversation as it can.`,
+    }),
+  ];
+}
+
+/** The collection that has no room for one more call, or null. Looks at sizes first: cheap. */
+function fullCollection(state: ConversationState, isRead: boolean, nowMs: number): string | null {
+  if (state.open.size >= LIMITS.openCalls) return "calls without a result";
+  if (isRead) return null;
+  if (isFull(state.kept, LIMITS.callNames, nowMs, LIMITS.callNameBytes)) return "call names";
+  if (state.effects.size >= LIMITS.exclusiveEffects) return "exclusive effects";
+  if (isFull(state.writeTwins, LIMITS.writeTwins, nowMs)) {
+    const first = ledgerFirst(state.writeTwins);
+    const twin = first === undefined ? undefined : ledgerGet(state.writeTwins, first, nowMs);
+    if (twin !== undefined && twin.windowUntilMs > nowMs) return "writes";
+  }
+  if (isFull(state.writes.byResource, LIMITS.resources, nowMs)) {
+    const first = ledgerFirst(state.writes.byResource);
+    const last = first === undefined ? undefined : ledgerGet(state.writes.byResource, first, nowMs);
+    if ((last?.latest?.windowUntilMs ?? 0) > nowMs) return "changed resources";
+  }
+  return null;
+}
+
+function isFull<V>(ledger: Ledger<V>, most: number, nowMs: number, bytes = Infinity): boolean {
+  if (ledger.map.size < most && ledger.bytes < bytes) return false;
+  const purged = ledgerPurge(ledger, nowMs);
+  return purged.map.size >= most || purged.bytes >= bytes;
+}

@@ -1,0 +1,122 @@
+/**
+ * Check 10: the same again without anything new. All over the ring of recent calls; refused calls
+ * are not in it, so the gate's own refusals are neither progress nor failure.
+ */
+
+import { trieGet } from "../persistent/trie.ts";
+import type { RingEntry } from "../state/state.ts";
+import { anyWriteSince, changedSince } from "../state/writes.ts";
+import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { findCycle } from "./cycle.ts";
+import { overRate } from "./rate.ts";
+
+export function checkLoops(call: CallContext): readonly Finding[] {
+  const found: Finding[] = [];
+  const frequency = tooFrequent(call);
+  if (frequency !== null) found.push(frequency);
+  const { ring, cycle } = call.state;
+  if (ring.length === 0) return found;
+  const same = ring.filter((entry) => entry.actionKey === call.actionKey);
+  const repeat = loopRepeat(call, same);
+  if (repeat !== null) found.push(repeat);
+  const streak = failureStreak(call, same);
+  if (streak !== null) found.push(streak);
+  const round = findCycle(call, cycle);
+  if (round !== null) found.push(round);
+  return found.length === 0 ? NOTHING : found;
+}
+
+function tooFrequent(call: CallContext): Finding | null {
+  const { tool, state, twin, nowMs } = call;
+  const interval = tool.polling?.min_interval_ms ?? 0;
+  const sinceTwin = twin === undefined ? Infinity : nowMs - twin.atMs;
+  if (interval > 0 && sinceTwin < interval) {
+    return frequencyFinding(`${tool.rule}.polling.min_interval_ms`, interval - sinceTwin);
+  }
+  if (tool.frequency === null) return null;
+  const waitMs = overRate(trieGet(state.rates, `tool:${tool.name}`), tool.frequency, nowMs);
+  return waitMs === null ? null : frequencyFinding(`${tool.rule}.frequency`, waitMs);
+}
+
+function frequencyFinding(rule: string, retryAfterMs: number): Finding {
+  return finding({
+    reason: "tool_frequency",
+    rule,
+    disposition: "wait",
+    retryAfterMs,
+    resolution: "retry_after",
+  });
+}
+
+function loopRepeat(call: CallContext, same: readonly RingEntry[]): Finding | null {
+  const { tool, policy, twin } = call;
+  if (tool.polling !== null) {
+    const most = tool.polling.max_calls ?? Infinity;
+    if (twin === undefined || twin.sameOutputs < most) return null;
+    return repeatFinding(call, `${tool.rule}.polling.max_calls`, twin.sameOutputs);
+  }
+  const { sameOutput, anyOutput } = policy.loops;
+  const rule = "deduplication.loop_threshold";
+  if (sameOutput !== null && !tool.emptyOutput && sameOutputs(call, same, sameOutput - 1)) {
+    return repeatFinding(call, rule, sameOutput - 1);
+  }
+  if (anyOutput !== null && unchanged(call, same, anyOutput - 1)) {
+    return repeatFinding(call, rule, anyOutput - 1);
+  }
+  return null;
+}
+
+/** The latest `count` calls like this one succeeded with one output, and nothing changed since. */
+function sameOutputs(call: CallContext, same: readonly RingEntry[], count: number): boolean {
+  if (!unchanged(call, same, count)) return false;
+  const latest = same.slice(-count);
+  const digest = latest[0]?.digest ?? null;
+  return (
+    digest !== null &&
+    latest.every((entry) => entry.status === "succeeded" && entry.digest === digest)
+  );
+}
+
+/** There are `count` calls like this one with nothing changed since the first of them. */
+function unchanged(call: CallContext, same: readonly RingEntry[], count: number): boolean {
+  const { tool, facts, state, nowMs } = call;
+  const first = same[same.length - count];
+  if (count < 1 || first === undefined) return false;
+  // A new turn is new user input: the user may want to see it afresh. A write repeats its effect.
+  if (tool.isRead && first.turnIndex !== state.turn.index) return false;
+  if (!tool.changesMatter) return true;
+  const dependent = { actionKey: call.actionKey, isRead: tool.isRead, resources: facts.resources };
+  return !changedSince(state, dependent, first.n, nowMs);
+}
+
+function repeatFinding(call: CallContext, rule: string, times: number): Finding {
+  return finding({
+    reason: "loop_repeat",
+    rule,
+    disposition: "change_approach",
+    detail: `It has been made ${times} times already and nothing has changed since.`,
+    previous: call.twin ?? null,
+  });
+}
+
+/** The latest calls like this one failed with one error, and nothing was written since. */
+function failureStreak(call: CallContext, same: readonly RingEntry[]): Finding | null {
+  const latest = same[same.length - 1];
+  if (latest === undefined || latest.status !== "failed") return null;
+  const { failureSame, failureTransient } = call.policy.loops;
+  const need = latest.transient ? failureTransient : failureSame;
+  const streak = same.slice(-need);
+  if (streak.length < need) return null;
+  if (!streak.every((entry) => entry.status === "failed" && entry.digest === latest.digest)) {
+    return null;
+  }
+  const dependent = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
+  if (anyWriteSince(call.state, dependent, latest.n)) return null;
+  return finding({
+    reason: "failure_streak",
+    rule: "loops.failure_streak",
+    disposition: "change_approach",
+    detail: `It failed ${need} times in the same way.`,
+    previous: call.twin ?? null,
+  });
+}

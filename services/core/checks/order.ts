@@ -1,0 +1,23 @@
+/**
+ * The checks in their order; the first whose reason is enforced decides. Envelope, redelivery, tool
+ * and arguments come before: they make the call that these judge (`decide/read-call.ts`).
+ * Adding a check: its file, its place here, its codes in `reasons.ts` and `reason-sentences.ts`.
+ */
+import { checkBudgets } from "./budgets.ts";
+import type { Check } from "./check.ts";
+import { checkConversation } from "./conversation.ts";
+import { checkDuplicate } from "./duplicate.ts";
+import { checkHistory } from "./history.ts";
+import { checkLoops } from "./loops.ts";
+import { checkSideEffects } from "./side-effects.ts";
+import { checkTier } from "./tier.ts";
+
+export const CHECKS: readonly Check[] = [
+  checkConversation,
+  checkBudgets,
+  checkDuplicate,
+  checkHistory,
+  checkSideEffects,
+  checkLoops,
+  checkTier,
+];

@@ -1,0 +1,60 @@
+/**
+ * Check 9: an exclusive effect on a resource that stands already, whichever tool had it. Only
+ * declared exclusive effects conflict: writing one thing through several tools is ordinary work.
+ */
+import type { ExclusiveEffect } from "../events.ts";
+import { trieEntries, trieGet } from "../persistent/trie.ts";
+import type { EffectHolder } from "../state/state.ts";
+import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+
+export function checkSideEffects(call: CallContext): readonly Finding[] {
+  if (call.facts.exclusive.length === 0 || call.covered) return NOTHING;
+  const found: Finding[] = [];
+  for (const effect of call.facts.exclusive) {
+    const holder = trieGet(call.state.effects, effect.resource);
+    if (holder !== undefined && conflicts(call, effect, holder)) {
+      found.push(conflict(call, effect, holder));
+    }
+    const held = heldHolder(call, effect.resource);
+    if (held !== undefined) found.push(conflict(call, effect, held));
+  }
+  return found;
+}
+
+function conflicts(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): boolean {
+  if (holder.decisionId === call.decisionId) return false;
+  const sameAction = holder.actionKey === call.actionKey;
+  // A retry of what may not have happened is the duplicate check's question.
+  if (sameAction && (holder.status === "failed" || call.tool.repeatable)) return false;
+  return !undoes(effect.kind, holder.kind);
+}
+
+/** What is created after it was deleted, or deleted after it was created, stands alone. */
+function undoes(kind: string, earlier: string): boolean {
+  return (kind === "create" && earlier === "delete") || (kind === "delete" && earlier === "create");
+}
+
+function heldHolder(call: CallContext, resource: string): EffectHolder | undefined {
+  if (call.state.open.size === 0) return undefined;
+  for (const [id, open] of trieEntries(call.state.open)) {
+    if (open.status !== "held" || id === call.decisionId) continue;
+    const effect = open.call.exclusive.find((other) => other.resource === resource);
+    if (effect !== undefined) {
+      const { decisionId, callId, tool, actionKey, atMs } = open;
+      return { decisionId, callId, tool, actionKey, atMs, kind: effect.kind, status: "held" };
+    }
+  }
+  return undefined;
+}
+
+function conflict(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): Finding {
+  const path = [holder.tool, effect.resource, call.proposal.tool];
+  return finding({
+    reason: "side_effect_conflict",
+    rule: effect.rule,
+    disposition: "ask_user",
+    detail: `\`${holder.tool}\` (call ${holder.callId}) already had this effect on \`${effect.resource}\`.`,
+    conflict: { resource: effect.resource, path },
+    resolution: "confirmation",
+  });
+}

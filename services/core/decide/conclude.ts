@@ -1,0 +1,88 @@
+/** From what the checks found to the decision. */
+import type { CallContext, Finding } from "../checks/check.ts";
+import type { CallAllowed, CallHeld, CallRefused, DecisionBase, DecisionEvent } from "../events.ts";
+import { approvalIdOf } from "../hash.ts";
+import { REASON_SENTENCES } from "../reason-sentences.ts";
+import type { Approval } from "./decide-proposal.ts";
+import { runningFacts } from "./facts.ts";
+import { climb } from "./ladder.ts";
+import { makeRoom } from "./make-room.ts";
+import { occurrenceOf } from "./occurrence.ts";
+import { refusalOf } from "./refusal.ts";
+
+export function conclude(
+  call: CallContext,
+  base: DecisionBase,
+  found: Finding | null,
+  approval: Approval | null,
+): DecisionEvent {
+  const spent = call.covered && approval === null ? call.proposal.confirmation : null;
+  const common: DecisionBase = {
+    ...base,
+    actionKey: call.actionKey,
+    approvalId: approval === null ? null : approval.approvalId,
+    approvedBy: approval === null ? [] : approval.by,
+    confirmation: spent,
+  };
+  if (found === null) return allow(call, common);
+  return found.hold === null ? refuse(call, common, found) : hold(call, common, found, found.hold);
+}
+
+function allow(call: CallContext, base: DecisionBase): CallAllowed {
+  const { policy, tool } = call;
+  return {
+    ...base,
+    type: "allowed",
+    evicted: makeRoom(call, !tool.isRead),
+    keyId: policy.keyId,
+    occurrence: occurrenceOf(call),
+    notAfterMs: base.atMs + tool.startWithinMs,
+    timeLimitMs: tool.timeLimitMs,
+    idempotencyArgument: tool.idempotencyArgument,
+    call: runningFacts(call.facts, tool, call.state, call.twin),
+  };
+}
+
+function refuse(call: CallContext, base: DecisionBase, found: Finding): CallRefused {
+  const rung = climb(call, found);
+  const { twin, facts } = call;
+  const answered =
+    found.answered && twin !== undefined
+      ? { call: { ...facts, repeats: twin.repeats + 1 }, outputDigest: twin.outputDigest }
+      : null;
+  return {
+    ...base,
+    type: "refused",
+    evicted: makeRoom(call, false),
+    refusal: refusalOf(call, base, found, rung),
+    strike: rung.strike,
+    raised: rung.raised,
+    cycle: found.cycle,
+    answered,
+  };
+}
+
+function hold(
+  call: CallContext,
+  base: DecisionBase,
+  found: Finding,
+  terms: NonNullable<Finding["hold"]>,
+): CallHeld {
+  const { tool } = call;
+  const holdNumber = base.approvalId === null ? 1 : 2;
+  const { model } = REASON_SENTENCES.approval_required;
+  return {
+    ...base,
+    type: "held",
+    evicted: makeRoom(call, true),
+    holdId: approvalIdOf(base.decisionId, tool.ruleDigest, holdNumber),
+    expiresAtMs: base.atMs + terms.expiresMs,
+    requireReason: terms.requireReason,
+    approvals: terms.approvals,
+    holdNumber,
+    ruleDigest: tool.ruleDigest,
+    message: found.detail === null ? model : `${model} ${found.detail}`,
+    rule: found.rule,
+    call: runningFacts(call.facts, tool, call.state, call.twin),
+  };
+}

@@ -1,0 +1,124 @@
+/** A person's word: approve or deny a held call, or tell an outcome that nobody knows. */
+
+import type { JsonObject } from "../canonical/json-value.ts";
+import { parseCanonical } from "../canonical/parse-canonical.ts";
+import type { GateEvent, IgnoredWhy } from "../events.ts";
+import type { VerdictInput } from "../inputs.ts";
+import { invariant } from "../invariant.ts";
+import { LIMITS } from "../limits.ts";
+import { trieEntries, trieGet } from "../persistent/trie.ts";
+import type { CompiledPolicy } from "../policy/compiled.ts";
+import type { ConversationState, HeldDecision } from "../state/state.ts";
+import { decideRead } from "./decide-proposal.ts";
+import { heldBase, refuseHeld } from "./refuse-held.ts";
+
+export function decideVerdict(
+  state: ConversationState | undefined,
+  input: VerdictInput,
+  policy: CompiledPolicy,
+  nowMs: number,
+): GateEvent {
+  switch (input.kind) {
+    case "approve":
+    case "deny":
+      return decideHold(state, input, policy, nowMs);
+    case "reconcile":
+      return reconcile(state, input, nowMs);
+    default:
+      return ignored(input, "not_supported");
+  }
+}
+
+function ignored(input: VerdictInput, why: IgnoredWhy): GateEvent {
+  const { tenantId, conversationId, kind } = input;
+  const id = input.approvalId ?? input.decisionId;
+  return { type: "ignored", tenantId, conversationId, input: kind, why, id };
+}
+
+function decideHold(
+  state: ConversationState | undefined,
+  input: VerdictInput,
+  policy: CompiledPolicy,
+  nowMs: number,
+): GateEvent {
+  const held = state === undefined ? undefined : findHold(state, input.approvalId);
+  if (state === undefined || held === undefined) return ignored(input, "unknown_approval");
+  const said = input.reason === null ? null : `Reason given: ${reasonText(input.reason)}.`;
+  if (input.kind === "deny") {
+    return refuseHeld(state, held, policy, nowMs, {
+      reason: "approval_denied",
+      by: [input.by],
+      detail: said,
+    });
+  }
+  if (held.requireReason && (input.reason ?? "").trim() === "") {
+    return ignored(input, "reason_required");
+  }
+  if (held.agentId !== null && held.agentId === input.by) return ignored(input, "self_approval");
+  return approve(state, held, input, policy, nowMs);
+}
+
+function reasonText(reason: string): string {
+  return JSON.stringify(reason.slice(0, LIMITS.shownError));
+}
+
+function findHold(state: ConversationState, approvalId: string | null): HeldDecision | undefined {
+  if (approvalId === null) return undefined;
+  for (const [, open] of trieEntries(state.open)) {
+    if (open.held?.holdId === approvalId) return open.held;
+  }
+  return undefined;
+}
+
+/** Checked again: what changed since may refuse it, and another rule holds it anew. */
+function approve(
+  state: ConversationState,
+  held: HeldDecision,
+  input: VerdictInput,
+  policy: CompiledPolicy,
+  nowMs: number,
+): GateEvent {
+  const base = heldBase(state, held, policy, nowMs);
+  const parsed = parseCanonical(held.arguments, policy.canonicalLimits);
+  invariant(parsed.ok, "a held call has canonical arguments");
+  const proposal = { ...held, assistantText: null, estimatedCost: null, confirmation: null };
+  const sameRule = policy.tool(held.tool).ruleDigest === held.ruleDigest;
+  const approval = { approvalId: held.holdId, by: [input.by], stands: sameRule };
+  const { value } = parsed;
+  return decideRead(
+    state,
+    proposal,
+    base,
+    value as JsonObject,
+    policy,
+    base.proposalsAtMs,
+    approval,
+  );
+}
+
+function reconcile(
+  state: ConversationState | undefined,
+  input: VerdictInput,
+  nowMs: number,
+): GateEvent {
+  const { decisionId, outcome } = input;
+  const open = state && decisionId !== null ? trieGet(state.open, decisionId) : undefined;
+  if (open === undefined || decisionId === null || outcome === null) {
+    return ignored(input, "unknown_call");
+  }
+  if (open.status !== "unknown") return ignored(input, "not_unknown");
+  const { tenantId, conversationId } = input;
+  const { callId, tool } = open;
+  return {
+    type: "reconciled",
+    tenantId,
+    conversationId,
+    decisionId,
+    callId,
+    tool,
+    atMs: nowMs,
+    outcome,
+    by: input.by,
+    reason: input.reason,
+  };
+}

@@ -1,0 +1,53 @@
+/** The fields that every decision has. */
+import type { DecisionBase, Notice } from "../events.ts";
+import type { ProposalInput } from "../inputs.ts";
+import { LIMITS } from "../limits.ts";
+import type { CompiledPolicy } from "../policy/compiled.ts";
+import type { ConversationState } from "../state/state.ts";
+import type { NamedCall } from "./name-call.ts";
+
+export type Proposed = Omit<ProposalInput, "type" | "arguments" | "rejected">;
+
+const NO_NOTICES: readonly Notice[] = [];
+
+/** `times.at`: of the input. `times.proposals`: of the latest proposal, which windows compare. */
+export function decisionBase(
+  state: ConversationState | undefined,
+  proposal: Proposed,
+  named: Pick<NamedCall, "text" | "argumentsDigest" | "decisionId">,
+  policy: CompiledPolicy,
+  times: { readonly at: number; readonly proposals: number },
+): DecisionBase {
+  const startedAtMs = state?.startedAtMs ?? times.proposals;
+  return {
+    decisionId: named.decisionId,
+    tenantId: proposal.tenantId,
+    conversationId: proposal.conversationId,
+    callId: proposal.callId,
+    agentId: proposal.agentId,
+    turn: proposal.turn,
+    step: proposal.step,
+    tool: proposal.tool,
+    arguments: named.text,
+    argumentsDigest: named.argumentsDigest,
+    actionKey: "",
+    atMs: times.at,
+    proposalsAtMs: times.proposals,
+    policy: policy.revision,
+    tier: null,
+    isRead: false,
+    warnings: NO_NOTICES,
+    shadow: NO_NOTICES,
+    fresh: state === undefined,
+    stateDropAtMs: Math.min(
+      startedAtMs + policy.conversation.maxAgeMs,
+      times.proposals + policy.conversation.idleMs,
+    ),
+    entersTurn: false,
+    confirmation: null,
+    approvalId: null,
+    approvedBy: [],
+    nameDropAtMs: times.proposals + LIMITS.callNameKeepMs,
+    evicted: null,
+  };
+}

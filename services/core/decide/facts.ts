@@ -1,0 +1,106 @@
+/** The facts of a call that `evolve` will need: resources, windows, counters. */
+import type { CallFacts, ExclusiveEffect } from "../events.ts";
+import type { CompiledPolicy, CompiledTool, IdentityResult } from "../policy/compiled.ts";
+import type { ConversationState, Twin } from "../state/state.ts";
+import { twinKeyOf } from "../state/twins.ts";
+
+type Identified = Extract<IdentityResult, { ok: true }>;
+
+export interface Touched {
+  /** Null: not declared, or a placeholder has no value. */
+  readonly resources: readonly string[] | null;
+  readonly exclusive: readonly ExclusiveEffect[];
+  /** Exclusive effects whose resource cannot be named: the call is refused. */
+  readonly unnamed: readonly string[];
+}
+
+const UNDECLARED: Touched = { resources: null, exclusive: [], unnamed: [] };
+
+export function touchedBy(tool: CompiledTool, identity: Identified): Touched {
+  if (tool.isRead) return touchedByRead(tool, identity);
+  if (tool.effects.length === 0) return UNDECLARED;
+  const resources: string[] = [];
+  const exclusive: ExclusiveEffect[] = [];
+  const unnamed: string[] = [];
+  let declared = true;
+  for (const effect of tool.effects) {
+    const resource = effect.resource(identity);
+    if (resource === null) {
+      declared = false;
+      if (effect.exclusive) unnamed.push(effect.rule);
+      continue;
+    }
+    resources.push(resource);
+    if (effect.exclusive) exclusive.push({ resource, kind: effect.kind, rule: effect.rule });
+  }
+  return { resources: declared ? resources : null, exclusive, unnamed };
+}
+
+function touchedByRead(tool: CompiledTool, identity: Identified): Touched {
+  if (tool.reads === null) return UNDECLARED;
+  const resources: string[] = [];
+  for (const template of tool.reads) {
+    const resource = template(identity);
+    if (resource === null) return UNDECLARED;
+    resources.push(resource);
+  }
+  return { resources, exclusive: [], unnamed: [] };
+}
+
+export function factsOf(
+  tool: CompiledTool,
+  policy: CompiledPolicy,
+  touched: Touched,
+  actionKey: string,
+  turn: string | null,
+  nowMs: number,
+): CallFacts {
+  const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
+  const keepMs = tool.isRead
+    ? policy.conversation.idleMs
+    : Math.max(windowMs, policy.idempotencyTtlMs);
+  return {
+    twinKey: twinKeyOf(actionKey, tool.scope, turn),
+    resources: touched.resources,
+    exclusive: touched.exclusive,
+    windowUntilMs: nowMs + windowMs,
+    dropAtMs: nowMs + keepMs,
+    ringSize: policy.ringSize,
+    repeats: 0,
+    rates: ratesOf(tool),
+    grant: null,
+  };
+}
+
+const NO_RATES: CallFacts["rates"] = [];
+
+function ratesOf(tool: CompiledTool): CallFacts["rates"] {
+  const { tier, frequency } = tool;
+  const limited = tier.action === "allowlist" && tier.rate !== null;
+  if (!limited && frequency === null) return NO_RATES;
+  const rates: { key: string; windowMs: number }[] = [];
+  if (limited && tier.rate !== null) {
+    rates.push({ key: `tier:${tier.name}`, windowMs: tier.rate.windowMs });
+  }
+  if (frequency !== null) rates.push({ key: `tool:${tool.name}`, windowMs: frequency.windowMs });
+  return rates;
+}
+
+/** Facts as the call runs: how often it was repeated, and the grant that it uses up. */
+export function runningFacts(
+  facts: CallFacts,
+  tool: CompiledTool,
+  state: ConversationState,
+  twin: Twin | undefined,
+): CallFacts {
+  const { tier } = tool;
+  const grant =
+    tier.action === "grant"
+      ? {
+          tier: tier.name,
+          expiresAtMs: tier.ttlMs === null ? state.dropAtMs : state.startedAtMs + tier.ttlMs,
+        }
+      : null;
+  const repeats = twin !== undefined && twin.status === "succeeded" ? twin.repeats + 1 : 0;
+  return grant === null && repeats === 0 ? facts : { ...facts, grant, repeats };
+}

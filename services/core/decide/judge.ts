@@ -1,0 +1,30 @@
+/** Runs the checks: the first finding that is enforced decides, the others are advice. */
+import type { CallContext, Finding } from "../checks/check.ts";
+import { checkLoops } from "../checks/loops.ts";
+import { CHECKS } from "../checks/order.ts";
+import type { Advice } from "./advice.ts";
+
+export function judge(call: CallContext, advice: Advice): Finding | null {
+  for (const check of CHECKS) {
+    const findings = check(call);
+    if (findings.length === 0) continue;
+    const decisive = enforced(call, findings, advice);
+    if (decisive !== null) return decisive.answered ? loopInstead(call, decisive) : decisive;
+  }
+  return null;
+}
+
+function enforced(call: CallContext, findings: readonly Finding[], advice: Advice): Finding | null {
+  for (const finding of findings) {
+    const mode = call.tool.modes[finding.reason];
+    if (mode === "enforce") return finding;
+    advice.add(mode, finding.reason, finding.rule, finding.detail);
+  }
+  return null;
+}
+
+/** A read that memory would answer is first shown to the loop check, whose reason then counts. */
+function loopInstead(call: CallContext, answer: Finding): Finding {
+  const loop = checkLoops(call).find((found) => call.tool.modes[found.reason] === "enforce");
+  return loop === undefined ? answer : { ...loop, previous: answer.previous };
+}

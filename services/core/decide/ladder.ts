@@ -1,0 +1,50 @@
+/** The ladder: what the n-th refusal for repetition says and switches on. */
+import type { CallContext, Finding } from "../checks/check.ts";
+import type { Raised, Strike } from "../events.ts";
+import type { Ladder } from "../policy/compiled.ts";
+import { STRIKING } from "../reasons.ts";
+
+/** 0 none, 1 ask, 2 options, 3 user input, 4 end. */
+export type Level = 0 | 1 | 2 | 3 | 4;
+
+export interface Rung {
+  readonly strike: Strike | null;
+  readonly level: Level;
+  readonly count: number;
+  readonly raised: Raised | null;
+}
+
+const NO_RUNG: Rung = { strike: null, level: 0, count: 0, raised: null };
+
+/** A read answered from memory is no strike: nothing was asked of anybody. */
+export function climb(call: CallContext, found: Finding): Rung {
+  if (!STRIKING.has(found.reason) || found.answered) return NO_RUNG;
+  const key = found.strikeKey ?? call.actionKey;
+  const { step, turn } = call.proposal;
+  const before = call.state.strikes.find((strike) => strike.key === key);
+  // Strikes of one step count once: its calls were issued before any of them was answered.
+  const sameStep = before !== undefined && step !== null && before.step === step;
+  const count = (before?.count ?? 0) + (sameStep ? 0 : 1);
+  const level = levelAt(call.policy.ladder, count);
+  return { strike: { key, count, step }, level, count, raised: raisedAt(call, level, turn) };
+}
+
+function levelAt(ladder: Ladder, count: number): Level {
+  if (ladder.end !== null && count >= ladder.end.at) return 4;
+  if (ladder.userInput !== null && count >= ladder.userInput) return 3;
+  if (ladder.options !== null && count >= ladder.options) return 2;
+  return ladder.ask !== null && count >= ladder.ask ? 1 : 0;
+}
+
+/** Without turns nothing would ever lift a stop: then only the repeated call is refused. */
+function raisedAt(call: CallContext, level: Level, turn: string | null): Raised | null {
+  const acknowledgement = level >= 2 && call.policy.acknowledgement !== "off";
+  const stops = level >= 3 && turn !== null;
+  if (!acknowledgement && !stops) return null;
+  const lasts = call.policy.ladder.end?.lasts ?? "turn";
+  return {
+    acknowledgement,
+    userInput: stops && level === 3,
+    ended: stops && level === 4 ? lasts : null,
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * Which meant execution a call belongs to. Its retries share one idempotency key, so that downstream
+ * answers them from its own memory; a repeat that is meant opens a new one.
+ */
+import type { CallContext } from "../checks/check.ts";
+import type { Occurrence } from "../events.ts";
+import type { Twin } from "../state/state.ts";
+import { changedSince } from "../state/writes.ts";
+
+export function occurrenceOf(call: CallContext): Occurrence {
+  const { twin } = call;
+  if (twin === undefined || !goesOn(call, twin)) {
+    return { decisionId: call.decisionId, openedAtMs: call.nowMs, attempt: 1 };
+  }
+  return { ...twin.occurrence, attempt: twin.occurrence.attempt + 1 };
+}
+
+function goesOn(call: CallContext, twin: Twin): boolean {
+  if (call.covered) return false;
+  if (call.nowMs >= twin.occurrence.openedAtMs + call.policy.idempotencyTtlMs) return false;
+  switch (twin.status) {
+    case "unknown":
+    case "not_executed":
+      return true;
+    case "failed":
+      return twin.transient;
+    case "succeeded":
+      return isLateRetry(call, twin);
+    default:
+      return false;
+  }
+}
+
+/** A write repeated after its window, with nothing to say that it is meant. */
+function isLateRetry(call: CallContext, twin: Twin): boolean {
+  const { tool, facts, nowMs } = call;
+  if (tool.isRead || tool.repeatable || tool.bare || nowMs < twin.windowUntilMs) return false;
+  const dependent = { actionKey: call.actionKey, isRead: false, resources: facts.resources };
+  return !changedSince(call.state, dependent, twin.n, nowMs);
+}

@@ -1,0 +1,85 @@
+/** Refusals of calls that were not judged: envelope, tool, arguments, name, a defect of ours. */
+import type { CallRefused, DecisionBase, Disposition, Refusal } from "../events.ts";
+import type { ProposalInput } from "../inputs.ts";
+import { LIMITS } from "../limits.ts";
+import type { CompiledPolicy } from "../policy/compiled.ts";
+import { REASON_SENTENCES } from "../reason-sentences.ts";
+import type { ReasonCode } from "../reasons.ts";
+import { decisionBase } from "./decision-base.ts";
+
+export interface PlainRefusal {
+  readonly reason: ReasonCode;
+  readonly rule: string;
+  readonly disposition: Disposition;
+  readonly detail: string | null;
+  readonly problems?: Refusal["problems"];
+  readonly suggestedNext?: readonly string[];
+}
+
+/** A refusal with nothing earlier to tell of. */
+export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefused {
+  const sentences = REASON_SENTENCES[given.reason];
+  return {
+    ...base,
+    type: "refused",
+    strike: null,
+    raised: null,
+    cycle: null,
+    answered: null,
+    refusal: {
+      schemaVersion: 1,
+      decisionId: base.decisionId,
+      callId: base.callId,
+      tool: base.tool,
+      arguments: base.arguments.slice(0, LIMITS.shownArguments),
+      reason: given.reason,
+      message: [sentences.model, given.detail, ...problemLines(given.problems)]
+        .filter((part) => part !== null)
+        .join(" "),
+      duplicate: false,
+      note: null,
+      rule: given.rule,
+      policy: base.policy,
+      level: 0,
+      count: 0,
+      retryable: sentences.retryable,
+      disposition: given.disposition,
+      previousCall: null,
+      previousResult: null,
+      conflict: null,
+      resolution: { type: "none", retryAfterMs: null, approvalId: null },
+      suggestedNext: given.suggestedNext ?? [],
+      problems: given.problems ?? [],
+    },
+  };
+}
+
+function problemLines(problems: Refusal["problems"] | undefined): string[] {
+  return (problems ?? []).map(({ path, message }) => `${path}: ${message}.`);
+}
+
+/** Fail closed: a defect refuses the call, and the partition goes on. */
+export function internalError(
+  fresh: boolean,
+  proposal: ProposalInput,
+  policy: CompiledPolicy,
+  nowMs: number,
+  what: string,
+): CallRefused {
+  const named = { text: "", argumentsDigest: "", decisionId: unnamedId(proposal) };
+  const base = decisionBase(undefined, proposal, named, policy, { at: nowMs, proposals: nowMs });
+  return refusePlainly(
+    { ...base, fresh },
+    {
+      reason: "internal_error",
+      rule: "gate",
+      disposition: "stop",
+      detail: `Detail for the operator: ${what.slice(0, LIMITS.shownError)}.`,
+    },
+  );
+}
+
+/** The name itself where not even a digest could be made. */
+function unnamedId(proposal: ProposalInput): string {
+  return `unread:${proposal.callId}`;
+}

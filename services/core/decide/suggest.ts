@@ -1,0 +1,16 @@
+/** What to call instead: only tools that the policy declares and does not deny. */
+import type { CallContext } from "../checks/check.ts";
+import type { CompiledTool } from "../policy/compiled.ts";
+
+/** At most so many names. */
+const MOST = 5;
+
+export function suggestNext({ tool, policy }: CallContext): readonly string[] {
+  const named = tool.suggest.length > 0 ? tool.suggest : policy.readersOf(tool.name);
+  if (named.length === 0) return named;
+  return named.filter((name) => isCallable(policy.tool(name))).slice(0, MOST);
+}
+
+function isCallable(tool: CompiledTool): boolean {
+  return tool.known && tool.tier.action !== "deny";
+}

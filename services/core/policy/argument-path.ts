@@ -1,0 +1,33 @@
+/** Argument paths: `customer.id` names a member of a member; a literal key with dots goes first. */
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+
+export function isObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function getArgument(args: JsonObject, path: string): JsonValue | undefined {
+  if (Object.hasOwn(args, path)) return args[path];
+  let value: JsonValue | undefined = args;
+  for (const key of path.split(".")) {
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+/** A copy in which the value at an existing path is replaced. */
+export function setArgument(args: JsonObject, path: string, value: JsonValue): JsonObject {
+  if (Object.hasOwn(args, path)) return { ...args, [path]: value };
+  const dot = path.indexOf(".");
+  const head = path.slice(0, dot);
+  const child = args[head];
+  if (dot < 0 || !isObject(child)) return args;
+  return { ...args, [head]: setArgument(child, path.slice(dot + 1), value) };
+}
+
+/** A copy without a top-level member. */
+export function withoutArgument(args: JsonObject, key: string): JsonObject {
+  if (!Object.hasOwn(args, key)) return args;
+  const { [key]: _dropped, ...rest } = args;
+  return rest;
+}

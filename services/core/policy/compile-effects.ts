@@ -1,0 +1,64 @@
+/** Declared effects and reads of a tool, as resource templates. */
+
+import type { CompileProblem } from "./compile-identity.ts";
+import type { CompiledEffect, ResourceTemplate } from "./compiled.ts";
+import type { EffectKind, ToolDocument } from "./document.ts";
+import { policyPath } from "./path.ts";
+import { compileResource, shorthandResource } from "./resource.ts";
+
+const EXCLUSIVE: ReadonlySet<EffectKind> = new Set([
+  "create",
+  "charge",
+  "transfer",
+  "delete",
+  "send",
+]);
+
+export function compileEffects(
+  tool: ToolDocument,
+  name: string,
+  problems: CompileProblem[],
+): CompiledEffect[] {
+  const effects: CompiledEffect[] = [];
+  (tool.effects ?? []).forEach((effect, at) => {
+    const path = policyPath(["tool_schemas", name, "effects", at]);
+    const resource = compileResource(effect.resource);
+    if (!resource.ok) {
+      problems.push({ path: `${path}.resource`, message: resource.problem });
+      return;
+    }
+    if (effect.kind === "read") return;
+    const exclusive = effect.exclusive ?? EXCLUSIVE.has(effect.kind);
+    effects.push({ kind: effect.kind, exclusive, rule: path, resource: resource.template });
+  });
+  if (tool.side_effect_resource !== undefined) {
+    effects.push({
+      kind: "custom",
+      exclusive: true,
+      rule: policyPath(["tool_schemas", name, "side_effect_resource"]),
+      resource: shorthandResource(tool.side_effect_resource),
+    });
+  }
+  return effects;
+}
+
+/** Resources that the tool reads: `reads`, and effects of kind `read`. Null: none declared. */
+export function compileReads(
+  tool: ToolDocument,
+  name: string,
+  problems: CompileProblem[],
+): ResourceTemplate[] | null {
+  const readEffects = (tool.effects ?? []).filter((effect) => effect.kind === "read");
+  const texts = [...(tool.reads ?? []), ...readEffects.map((effect) => effect.resource)];
+  if (texts.length === 0) return null;
+  const templates: ResourceTemplate[] = [];
+  texts.forEach((text, at) => {
+    const compiled = compileResource(text);
+    if (compiled.ok) templates.push(compiled.template);
+    else {
+      const path = policyPath(["tool_schemas", name, "reads", at]);
+      problems.push({ path, message: compiled.problem });
+    }
+  });
+  return templates;
+}

@@ -1,0 +1,96 @@
+/** What makes two calls the same: the identity of a tool's arguments. */
+import { canonicalText } from "../canonical/canonical-text.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { CompiledJsonSchema, SchemaProblem, ValueCapabilities } from "../capabilities.ts";
+import { type CompiledNormalizers, compileNormalizers } from "../normalize/compile-normalizers.ts";
+import { getArgument, setArgument, withoutArgument } from "./argument-path.ts";
+import type { Identity } from "./compiled.ts";
+import type { ToolDocument } from "./document.ts";
+import { policyPath } from "./path.ts";
+
+export interface CompileProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+type Step = readonly [field: string, run: CompiledNormalizers["run"]];
+
+export function compileIdentity(
+  tool: ToolDocument,
+  name: string,
+  byteHash: boolean,
+  schema: CompiledJsonSchema | null,
+  capabilities: ValueCapabilities,
+  problems: CompileProblem[],
+): Identity {
+  const steps = byteHash ? [] : compileSteps(tool, name, capabilities, problems);
+  const fields = byteHash ? undefined : tool.canonical_fields;
+  const drop = tool.idempotency_argument;
+  const defaults = schema?.defaults ?? null;
+  return (args, text) => {
+    const filled = defaults === null ? args : (defaults(args) as JsonObject);
+    const bare = drop === undefined ? filled : withoutArgument(filled, drop);
+    const done = steps.length === 0 ? { ok: true as const, value: bare } : normalize(bare, steps);
+    if (!done.ok) return done;
+    const normalized = done.value;
+    const named = fields === undefined ? null : pick(normalized, fields);
+    if (named !== null) {
+      return {
+        ok: true,
+        text: canonicalText(Object.fromEntries(named)),
+        normalized,
+        fields: named.map(([, value]) => value),
+      };
+    }
+    const same = normalized === args;
+    return { ok: true, text: same ? text : canonicalText(normalized), normalized, fields: null };
+  };
+}
+
+function compileSteps(
+  tool: ToolDocument,
+  name: string,
+  capabilities: ValueCapabilities,
+  problems: CompileProblem[],
+): Step[] {
+  const steps: Step[] = [];
+  for (const [field, chain] of Object.entries(tool.normalizers ?? {})) {
+    const compiled = compileNormalizers(chain, capabilities);
+    if (compiled.ok) steps.push([field, compiled.run]);
+    else {
+      problems.push({
+        path: policyPath(["tool_schemas", name, "normalizers", field]),
+        message: compiled.problem,
+      });
+    }
+  }
+  return steps;
+}
+
+function normalize(
+  args: JsonObject,
+  steps: readonly Step[],
+):
+  | { readonly ok: true; readonly value: JsonObject }
+  | { readonly ok: false; readonly problems: readonly SchemaProblem[] } {
+  const problems: SchemaProblem[] = [];
+  let value = args;
+  for (const [field, run] of steps) {
+    const before = getArgument(value, field);
+    if (before === undefined) continue;
+    const after = run(before);
+    if (after.ok) value = after.value === before ? value : setArgument(value, field, after.value);
+    else problems.push({ path: `$.${field}`, message: after.message });
+  }
+  return problems.length === 0 ? { ok: true, value } : { ok: false, problems };
+}
+
+/** The named fields that are there; null where none is: then all arguments count. */
+function pick(args: JsonObject, fields: readonly string[]): [string, JsonValue][] | null {
+  const named: [string, JsonValue][] = [];
+  for (const field of fields) {
+    const value = getArgument(args, field);
+    if (value !== undefined) named.push([field, value]);
+  }
+  return named.length === 0 ? null : named;
+}

@@ -1,0 +1,186 @@
+/** Turns a policy document into the form that decides, or says everything that is wrong with it. */
+import { DEFAULT_CANONICAL_LIMITS } from "../canonical/limits.ts";
+import type { Capabilities } from "../capabilities.ts";
+import { LIMITS } from "../limits.ts";
+import type { CompileProblem } from "./compile-identity.ts";
+import { policyModes } from "./compile-modes.ts";
+import { compileReaders } from "./compile-readers.ts";
+import { compileTiers } from "./compile-tiers.ts";
+import { compileTool, type ToolContext } from "./compile-tool.ts";
+import type { BudgetLimit, CompiledPolicy, CompiledTool, Ladder } from "./compiled.ts";
+import type { BudgetLimits, PolicyDocument, Threshold } from "./document.ts";
+import { windowsOf } from "./windows.ts";
+
+export type CompileResult =
+  | { readonly ok: true; readonly policy: CompiledPolicy }
+  | { readonly ok: false; readonly problems: readonly CompileProblem[] };
+
+export interface CompileOptions {
+  /** `sha256:…` of the document's canonical form. */
+  readonly revision: string;
+  readonly keyId: string;
+}
+
+const MAX_AGE_MS = 7 * 86_400_000;
+const IDLE_MS = 86_400_000;
+const IDEMPOTENCY_TTL_MS = 86_400_000;
+
+/** Tools that no entry names are compiled when first seen; so many of them are kept. */
+const REMEMBERED_TOOLS = 10_000;
+
+/** Pure: the same document and capabilities give a policy that decides the same. */
+export function compilePolicy(
+  document: PolicyDocument,
+  capabilities: Capabilities,
+  options: CompileOptions,
+): CompileResult {
+  const problems: CompileProblem[] = [];
+  const conversation = {
+    maxAgeMs: document.conversation?.max_age_ms ?? MAX_AGE_MS,
+    idleMs: document.conversation?.idle_ms ?? IDLE_MS,
+  };
+  const tiers = compileTiers(document);
+  const declaredTools = Object.keys(document.tool_schemas ?? {});
+  const windows = windowsOf(document, conversation.maxAgeMs);
+  const context: ToolContext = {
+    document,
+    modes: policyModes(document),
+    tiers,
+    windows,
+    declaresNothing:
+      declaredTools.length === 0 && (document.authorization?.tiers ?? []).length === 0,
+    capabilities,
+  };
+  const compiled = new Map<string, CompiledTool>();
+  for (const name of declaredTools) compiled.set(name, compileTool(name, context, problems));
+  checkLifetimes(
+    document,
+    [...compiled.values()],
+    conversation.idleMs,
+    tiers.longestHoldMs,
+    problems,
+  );
+  checkUnknownTier(document, problems);
+  if (problems.length > 0) return { ok: false, problems };
+  return {
+    ok: true,
+    policy: {
+      revision: options.revision,
+      keyId: options.keyId,
+      conversation,
+      canonicalLimits: {
+        ...DEFAULT_CANONICAL_LIMITS,
+        maxBytes: document.limits?.arguments_bytes ?? DEFAULT_CANONICAL_LIMITS.maxBytes,
+      },
+      outputBytes: document.limits?.output_bytes ?? LIMITS.outputBytesDefault,
+      ringSize: document.limits?.ring ?? document.deduplication?.max_history ?? LIMITS.ringDefault,
+      ladder: ladderOf(document),
+      acknowledgement: acknowledgementOf(document),
+      idempotencyTtlMs: document.idempotency?.ttl_ms ?? IDEMPOTENCY_TTL_MS,
+      idempotencyHeader: document.idempotency?.header ?? "X-Agent-Idempotency-Key",
+      budgets: {
+        turn: limitOf(document.budgets),
+        conversation: limitOf(document.budgets?.per_conversation),
+        tool: limitOf(document.budgets?.per_tool),
+      },
+      loops: loopsOf(document),
+      appendNote: document.tool_deduplication?.append_system_note ?? false,
+      answersFromRepeat: document.tool_deduplication?.exact_duplicate_threshold ?? 1,
+      tool: rememberingTools(compiled, context),
+      unknownTools: (document.unknown_tools ?? "deny") === "deny" ? "deny" : "tier",
+      readersOf: compileReaders(document, rememberingTools(compiled, context)),
+      declaredTools,
+      longestHoldMs: tiers.longestHoldMs,
+    },
+  };
+}
+
+function rememberingTools(
+  declared: ReadonlyMap<string, CompiledTool>,
+  context: ToolContext,
+): (name: string) => CompiledTool {
+  let others = new Map<string, CompiledTool>();
+  return (name) => {
+    const known = declared.get(name) ?? others.get(name);
+    if (known !== undefined) return known;
+    const tool = compileTool(name, context, []);
+    if (others.size >= REMEMBERED_TOOLS) others = new Map();
+    others.set(name, tool);
+    return tool;
+  };
+}
+
+function limitOf(limits: BudgetLimits | undefined): BudgetLimit {
+  return { maxSteps: limits?.max_steps ?? null, maxCalls: limits?.max_tool_calls ?? null };
+}
+
+function threshold(value: Threshold | undefined, preset: number | null): number | null {
+  if (value === undefined) return preset;
+  return value === "off" ? null : value;
+}
+
+function ladderOf(document: PolicyDocument): Ladder {
+  const observed = document.preset === "observe";
+  const strict = document.preset === "strict";
+  const written = document.escalation;
+  const [ask, options, userInput] = observed ? [null, null, null] : [1, 2, strict ? 3 : 4];
+  const endAt = threshold(written?.end?.at, strict ? 4 : null);
+  return {
+    ask: threshold(written?.ask, ask),
+    options: threshold(written?.options, options),
+    userInput: threshold(written?.user_input, userInput),
+    end: endAt === null ? null : { at: endAt, lasts: written?.end?.lasts ?? "turn" },
+  };
+}
+
+function acknowledgementOf(document: PolicyDocument): "off" | "implicit" {
+  const preset = document.preset === "observe" ? "off" : "implicit";
+  return (document.acknowledgement?.mode ?? preset) === "off" ? "off" : "implicit";
+}
+
+function loopsOf(document: PolicyDocument): CompiledPolicy["loops"] {
+  const repeat = document.deduplication?.loop_threshold;
+  const streak = document.loops?.failure_streak;
+  return {
+    sameOutput: threshold(repeat?.same_output, 3),
+    anyOutput: threshold(repeat?.any_output, null),
+    cycleRounds: document.loops?.cycle_rounds ?? 3,
+    failureSame: streak?.same ?? 3,
+    failureTransient: streak?.transient ?? 5,
+  };
+}
+
+/** A conversation outlives every window and hold, or it would forget what it must refuse. */
+function checkLifetimes(
+  document: PolicyDocument,
+  tools: readonly CompiledTool[],
+  idleMs: number,
+  longestHoldMs: number,
+  problems: CompileProblem[],
+): void {
+  const turnOnly = document.tool_deduplication !== undefined;
+  const longest = Math.max(...tools.map((tool) => Math.max(tool.windowMs, tool.cacheMs)), 0);
+  if (!turnOnly && longest > idleMs) {
+    problems.push({
+      path: "conversation.idle_ms",
+      message: `a conversation is forgotten after ${idleMs} ms without a call, before the longest window (${longest} ms) ends; raise idle_ms or shorten the window`,
+    });
+  }
+  if (longestHoldMs > idleMs) {
+    problems.push({
+      path: "conversation.idle_ms",
+      message: `a hold may wait ${longestHoldMs} ms, longer than a conversation is remembered without a call (${idleMs} ms); raise idle_ms or shorten expires_ms`,
+    });
+  }
+}
+
+function checkUnknownTier(document: PolicyDocument, problems: CompileProblem[]): void {
+  const setting = document.unknown_tools;
+  if (setting === undefined || ["deny", "hitl", "allow"].includes(setting)) return;
+  const names = (document.authorization?.tiers ?? []).map((tier) => tier.name);
+  if (names.includes(setting)) return;
+  problems.push({
+    path: "unknown_tools",
+    message: `\`${setting}\` is none of deny, hitl, allow and no tier of this policy has that name`,
+  });
+}

@@ -1,0 +1,89 @@
+/** Tiers: which applies to a tool. The first whose pattern matches, against the declared risk. */
+import { assertNever } from "../invariant.ts";
+import type { CompiledHold, CompiledTier } from "./compiled.ts";
+import type { HitlTier, PolicyDocument, PolicyTier, RiskLevel } from "./document.ts";
+import { compileGlobs, type GlobMatcher } from "./glob.ts";
+import { policyPath } from "./path.ts";
+
+/** A hold that no tier describes: one approval, no reason required, 15 minutes. */
+const DEFAULT_HOLD: CompiledHold = { expiresMs: 900_000, requireReason: false, approvals: 1 };
+
+export interface Tiers {
+  /** The first tier whose pattern matches, or null. */
+  readonly matching: (tool: string) => CompiledTier | null;
+  readonly named: (name: string) => CompiledTier | null;
+  readonly forRisk: (risk: RiskLevel, rule: string) => CompiledTier;
+  /** The hold used where no hitl tier is written, or the first written one. */
+  readonly hitl: (rule: string) => CompiledTier;
+  readonly longestHoldMs: number;
+}
+
+const STRICTNESS = { allow: 0, allowlist: 1, grant: 2, hitl: 3, deny: 4 } as const;
+
+export function stricter(a: CompiledTier, b: CompiledTier): CompiledTier {
+  return STRICTNESS[b.action] > STRICTNESS[a.action] ? b : a;
+}
+
+export function compileTiers(document: PolicyDocument): Tiers {
+  const written = document.authorization?.tiers ?? [];
+  const compiled = written.map((tier, at) => compileTier(tier, at, written));
+  const matchers: GlobMatcher[] = written.map((tier) =>
+    compileGlobs(tier.pattern, tier.action === "hitl" || tier.action === "deny"),
+  );
+  const first = (action: CompiledTier["action"]) => compiled.find((t) => t.action === action);
+  const hitl = (rule: string): CompiledTier =>
+    first("hitl") ?? { action: "hitl", name: null, rule, hold: DEFAULT_HOLD };
+  return {
+    matching: (tool) => {
+      const at = matchers.findIndex((matcher) => matcher(tool));
+      return at < 0 ? null : (compiled[at] ?? null);
+    },
+    named: (name) => compiled.find((tier) => tier.name === name) ?? null,
+    forRisk: (risk, rule) => {
+      if (risk === "LOW") return { action: "allow", name: null, rule };
+      if (risk === "HIGH") return hitl(rule);
+      return first("grant") ?? { action: "allow", name: null, rule };
+    },
+    hitl,
+    longestHoldMs: Math.max(DEFAULT_HOLD.expiresMs, ...compiled.map(holdMs)),
+  };
+}
+
+function holdMs(tier: CompiledTier): number {
+  if (tier.action === "hitl") return tier.hold.expiresMs;
+  return tier.action === "grant" ? (tier.onExceeded?.expiresMs ?? 0) : 0;
+}
+
+function holdOf(tier: HitlTier | undefined): CompiledHold {
+  if (tier === undefined) return DEFAULT_HOLD;
+  return {
+    expiresMs: tier.expires_ms ?? DEFAULT_HOLD.expiresMs,
+    requireReason: tier.require_reason ?? DEFAULT_HOLD.requireReason,
+    approvals: tier.approvals ?? DEFAULT_HOLD.approvals,
+  };
+}
+
+function compileTier(tier: PolicyTier, at: number, all: readonly PolicyTier[]): CompiledTier {
+  const rule = policyPath(["authorization", "tiers", at]);
+  switch (tier.action) {
+    case "allowlist":
+      return { action: "allowlist", name: tier.name, rule, rate: tier.rate_limit ?? null };
+    case "per_conversation_grant": {
+      const hitl = all.find((t): t is HitlTier => t.action === "hitl");
+      return {
+        action: "grant",
+        name: tier.name,
+        rule,
+        ceiling: tier.ceiling,
+        ttlMs: tier.ttl_ms ?? null,
+        onExceeded: tier.on_exceeded === "hitl" ? holdOf(hitl) : null,
+      };
+    }
+    case "hitl":
+      return { action: "hitl", name: tier.name, rule, hold: holdOf(tier) };
+    case "deny":
+      return { action: "deny", name: tier.name, rule };
+    default:
+      return assertNever(tier);
+  }
+}

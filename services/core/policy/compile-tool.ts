@@ -1,0 +1,182 @@
+/** One tool of a policy, with every default applied. */
+import { canonicalText } from "../canonical/canonical-text.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
+import { sha256Hex } from "../hash.ts";
+import { compileEffects, compileReads } from "./compile-effects.ts";
+import { type CompileProblem, compileIdentity } from "./compile-identity.ts";
+import { inShadow, type Modes, withChecks } from "./compile-modes.ts";
+import { stricter, type Tiers } from "./compile-tiers.ts";
+import type { CompiledTier, CompiledTool } from "./compiled.ts";
+import type { PolicyDocument, ToolDocument } from "./document.ts";
+import { looksFailedByDefault } from "./failure-text.ts";
+import { policyPath } from "./path.ts";
+import type { Windows } from "./windows.ts";
+
+export interface ToolContext {
+  readonly document: PolicyDocument;
+  readonly modes: Modes;
+  readonly tiers: Tiers;
+  readonly windows: Windows;
+  readonly declaresNothing: boolean;
+  readonly capabilities: Capabilities;
+}
+
+/** Executors start a call within this, and run it no longer, where nothing is written. */
+const START_WITHIN_MS = 60_000;
+const TIME_LIMIT_MS = 60_000;
+
+const NO_ENTRY: ToolDocument = {};
+
+export function compileTool(
+  name: string,
+  context: ToolContext,
+  problems: CompileProblem[],
+): CompiledTool {
+  const { document, tiers, windows } = context;
+  const declared = Object.hasOwn(document.tool_schemas ?? {}, name);
+  const entry = declared ? (document.tool_schemas?.[name] ?? NO_ENTRY) : NO_ENTRY;
+  const matching = tiers.matching(name);
+  const known = declared || matching !== null || context.declaresNothing;
+  const schema = compileSchema(entry, name, context.capabilities, problems);
+  const tier = tierOf(entry, name, known, matching, context);
+  const effects = compileEffects(entry, name, problems);
+  const modes = withChecks(context.modes, entry.checks);
+  const rule = declared ? policyPath(["tool_schemas", name]) : tier.rule;
+  return {
+    name,
+    known,
+    isRead: isRead(entry, matching),
+    modes: document.mode === "shadow" ? inShadow(modes) : modes,
+    tier,
+    validate: schema === null ? null : schema.validate,
+    identity: compileIdentity(
+      entry,
+      name,
+      document.deduplication?.strategy === "byte_hash",
+      schema,
+      context.capabilities,
+      problems,
+    ),
+    reads: compileReads(entry, name, problems),
+    effects,
+    changesMatter: !context.declaresNothing,
+    scope: entry.scope ?? windows.scope,
+    windowMs: seconds(entry.dedupe_window_s) ?? windows.windowMs,
+    cacheMs: seconds(entry.cache_ttl_s) ?? windows.cacheMs,
+    answersAsRead: context.declaresNothing && windows.cacheWritten,
+    volatile: entry.volatile ?? false,
+    volatileOutput: (entry.volatile_output ?? []).map(outputPath),
+    polling: entry.polling ?? null,
+    repeatable: entry.repeatable ?? false,
+    batchable: entry.batchable ?? false,
+    bare: effects.length === 0 && hasNoParameters(entry.input_schema),
+    emptyOutput: entry.empty_output ?? false,
+    frequency: entry.frequency ?? null,
+    timeLimitMs: entry.time_limit_ms ?? TIME_LIMIT_MS,
+    startWithinMs: entry.start_within_ms ?? START_WITHIN_MS,
+    idempotencyArgument: entry.idempotency_argument ?? null,
+    looksFailed: failureTest(entry, name, context.capabilities, problems),
+    suggest: entry.suggest ?? [],
+    ruleDigest: ruleDigest(entry, tier),
+    rule,
+  };
+}
+
+function seconds(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : value * 1_000;
+}
+
+/** `$.meta.took_ms` as its member names. */
+function outputPath(path: string): string[] {
+  return path.replace(/^\$\.?/, "").split(".");
+}
+
+function isRead(entry: ToolDocument, matching: CompiledTier | null): boolean {
+  if (entry.read_only !== undefined) return entry.read_only;
+  const writes =
+    (entry.effects ?? []).some((effect) => effect.kind !== "read") ||
+    entry.side_effect_resource !== undefined;
+  const declaresRead =
+    entry.reads !== undefined || entry.polling !== undefined || entry.volatile === true;
+  if (declaresRead || writes) return declaresRead && !writes;
+  const risky = entry.risk_level !== undefined && entry.risk_level !== "LOW";
+  return matching?.action === "allowlist" && !risky;
+}
+
+function tierOf(
+  entry: ToolDocument,
+  name: string,
+  known: boolean,
+  matching: CompiledTier | null,
+  context: ToolContext,
+): CompiledTier {
+  if (!known) return unknownTier(context);
+  const rule = policyPath(["tool_schemas", name, "risk_level"]);
+  const risk = entry.risk_level;
+  const byRisk = risk === undefined ? null : context.tiers.forRisk(risk, rule);
+  if (matching !== null && byRisk !== null) return stricter(matching, byRisk);
+  return matching ?? byRisk ?? { action: "allow", name: null, rule: "preset" };
+}
+
+/** `deny` is check 3's; here it only matters where that check does not enforce. */
+function unknownTier({ document, tiers }: ToolContext): CompiledTier {
+  const rule = "unknown_tools";
+  const setting = document.unknown_tools ?? "deny";
+  if (setting === "hitl") return tiers.hitl(rule);
+  const named = setting === "deny" || setting === "allow" ? null : tiers.named(setting);
+  return named ?? { action: "allow", name: null, rule };
+}
+
+function compileSchema(
+  entry: ToolDocument,
+  name: string,
+  capabilities: Capabilities,
+  problems: CompileProblem[],
+): CompiledJsonSchema | null {
+  if (entry.input_schema === undefined) return null;
+  const compiled = capabilities.compileJsonSchema(entry.input_schema);
+  if (compiled.ok) return compiled;
+  const path = policyPath(["tool_schemas", name, "input_schema"]);
+  problems.push({ path, message: compiled.problem });
+  return null;
+}
+
+/** Known and empty: no properties, and none allowed by other keywords. */
+function hasNoParameters(schema: ToolDocument["input_schema"]): boolean {
+  if (schema === undefined) return false;
+  const open = ["patternProperties", "anyOf", "oneOf", "allOf", "$ref", "additionalProperties"];
+  if (open.some((key) => Object.hasOwn(schema, key) && schema[key] !== false)) return false;
+  const properties = schema["properties"];
+  return properties === undefined || Object.keys(properties as object).length === 0;
+}
+
+function failureTest(
+  entry: ToolDocument,
+  name: string,
+  capabilities: Capabilities,
+  problems: CompileProblem[],
+): (output: string) => boolean {
+  const tests: ((text: string) => boolean)[] = [];
+  (entry.error_patterns ?? []).forEach((pattern, at) => {
+    const compiled = capabilities.compilePattern(pattern);
+    if (compiled.ok) tests.push(compiled.test);
+    else {
+      const path = policyPath(["tool_schemas", name, "error_patterns", at]);
+      problems.push({ path, message: compiled.problem });
+    }
+  });
+  if (tests.length === 0) return looksFailedByDefault;
+  return (output) => looksFailedByDefault(output) || tests.some((test) => test(output));
+}
+
+function ruleDigest(entry: ToolDocument, tier: CompiledTier): string {
+  const rule = { schema: entry.input_schema ?? null, tier } as unknown as JsonValue;
+  return sha256Hex("callgate.rule.v1", canonicalText(rule));
+}
+
+export function asObject(value: JsonValue): JsonObject | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : null;
+}

@@ -1,0 +1,161 @@
+/** A policy in the form that decides: every default applied, every pattern and template compiled. */
+
+import type { JsonObject } from "../canonical/json-value.ts";
+import type { CanonicalLimits } from "../canonical/limits.ts";
+import type { SchemaProblem } from "../capabilities.ts";
+import type { Mode, ReasonCode } from "../reasons.ts";
+import type { PollingLimits, Rate } from "./document.ts";
+
+export interface CompiledPolicy {
+  /** `sha256:…` of the document's canonical form. */
+  readonly revision: string;
+  /** Id of the secret that idempotency keys are made with. */
+  readonly keyId: string;
+  readonly conversation: { readonly maxAgeMs: number; readonly idleMs: number };
+  readonly canonicalLimits: CanonicalLimits;
+  /** Outputs up to this many bytes are kept. */
+  readonly outputBytes: number;
+  readonly ringSize: number;
+  readonly ladder: Ladder;
+  readonly acknowledgement: "off" | "implicit";
+  readonly idempotencyTtlMs: number;
+  /** Name of the header that carries the key downstream. */
+  readonly idempotencyHeader: string;
+  readonly budgets: Budgets;
+  readonly loops: LoopThresholds;
+  /** The refusal of a duplicate carries a note for the conversation. */
+  readonly appendNote: boolean;
+  /** The n-th repeat of a read is answered from memory; earlier ones run again. */
+  readonly answersFromRepeat: number;
+  readonly tool: (name: string) => CompiledTool;
+  /** Where neither a tool nor a tier names it: `deny`, or what the tier of the tool then says. */
+  readonly unknownTools: "deny" | "tier";
+  /** Reads that show what the tool changes, by declaration or by name. */
+  readonly readersOf: (name: string) => readonly string[];
+  /** Names in `tool_schemas`, in the order of the document. */
+  readonly declaredTools: readonly string[];
+  /** The longest that any hold waits, ms: journal retention must exceed it. */
+  readonly longestHoldMs: number;
+}
+
+/** Strikes at which a rung is reached; null: the rung is off. */
+export interface Ladder {
+  readonly ask: number | null;
+  readonly options: number | null;
+  readonly userInput: number | null;
+  readonly end: { readonly at: number; readonly lasts: "turn" | "conversation" } | null;
+}
+
+export interface BudgetLimit {
+  readonly maxSteps: number | null;
+  readonly maxCalls: number | null;
+}
+
+export interface Budgets {
+  readonly turn: BudgetLimit;
+  readonly conversation: BudgetLimit;
+  readonly tool: BudgetLimit;
+}
+
+export interface LoopThresholds {
+  readonly sameOutput: number | null;
+  readonly anyOutput: number | null;
+  readonly cycleRounds: number;
+  readonly failureSame: number;
+  readonly failureTransient: number;
+}
+
+export interface CompiledTool {
+  readonly name: string;
+  readonly known: boolean;
+  readonly isRead: boolean;
+  readonly modes: Readonly<Record<ReasonCode, Mode>>;
+  readonly tier: CompiledTier;
+  /** Null: no schema is known. */
+  readonly validate: ((args: JsonObject) => readonly SchemaProblem[]) | null;
+  readonly identity: Identity;
+  /** Resource templates of a read's declaration; null: none declared. */
+  readonly reads: readonly ResourceTemplate[] | null;
+  readonly effects: readonly CompiledEffect[];
+  /** False in a policy that declares neither tools nor tiers: arguments alone identify a call. */
+  readonly changesMatter: boolean;
+  readonly scope: "turn" | "conversation";
+  readonly windowMs: number;
+  readonly cacheMs: number;
+  /** A repeat within `cacheMs` is answered as a read's would be. */
+  readonly answersAsRead: boolean;
+  readonly volatile: boolean;
+  readonly volatileOutput: readonly (readonly string[])[];
+  readonly polling: PollingLimits | null;
+  readonly repeatable: boolean;
+  readonly batchable: boolean;
+  /** Takes no parameters at all and declares no effect: it names no object. */
+  readonly bare: boolean;
+  readonly emptyOutput: boolean;
+  readonly frequency: Rate | null;
+  readonly timeLimitMs: number;
+  readonly startWithinMs: number;
+  readonly idempotencyArgument: string | null;
+  /** True where a successful output is a failure in disguise. */
+  readonly looksFailed: (output: string) => boolean;
+  readonly suggest: readonly string[];
+  /** Digest of schema and tier rule: an approval is bound to it. */
+  readonly ruleDigest: string;
+  /** Path of the tool's entry in the policy, or of the rule that makes it known. */
+  readonly rule: string;
+}
+
+export type CompiledTier =
+  | { readonly action: "allow"; readonly name: null; readonly rule: string }
+  | {
+      readonly action: "allowlist";
+      readonly name: string;
+      readonly rule: string;
+      readonly rate: Rate | null;
+    }
+  | {
+      readonly action: "grant";
+      readonly name: string;
+      readonly rule: string;
+      readonly ceiling: number;
+      readonly ttlMs: number | null;
+      readonly onExceeded: CompiledHold | null;
+    }
+  | {
+      readonly action: "hitl";
+      readonly name: string | null;
+      readonly rule: string;
+      readonly hold: CompiledHold;
+    }
+  | { readonly action: "deny"; readonly name: string; readonly rule: string };
+
+export interface CompiledHold {
+  readonly expiresMs: number;
+  readonly requireReason: boolean;
+  readonly approvals: number;
+}
+
+export type IdentityResult =
+  | {
+      readonly ok: true;
+      /** Canonical JSON of what makes two calls the same. */
+      readonly text: string;
+      /** Arguments with normalizers applied: resource templates read them. */
+      readonly normalized: JsonObject;
+      /** Values of the canonical fields, in declared order; null: all arguments count. */
+      readonly fields: readonly unknown[] | null;
+    }
+  | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
+
+/** `text` is the canonical JSON of `args`. */
+export type Identity = (args: JsonObject, text: string) => IdentityResult;
+
+export interface CompiledEffect {
+  readonly kind: string;
+  readonly exclusive: boolean;
+  readonly rule: string;
+  readonly resource: ResourceTemplate;
+}
+
+/** The resource that a call names; null where a placeholder has no value in the arguments. */
+export type ResourceTemplate = (identity: Extract<IdentityResult, { ok: true }>) => string | null;

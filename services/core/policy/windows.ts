@@ -1,0 +1,33 @@
+/** Windows and caches where a tool says nothing itself: `tools`, then the blocks, then the preset. */
+import type { PolicyDocument } from "./document.ts";
+
+/** The preset's windows (docs/policy.md): duplicates 5 minutes, read cache 60 seconds. */
+const WINDOW_MS = 300_000;
+const CACHE_MS = 60_000;
+
+export interface Windows {
+  readonly windowMs: number;
+  readonly cacheMs: number;
+  /** A cache time was written, or follows from `tool_deduplication`. */
+  readonly cacheWritten: boolean;
+  readonly scope: "turn" | "conversation";
+}
+
+/**
+ * `wholeTurnMs`: `tool_deduplication` remembers for a turn, whatever its length. A window that long
+ * ends with the conversation at the latest.
+ */
+export function windowsOf(document: PolicyDocument, wholeTurnMs: number): Windows {
+  const { tools, deduplication, tool_deduplication: byTurn } = document;
+  const window = tools?.dedupe_window_s;
+  const cache = tools?.cache_ttl_s;
+  const writtenWindow = window === undefined ? deduplication?.window_ms : window * 1_000;
+  const writtenCache = cache === undefined ? deduplication?.cache_ttl_ms : cache * 1_000;
+  const turnOnly = byTurn !== undefined && byTurn.enabled !== false;
+  return {
+    windowMs: writtenWindow ?? (turnOnly ? wholeTurnMs : WINDOW_MS),
+    cacheMs: writtenCache ?? (turnOnly ? wholeTurnMs : CACHE_MS),
+    cacheWritten: writtenCache !== undefined || turnOnly,
+    scope: deduplication?.scope ?? (byTurn === undefined ? "conversation" : "turn"),
+  };
+}

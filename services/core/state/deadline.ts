@@ -1,0 +1,32 @@
+/** When a conversation needs a tick, and when it has lapsed. */
+import { trieEntries } from "../persistent/trie.ts";
+import type { ConversationState, OpenCall } from "./state.ts";
+
+/** The earliest deadline of a hold or of a call without a result; undefined: none. */
+export function nextDeadlineMs(state: ConversationState): number | undefined {
+  let next: number | undefined;
+  if (state.open.size === 0) return next;
+  for (const [, { deadlineMs }] of trieEntries(state.open)) {
+    if (deadlineMs !== null && (next === undefined || deadlineMs < next)) next = deadlineMs;
+  }
+  return next;
+}
+
+/** Calls whose deadline has come, the earliest first; ties by decision id. */
+export function dueCalls(state: ConversationState, nowMs: number): OpenCall[] {
+  const due: OpenCall[] = [];
+  for (const [, call] of trieEntries(state.open)) {
+    if (call.deadlineMs !== null && call.deadlineMs <= nowMs) due.push(call);
+  }
+  return due.sort(
+    (a, b) => (a.deadlineMs ?? 0) - (b.deadlineMs ?? 0) || (a.decisionId < b.decisionId ? -1 : 1),
+  );
+}
+
+/**
+ * A lapsed conversation counts as absent: `decide` treats it as one never seen, so that dropping it
+ * from memory changes no decision. `proposalsAtMs`: the partition's time of proposals.
+ */
+export function hasLapsed(state: ConversationState, proposalsAtMs: number): boolean {
+  return proposalsAtMs >= state.dropAtMs;
+}

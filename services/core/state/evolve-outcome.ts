@@ -1,0 +1,174 @@
+/** State after the outcome of an allowed call became known, or was found to be unknown. */
+import type { CallReconciled, CallStatus, OutcomeUnknown, ResultRecorded } from "../events.ts";
+import { LIMITS } from "../limits.ts";
+import { ledgerGet, ledgerReplace } from "../persistent/ledger.ts";
+import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
+import { progressed, released, without } from "./evolve-decision.ts";
+import type { ConversationState, OpenCall, RingEntry, Twin } from "./state.ts";
+import { withWrite } from "./writes.ts";
+
+type OutcomeEvent = ResultRecorded | OutcomeUnknown | CallReconciled;
+
+/** What an outcome means, whichever event told it. */
+interface Told {
+  readonly status: Exclude<CallStatus, "held" | "in_flight">;
+  readonly transient: boolean;
+  readonly digest: string | null;
+  readonly output: string | null;
+  readonly outputBytes: number;
+  readonly whole: boolean;
+  readonly errorMessage: string | null;
+}
+
+export function evolveOutcome(before: ConversationState, event: OutcomeEvent): ConversationState {
+  const open = trieGet(before.open, event.decisionId);
+  if (open === undefined) return before;
+  if (event.type === "result_recorded" && event.status === "started") {
+    return {
+      ...before,
+      open: trieSet(before.open, event.decisionId, { ...open, started: true }),
+    };
+  }
+  const evicted = event.type === "result_recorded" ? event.evicted : null;
+  const state = evicted === null ? before : without(before, evicted);
+  const told = toldBy(event);
+  const n = state.n + 1;
+  const known = withStatus({ ...state, n }, open, told);
+  const closed =
+    told.status === "unknown"
+      ? trieSet(known.open, open.decisionId, { ...open, status: "unknown", deadlineMs: null })
+      : trieDelete(known.open, open.decisionId);
+  return consequences({ ...known, open: closed }, open, told, state.ring);
+}
+
+function toldBy(event: OutcomeEvent): Told {
+  const nothing = { digest: null, output: null, outputBytes: 0, whole: false, errorMessage: null };
+  if (event.type === "outcome_unknown") return { ...nothing, status: "unknown", transient: false };
+  if (event.type === "reconciled") return { ...nothing, status: event.outcome, transient: false };
+  return {
+    status: event.status === "started" ? "unknown" : event.status,
+    transient: event.transient,
+    digest: event.outputDigest,
+    output: event.output,
+    outputBytes: event.outputBytes,
+    whole: event.whole,
+    errorMessage: event.error?.message ?? null,
+  };
+}
+
+/** Twin, ring and effects learn the outcome. */
+function withStatus(state: ConversationState, open: OpenCall, told: Told): ConversationState {
+  return {
+    ...state,
+    ...withTwinStatus(state, open, told),
+    ring: withRingStatus(state.ring, open, told),
+    effects: withEffectStatus(state, open, told),
+  };
+}
+
+function withTwinStatus(
+  state: ConversationState,
+  open: OpenCall,
+  told: Told,
+): Partial<ConversationState> {
+  const ledger = open.isRead ? state.readTwins : state.writeTwins;
+  const twin = ledgerGet(ledger, open.call.twinKey, open.atMs);
+  if (twin === undefined || twin.decisionId !== open.decisionId) return {};
+  const kept = told.output === null ? 0 : told.output.length;
+  const room = open.isRead || ledger.bytes + kept <= LIMITS.writeTwinBytes;
+  const next: Twin = {
+    ...twin,
+    status: told.status,
+    output: room ? told.output : null,
+    outputDigest: told.digest,
+    outputBytes: told.outputBytes,
+    whole: told.whole && room,
+    errorMessage: told.errorMessage,
+    transient: told.transient,
+    ...sameOutputs(twin, told),
+  };
+  const put = ledgerReplace(ledger, open.call.twinKey, next, room ? kept : 0);
+  return open.isRead ? { readTwins: put } : { writeTwins: put };
+}
+
+function sameOutputs(twin: Twin, told: Told): Pick<Twin, "lastDigest" | "sameOutputs"> {
+  if (told.status !== "succeeded") return { lastDigest: null, sameOutputs: 0 };
+  const same = told.digest !== null && told.digest === twin.lastDigest;
+  return { lastDigest: told.digest, sameOutputs: same ? twin.sameOutputs + 1 : 1 };
+}
+
+function withRingStatus(
+  ring: readonly RingEntry[],
+  open: OpenCall,
+  told: Told,
+): readonly RingEntry[] {
+  for (let at = ring.length - 1; at >= 0; at--) {
+    const entry = ring[at] as RingEntry;
+    if (entry.decisionId !== open.decisionId) continue;
+    const next = ring.slice();
+    next[at] = { ...entry, status: told.status, transient: told.transient, digest: told.digest };
+    return next;
+  }
+  return ring;
+}
+
+/** What definitely did not happen frees its resources; what may have happened holds them. */
+function withEffectStatus(
+  state: ConversationState,
+  open: OpenCall,
+  told: Told,
+): ConversationState["effects"] {
+  let { effects } = state;
+  for (const { resource } of open.call.exclusive) {
+    const holder = trieGet(effects, resource);
+    if (holder === undefined || holder.decisionId !== open.decisionId) continue;
+    const free = told.status === "not_executed" || (told.status === "failed" && !told.transient);
+    effects = free
+      ? trieDelete(effects, resource)
+      : trieSet(effects, resource, { ...holder, status: told.status });
+  }
+  return effects;
+}
+
+/** What changed in the world, and whether that is progress. */
+function consequences(
+  state: ConversationState,
+  open: OpenCall,
+  told: Told,
+  ringBefore: readonly RingEntry[],
+): ConversationState {
+  if (told.status === "not_executed") return released(state, open);
+  if (told.status === "unknown") return state;
+  const next = open.isRead ? state : afterWrite(state, open, told);
+  return isProgress(state, open, told, ringBefore) ? progressed(next) : next;
+}
+
+function afterWrite(state: ConversationState, open: OpenCall, told: Told): ConversationState {
+  if (told.status === "failed" && !told.transient) return state;
+  const write = {
+    actionKey: open.actionKey,
+    n: open.n,
+    doneN: state.n,
+    succeeded: told.status === "succeeded",
+    windowUntilMs: open.call.windowUntilMs,
+  };
+  const { resources, dropAtMs } = open.call;
+  return { ...state, writes: withWrite(state.writes, write, resources, dropAtMs, open.atMs) };
+}
+
+/** A write that changed something, or an output not seen before; members of a cycle do not count. */
+function isProgress(
+  state: ConversationState,
+  open: OpenCall,
+  told: Told,
+  ringBefore: readonly RingEntry[],
+): boolean {
+  if (told.status !== "succeeded") return false;
+  if (state.cycle?.includes(open.actionKey) === true) return false;
+  const repeated = ringBefore.some(
+    (entry) => entry.actionKey === open.actionKey && entry.decisionId !== open.decisionId,
+  );
+  if (!open.isRead) return !repeated;
+  if (told.digest === null) return false;
+  return !ringBefore.some((entry) => entry.digest === told.digest);
+}

@@ -1,0 +1,34 @@
+/** Call names: what a proposal is recognized by when it is delivered again. */
+
+import type { DecisionEvent } from "../events.ts";
+import { type Ledger, ledgerGet } from "../persistent/ledger.ts";
+import type { ConversationState, NamedDecision } from "./state.ts";
+
+/** (turn, step, callId) within a conversation; null counts as a value. */
+export function callNameOf(turn: string | null, step: string | null, callId: string): string {
+  const part = (text: string | null) => (text === null ? "-" : `${text.length}:${text}`);
+  return `${part(turn)} ${part(step)} ${callId}`;
+}
+
+export function findNamed(
+  state: ConversationState,
+  name: string,
+  nowMs: number,
+): NamedDecision | undefined {
+  return ledgerGet(state.kept, name, nowMs) ?? ledgerGet(state.loose, name, nowMs);
+}
+
+/** Names of calls that may have had an effect stay for their window; others may go. */
+export function staysNamed(event: DecisionEvent): boolean {
+  return event.type === "held" || (event.type === "allowed" && !event.isRead);
+}
+
+/** Rough size of a decision as it is kept, in bytes. */
+export function decisionBytes(event: DecisionEvent): number {
+  const refusal = event.type === "refused" ? event.refusal.message.length * 2 : 0;
+  return 512 + event.arguments.length + refusal;
+}
+
+export function ledgerFor(state: ConversationState, event: DecisionEvent): Ledger<NamedDecision> {
+  return staysNamed(event) ? state.kept : state.loose;
+}

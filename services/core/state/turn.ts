@@ -1,0 +1,45 @@
+/** Entering a turn: a new one means new user input, and is progress. */
+import { type ConversationState, NO_FLAGS } from "./state.ts";
+
+const INTEGER = /^\d{1,15}$/;
+
+/**
+ * The state as a call of this turn finds it. A call of an earlier numbered turn is late, not new:
+ * it is judged within the present one.
+ */
+export function enterTurn(
+  state: ConversationState,
+  turn: string | null,
+  atMs: number,
+): ConversationState {
+  if (turn === null || turn === state.turn.id || isLate(turn, state.turn.id)) return state;
+  const first = state.turn.id === null && state.turn.index === 0 && state.totals.calls === 0;
+  return {
+    ...state,
+    turn: {
+      id: turn,
+      index: state.turn.index + 1,
+      startedAtMs: atMs,
+      calls: 0,
+      steps: 0,
+      lastStep: null,
+    },
+    strikes: first ? state.strikes : [],
+    cycle: null,
+    flags: state.flags.ended === "conversation" ? { ...NO_FLAGS, ended: "conversation" } : NO_FLAGS,
+  };
+}
+
+function isLate(turn: string, current: string | null): boolean {
+  return (
+    current !== null &&
+    INTEGER.test(turn) &&
+    INTEGER.test(current) &&
+    Number(turn) < Number(current)
+  );
+}
+
+/** Does a call with this step open a new one? A call without a step is a step of its own. */
+export function opensStep(step: string | null, lastStep: string | null): boolean {
+  return step === null || step !== lastStep;
+}
