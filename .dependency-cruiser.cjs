@@ -22,7 +22,10 @@ const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
 /** @type {import("dependency-cruiser").IRegularForbiddenRuleType[]} */
 const packageRules = Object.entries(HOMES).map(([name, home]) => ({
-  name: `only-${home.split("/").at(-1)?.replaceAll(/[^a-z-]+/g, "-")}-imports-${name}`,
+  name: `only-${home
+    .split("/")
+    .at(-1)
+    ?.replaceAll(/[^a-z-]+/g, "-")}-imports-${name}`,
   comment: `\`${name}\` can be replaced as long as one folder knows it: ${home}.`,
   severity: "error",
   from: { pathNot: `^${home}/` },

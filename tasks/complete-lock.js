@@ -15,6 +15,7 @@ import { ROOT } from "./ensure-installed.js";
 
 const SYSTEMS = ["android", "darwin", "freebsd", "linux", "openharmony", "win32"];
 const PROCESSORS = ["arm64", "x64", "ia32", "ppc64", "riscv64", "s390x", "arm"];
+/** @type {readonly (readonly [word: string, libc: string])[]} */
 const LIBC = [
   ["musl", "musl"],
   ["gnu", "glibc"],
