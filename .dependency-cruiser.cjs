@@ -14,7 +14,7 @@ const HOMES = {
   pino: "services/adapters/log",
   re2js: "services/adapters/patterns",
   yaml: "services/adapters/policy",
-  zod: "services/adapters/(config|policy)",
+  zod: "services/adapters/policy",
 };
 
 /** @param {string} text */

@@ -36,6 +36,11 @@ export default [
   {
     // Here every case is named, default or not: a new kind of event must stop at each switch.
     files: ["services/core/**/*.ts", "services/runtime/**/*.ts"],
-    rules: { "@typescript-eslint/switch-exhaustiveness-check": "error" },
+    rules: {
+      "@typescript-eslint/switch-exhaustiveness-check": [
+        "error",
+        { considerDefaultExhaustiveForUnions: false },
+      ],
+    },
   },
 ];
