@@ -1,0 +1,155 @@
+/** What a decision becomes for its readers, and what cannot be decided. */
+import type { CallAllowed, CallHeld, CallRefused, DecisionEvent } from "../../core/events.ts";
+import { idempotencyKey } from "../../core/hash.ts";
+import { FatalError } from "../../runtime/errors.ts";
+import type { DeadLetter, EncodedDecision } from "../../runtime/ports.ts";
+import {
+  type AllowedCall,
+  type HeldCall,
+  IDEMPOTENCY_HEADER,
+  type RefusedCall,
+} from "./output-records.ts";
+import { asBuffer, type RecordTypes } from "./record-types.ts";
+
+/** Secrets that idempotency keys are made with, by their id. */
+export type Secrets = ReadonlyMap<string, Uint8Array>;
+
+/**
+ * The idempotency key of an allowed call: the same for all retries of its occurrence.
+ *
+ * @throws FatalError where the secret that the decision names is not at hand.
+ */
+export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
+  const secret = secrets.get(event.keyId);
+  if (secret === undefined) {
+    throw new FatalError(
+      "unexpected",
+      `no secret has the key id \`${event.keyId}\`: keep each secret until its calls are over`,
+    );
+  }
+  return idempotencyKey(secret, {
+    tenantId: event.tenantId,
+    conversationId: event.conversationId,
+    tool: event.tool,
+    identity: event.actionKey,
+    decisionId: event.occurrence.decisionId,
+  });
+}
+
+/** @throws FatalError for an unknown key id, or a field that is not what the schema says. */
+export function encodeDecision(
+  types: RecordTypes,
+  secrets: Secrets,
+  event: DecisionEvent,
+  inputOffset: number,
+): EncodedDecision {
+  switch (event.type) {
+    case "allowed": {
+      const call = allowedCall(event, keyOfAllowed(secrets, event), inputOffset);
+      return { topic: "allowed", value: types["allowed-call"].encode(call) };
+    }
+    case "refused": {
+      const value = types["refused-call"].encode(refusedCall(event, inputOffset));
+      return { topic: "refused", value };
+    }
+    case "held":
+      return { topic: "held", value: types["held-call"].encode(heldCall(event, inputOffset)) };
+  }
+}
+
+function allowedCall(event: CallAllowed, key: string, inputOffset: number): AllowedCall {
+  return {
+    decisionId: event.decisionId,
+    tenantId: event.tenantId,
+    conversationId: event.conversationId,
+    callId: event.callId,
+    agentId: event.agentId,
+    turn: event.turn,
+    step: event.step,
+    tool: event.tool,
+    arguments: event.arguments,
+    argumentsDigest: event.argumentsDigest,
+    actionKey: event.actionKey,
+    atMs: event.atMs,
+    policy: event.policy,
+    tier: event.tier,
+    isRead: event.isRead,
+    warnings: event.warnings,
+    confirmation: event.confirmation,
+    approvalId: event.approvalId,
+    approvedBy: event.approvedBy,
+    idempotencyKey: key,
+    keyId: event.keyId,
+    header: IDEMPOTENCY_HEADER,
+    idempotencyArgument: event.idempotencyArgument,
+    occurrence: event.occurrence,
+    notAfterMs: event.notAfterMs,
+    timeLimitMs: event.timeLimitMs,
+    inputOffset,
+  };
+}
+
+/** The refusal's own fields stand at the top of the record, as agents read them. */
+type WrittenRefusal = Omit<RefusedCall, "refusal"> & CallRefused["refusal"];
+
+function refusedCall(event: CallRefused, inputOffset: number): WrittenRefusal {
+  return {
+    ...event.refusal,
+    tenantId: event.tenantId,
+    conversationId: event.conversationId,
+    agentId: event.agentId,
+    turn: event.turn,
+    step: event.step,
+    atMs: event.atMs,
+    warnings: event.warnings,
+    approvalId: event.approvalId,
+    inputOffset,
+  };
+}
+
+function heldCall(event: CallHeld, inputOffset: number): HeldCall {
+  return {
+    decisionId: event.decisionId,
+    approvalId: event.holdId,
+    tenantId: event.tenantId,
+    conversationId: event.conversationId,
+    callId: event.callId,
+    agentId: event.agentId,
+    turn: event.turn,
+    step: event.step,
+    tool: event.tool,
+    arguments: event.arguments,
+    argumentsDigest: event.argumentsDigest,
+    actionKey: event.actionKey,
+    atMs: event.atMs,
+    expiresAtMs: event.expiresAtMs,
+    requireReason: event.requireReason,
+    approvals: event.approvals,
+    holdNumber: event.holdNumber,
+    ruleDigest: event.ruleDigest,
+    message: event.message,
+    rule: event.rule,
+    policy: event.policy,
+    tier: event.tier,
+    isRead: event.isRead,
+    resources: event.call.resources,
+    exclusive: event.call.exclusive,
+    warnings: event.warnings,
+    inputOffset,
+  };
+}
+
+/** @throws FatalError where a field is not what the schema says. */
+export function encodeDeadLetter(types: RecordTypes, letter: DeadLetter): Uint8Array {
+  const { at, code, message, key, value } = letter;
+  return types["dead-letter"].encode({
+    topic: at.topic,
+    partition: at.partition,
+    offset: at.offset,
+    appendTimeMs: at.appendTimeMs,
+    reason: code,
+    message,
+    key: key === null ? null : asBuffer(key),
+    value: value === null ? null : asBuffer(value),
+  });
+}

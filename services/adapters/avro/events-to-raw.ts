@@ -1,0 +1,172 @@
+/** Events as they are written. Sub-records are passed as they are where core and schema agree. */
+import type {
+  CallAllowed,
+  CallHeld,
+  CallRefused,
+  DecisionEvent,
+  GateEvent,
+  Refusal,
+  ResultRecorded,
+} from "../../core/events.ts";
+import type {
+  RawAllowed,
+  RawCall,
+  RawDecision,
+  RawEvent,
+  RawHeld,
+  RawRecordedResult,
+  RawRefusal,
+  RawRefused,
+} from "./raw-journal.ts";
+
+/** `revision` is the record's: a decision under the same names it by null. */
+export function eventToRaw(event: GateEvent, revision: string): RawEvent {
+  switch (event.type) {
+    case "allowed":
+    case "refused":
+    case "held":
+      return { kind: event.type, decision: decisionToRaw(event, revision) };
+    case "repeated":
+      return { kind: "repeated", decision: decisionToRaw(event.decision, revision) };
+    case "result_recorded":
+      return { kind: event.type, call: callToRaw(event), result: resultToRaw(event) };
+    case "outcome_unknown":
+      return { kind: event.type, call: callToRaw(event) };
+    case "reconciled": {
+      const { outcome, by, reason } = event;
+      return { kind: event.type, call: callToRaw(event), reconciled: { outcome, by, reason } };
+    }
+    case "ignored":
+      return { kind: event.type, ignored: event };
+  }
+}
+
+function decisionToRaw(event: DecisionEvent, revision: string): RawDecision {
+  return {
+    decisionId: event.decisionId,
+    tenantId: event.tenantId,
+    conversationId: event.conversationId,
+    callId: event.callId,
+    agentId: event.agentId,
+    turn: event.turn,
+    step: event.step,
+    tool: event.tool,
+    arguments: event.arguments,
+    argumentsDigest: event.argumentsDigest,
+    actionKey: event.actionKey,
+    atMs: event.atMs,
+    proposalsAtMs: event.proposalsAtMs,
+    policy: event.policy === revision ? null : event.policy,
+    tier: event.tier,
+    isRead: event.isRead,
+    warnings: event.warnings,
+    shadow: event.shadow,
+    fresh: event.fresh,
+    stateDropAtMs: event.stateDropAtMs,
+    entersTurn: event.entersTurn,
+    confirmation: event.confirmation,
+    approvalId: event.approvalId,
+    approvedBy: event.approvedBy,
+    nameDropAtMs: event.nameDropAtMs,
+    evicted: event.evicted,
+    call: event.type === "refused" ? null : event.call,
+    allowed: event.type === "allowed" ? allowedToRaw(event) : null,
+    refused: event.type === "refused" ? refusedToRaw(event) : null,
+    held: event.type === "held" ? heldToRaw(event) : null,
+  };
+}
+
+function allowedToRaw(event: CallAllowed): RawAllowed {
+  const { decisionId, openedAtMs, attempt } = event.occurrence;
+  return {
+    keyId: event.keyId,
+    occurrence: {
+      decisionId: decisionId === event.decisionId ? null : decisionId,
+      openedAtMs,
+      attempt,
+    },
+    notAfterMs: event.notAfterMs,
+    timeLimitMs: event.timeLimitMs,
+    idempotencyArgument: event.idempotencyArgument,
+  };
+}
+
+function refusedToRaw(event: CallRefused): RawRefused {
+  return {
+    refusal: refusalToRaw(event.refusal, event),
+    strike: event.strike,
+    raised: event.raised,
+    cycle: event.cycle,
+    answered: event.answered,
+  };
+}
+
+function refusalToRaw(refusal: Refusal, event: CallRefused): RawRefusal {
+  return {
+    schemaVersion: refusal.schemaVersion,
+    decisionId: unless(refusal.decisionId, event.decisionId),
+    callId: unless(refusal.callId, event.callId),
+    tool: unless(refusal.tool, event.tool),
+    arguments: unless(refusal.arguments, event.arguments),
+    reason: refusal.reason,
+    message: refusal.message,
+    duplicate: refusal.duplicate,
+    note: refusal.note,
+    rule: refusal.rule,
+    policy: unless(refusal.policy, event.policy),
+    level: refusal.level,
+    count: refusal.count,
+    retryable: refusal.retryable,
+    disposition: refusal.disposition,
+    previousCall: refusal.previousCall,
+    previousResult: refusal.previousResult,
+    conflict: refusal.conflict,
+    resolution: refusal.resolution,
+    suggestedNext: refusal.suggestedNext,
+    problems: refusal.problems,
+  };
+}
+
+/** Null stands for what the decision already says. */
+function unless(text: string, said: string): string | null {
+  return text === said ? null : text;
+}
+
+function heldToRaw(event: CallHeld): RawHeld {
+  return {
+    holdId: event.holdId,
+    expiresAtMs: event.expiresAtMs,
+    requireReason: event.requireReason,
+    approvals: event.approvals,
+    holdNumber: event.holdNumber,
+    ruleDigest: event.ruleDigest,
+    message: event.message,
+    rule: event.rule,
+  };
+}
+
+function callToRaw(event: RawCall): RawCall {
+  return {
+    tenantId: event.tenantId,
+    conversationId: event.conversationId,
+    decisionId: event.decisionId,
+    callId: event.callId,
+    tool: event.tool,
+    atMs: event.atMs,
+  };
+}
+
+function resultToRaw(event: ResultRecorded): RawRecordedResult {
+  return {
+    status: event.status,
+    output: event.output,
+    outputDigest: event.outputDigest,
+    outputBytes: event.outputBytes,
+    whole: event.whole,
+    error: event.error,
+    transient: event.transient,
+    durationMs: event.durationMs,
+    cost: event.cost,
+    evicted: event.evicted,
+  };
+}

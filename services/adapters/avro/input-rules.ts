@@ -1,0 +1,55 @@
+/** What a proposal's envelope must be beside its types: ids, lengths, money. */
+import type { Money } from "../../core/inputs.ts";
+import { LIMITS } from "../../core/limits.ts";
+
+const ID = new RegExp(`^[\\x20-\\x7e]{1,${LIMITS.idLength}}$`);
+const TENANT = new RegExp(`^[\\x20-\\x2e\\x30-\\x7e]{1,${LIMITS.idLength}}$`);
+const TOOL = new RegExp(`^[\\x20-\\x7e]{1,${LIMITS.toolNameLength}}$`);
+const CURRENCY = /^[A-Z]{3}$/;
+const SHOWN_CHARACTERS = 64;
+
+export type ConversationName = { readonly tenantId: string; readonly conversationId: string };
+
+/** Why these cannot name a conversation, or undefined. */
+export function conversationProblem(name: ConversationName): string | undefined {
+  if (!TENANT.test(name.tenantId)) {
+    return `\`tenantId\` must be 1 to ${LIMITS.idLength} printable ASCII characters without \`/\``;
+  }
+  return idProblem("conversationId", name.conversationId);
+}
+
+/** Why a text cannot be an id, or undefined. */
+export function idProblem(field: string, text: string | null): string | undefined {
+  if (text === null || ID.test(text)) return undefined;
+  return `\`${field}\` must be 1 to ${LIMITS.idLength} printable ASCII characters`;
+}
+
+/** Why a text cannot name a tool, or undefined. */
+export function toolProblem(tool: string): string | undefined {
+  if (TOOL.test(tool)) return undefined;
+  return `\`tool\` must be 1 to ${LIMITS.toolNameLength} printable ASCII characters`;
+}
+
+/** A tool name that is none, as it may stand in a refusal. */
+export function shownTool(tool: string): string {
+  return tool.slice(0, SHOWN_CHARACTERS).replaceAll(/[^\x20-\x7e]/g, "?");
+}
+
+/** Why an amount cannot be an estimated cost, or undefined. */
+export function costProblem(cost: Money | null): string | undefined {
+  if (cost === null) return undefined;
+  if (cost.microUnits < 0) return "`estimatedCost.microUnits` must not be negative";
+  if (CURRENCY.test(cost.currency)) return undefined;
+  return "`estimatedCost.currency` must be three capital letters (ISO 4217)";
+}
+
+const HIGH_SURROGATES_END = 0xdbff;
+const HIGH_SURROGATES_START = 0xd800;
+
+/** The beginning of what the model said, as far as the gate looks at it. */
+export function boundedAssistantText(text: string | null): string | null {
+  if (text === null || text.length <= LIMITS.assistantTextLength) return text;
+  const last = text.charCodeAt(LIMITS.assistantTextLength - 1);
+  const splitsPair = last >= HIGH_SURROGATES_START && last <= HIGH_SURROGATES_END;
+  return text.slice(0, LIMITS.assistantTextLength - (splitsPair ? 1 : 0));
+}

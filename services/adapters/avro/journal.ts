@@ -1,0 +1,196 @@
+/** Journal records to and from Avro. */
+import type { DecisionEvent, GateEvent } from "../../core/events.ts";
+import type { GateInput, ProposalInput } from "../../core/inputs.ts";
+import { StateCorruptError } from "../../runtime/errors.ts";
+import type { DecidedInput, InputPosition, JournalRecord } from "../../runtime/journal.ts";
+import { member, optionalMember, QUARANTINES, REJECTIONS, TOPICS } from "./closed-lists.ts";
+import { eventFromRaw } from "./events-from-raw.ts";
+import { eventToRaw } from "./events-to-raw.ts";
+import { plainMoney, plainPerInput } from "./plain.ts";
+import type { RawJournal, RawName, RawProposal } from "./raw-journal.ts";
+import { asBuffer, type RecordTypes, UndecodableError } from "./record-types.ts";
+import { resultFromRaw, resultToRaw } from "./result.ts";
+import { verdictFromRaw, verdictToRaw } from "./verdict.ts";
+
+/**
+ * Bytes of a journal record. What the input and its decision both say is written once.
+ *
+ * @throws FatalError where a field is not what the schema says.
+ */
+export function encodeJournal(types: RecordTypes, record: JournalRecord): Uint8Array {
+  const { seq, prevHash, next, clocks, previousAtMs, policyRevision, stateHash } = record;
+  const events = record.events.map((event) => eventToRaw(event, policyRevision));
+  const raw: RawJournal = {
+    seq,
+    prevHash,
+    ...inputToRaw(record),
+    next,
+    clocks,
+    previousAtMs,
+    policyRevision,
+    events,
+    stateHash,
+  };
+  return types["decision-event"].encode(raw);
+}
+
+type RawInput = Pick<
+  RawJournal,
+  "inputKind" | "at" | "quarantineCode" | "proposal" | "result" | "verdict"
+>;
+
+function inputToRaw({ input, events }: JournalRecord): RawInput {
+  switch (input.type) {
+    case "idle":
+      return { inputKind: "idle" };
+    case "quarantined":
+      return { inputKind: "quarantined", at: input.at, quarantineCode: input.code };
+    case "decided":
+      return { inputKind: input.input.type, at: input.at, ...decidedToRaw(input.input, events) };
+  }
+}
+
+function decidedToRaw(input: GateInput, events: readonly GateEvent[]): Partial<RawInput> {
+  switch (input.type) {
+    case "proposal":
+      return { proposal: proposalToRaw(input, decisionOf(events)) };
+    case "result":
+      return { result: resultToRaw(input) };
+    case "verdict":
+      return { verdict: verdictToRaw(input) };
+    case "tick":
+      return {};
+  }
+}
+
+/** The decision that a proposal's record may lean on: that of its first event. */
+function decisionOf(events: readonly GateEvent[]): DecisionEvent | undefined {
+  const [first] = events;
+  switch (first?.type) {
+    case "allowed":
+    case "refused":
+    case "held":
+      return first;
+    case "repeated":
+      return first.decision;
+    default:
+      return undefined;
+  }
+}
+
+function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined): RawProposal {
+  const isText = typeof input.arguments === "string";
+  const isCanonical = isText && input.arguments === decision?.arguments;
+  return {
+    named: decision !== undefined && isNamedBy(input, decision) ? null : nameOf(input),
+    argumentsText: isText && !isCanonical ? (input.arguments as string) : null,
+    argumentsBytes: isText ? null : asBuffer(input.arguments as Uint8Array),
+    assistantText: input.assistantText,
+    estimatedCost: input.estimatedCost,
+    confirmation: input.confirmation,
+    rejected: input.rejected,
+  };
+}
+
+function isNamedBy(input: ProposalInput, decision: DecisionEvent): boolean {
+  return (
+    input.callId === decision.callId &&
+    input.conversationId === decision.conversationId &&
+    input.tenantId === decision.tenantId &&
+    input.agentId === decision.agentId &&
+    input.turn === decision.turn &&
+    input.step === decision.step &&
+    input.tool === decision.tool
+  );
+}
+
+function nameOf(name: RawName): RawName {
+  const { tenantId, conversationId, callId, agentId, turn, step, tool } = name;
+  return { tenantId, conversationId, callId, agentId, turn, step, tool };
+}
+
+/** @throws StateCorruptError where the bytes are no journal record; nothing else. */
+export function decodeJournal(types: RecordTypes, value: Uint8Array): JournalRecord {
+  try {
+    return recordFromRaw(types["decision-event"].decode(value) as RawJournal);
+  } catch (cause) {
+    if (!(cause instanceof UndecodableError)) throw cause;
+    throw new StateCorruptError(`the journal holds a record that is none: ${cause.message}`, {
+      cause,
+    });
+  }
+}
+
+function recordFromRaw(raw: RawJournal): JournalRecord {
+  const events = raw.events.map((event) => eventFromRaw(event, raw.policyRevision));
+  return {
+    seq: raw.seq,
+    prevHash: raw.prevHash,
+    input: inputFromRaw(raw, events),
+    next: plainPerInput(raw.next),
+    clocks: plainPerInput(raw.clocks),
+    previousAtMs: raw.previousAtMs,
+    policyRevision: raw.policyRevision,
+    events,
+    stateHash: raw.stateHash,
+  };
+}
+
+function inputFromRaw(raw: RawJournal, events: readonly GateEvent[]): JournalRecord["input"] {
+  switch (raw.inputKind) {
+    case "idle":
+      return { type: "idle" };
+    case "quarantined": {
+      const code = optionalMember(QUARANTINES, raw.quarantineCode ?? null);
+      return { type: "quarantined", at: positionOf(raw), code: part(code) };
+    }
+    case "proposal":
+      return decided(raw, proposalFromRaw(part(raw.proposal), decisionOf(events)));
+    case "result":
+      return decided(raw, resultFromRaw(part(raw.result)));
+    case "verdict":
+      return decided(raw, verdictFromRaw(part(raw.verdict)));
+    case "tick":
+      return decided(raw, { type: "tick" });
+    default:
+      throw new UndecodableError(
+        `\`${raw.inputKind.slice(0, 40)}\` is no kind of input known here`,
+      );
+  }
+}
+
+function decided(raw: RawJournal, input: GateInput): DecidedInput {
+  return { type: "decided", at: positionOf(raw), input };
+}
+
+function positionOf(raw: RawJournal): InputPosition {
+  const { topic, partition, offset, appendTimeMs } = part(raw.at);
+  return { topic: member(TOPICS, topic), partition, offset, appendTimeMs };
+}
+
+function proposalFromRaw(raw: RawProposal, decision: DecisionEvent | undefined): ProposalInput {
+  const name = nameOf(part(raw.named ?? decision));
+  const canonical = raw.argumentsBytes === null ? decision?.arguments : undefined;
+  const bytes = raw.argumentsBytes === null ? undefined : new Uint8Array(raw.argumentsBytes);
+  const { assistantText, confirmation, rejected } = raw;
+  return {
+    type: "proposal",
+    ...name,
+    arguments: part(raw.argumentsText ?? bytes ?? canonical),
+    assistantText,
+    estimatedCost: plainMoney(raw.estimatedCost),
+    confirmation,
+    rejected:
+      rejected === null
+        ? null
+        : { reason: member(REJECTIONS, rejected.reason), message: rejected.message },
+  };
+}
+
+/** The part that the kind of the input promises. */
+function part<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) {
+    throw new UndecodableError("the input lacks the part that its kind names");
+  }
+  return value;
+}

@@ -1,0 +1,154 @@
+/** Proposals to and from Avro, and the rules that both Avro and JSON proposals obey. */
+import type { EnvelopeRejection, Money, ProposalInput } from "../../core/inputs.ts";
+import type { DecodedInput } from "../../runtime/ports.ts";
+import {
+  boundedAssistantText,
+  conversationProblem,
+  costProblem,
+  idProblem,
+  shownTool,
+  toolProblem,
+} from "./input-rules.ts";
+import { plainMoney } from "./plain.ts";
+import { asBuffer, type RecordTypes } from "./record-types.ts";
+
+/** What the envelope says, whichever form it came in. */
+export type Envelope = {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly agentId: string | null;
+  readonly turn: string | null;
+  readonly step: string | null;
+  readonly tool: string;
+  readonly arguments: string | Uint8Array;
+  readonly assistantText: string | null;
+  readonly estimatedCost: Money | null;
+  readonly confirmation: string | null;
+};
+
+type WrittenProposal = Omit<Envelope, "arguments"> & { readonly arguments: Buffer | string };
+
+/**
+ * Bytes of a proposal for the proposals topic. Arguments given as text are written as their UTF-8.
+ *
+ * @throws FatalError where a field is not what the schema says.
+ */
+export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Array {
+  const type = typeof proposal.arguments === "string" ? types.proposedText : types["proposed-call"];
+  const written: WrittenProposal = {
+    tenantId: proposal.tenantId,
+    conversationId: proposal.conversationId,
+    callId: proposal.callId,
+    agentId: proposal.agentId,
+    turn: proposal.turn,
+    step: proposal.step,
+    tool: proposal.tool,
+    arguments:
+      typeof proposal.arguments === "string" ? proposal.arguments : asBuffer(proposal.arguments),
+    assistantText: proposal.assistantText,
+    estimatedCost: proposal.estimatedCost,
+    confirmation: proposal.confirmation,
+  };
+  return type.encode(written);
+}
+
+/** A proposal out of Avro. @throws UndecodableError */
+export function decodeProposal(types: RecordTypes, value: Uint8Array): DecodedInput {
+  const raw = types.proposedText.decode(value) as WrittenProposal & { readonly arguments: string };
+  return toInput({
+    ...envelopeOf(raw),
+    arguments: raw.arguments.includes("\ufffd") ? originalBytes(types, value) : raw.arguments,
+  });
+}
+
+/** Bytes that are not UTF-8 read as text with U+FFFD in it; the strict parser must see the bytes. */
+function originalBytes(types: RecordTypes, value: Uint8Array): Uint8Array {
+  const raw = types["proposed-call"].decode(value) as { readonly arguments: Buffer };
+  return new Uint8Array(raw.arguments);
+}
+
+function envelopeOf(raw: WrittenProposal): Omit<Envelope, "arguments"> {
+  return {
+    tenantId: raw.tenantId,
+    conversationId: raw.conversationId,
+    callId: raw.callId,
+    agentId: raw.agentId,
+    turn: raw.turn,
+    step: raw.step,
+    tool: raw.tool,
+    assistantText: raw.assistantText,
+    estimatedCost: plainMoney(raw.estimatedCost),
+    confirmation: raw.confirmation,
+  };
+}
+
+/**
+ * The input that an envelope gives: one that names its call is an input, rejected where anything else
+ * about it is wrong, so that its agent gets an answer; one that does not is undecodable.
+ */
+export function toInput(envelope: Envelope, found?: EnvelopeRejection): DecodedInput {
+  const nameless = conversationProblem(envelope) ?? idProblem("callId", envelope.callId);
+  if (nameless !== undefined) return { ok: false, message: nameless };
+  const problem = found?.message ?? envelopeProblem(envelope);
+  if (problem === undefined) return { ok: true, input: acceptable(envelope) };
+  const rejected = found ?? { reason: "malformed", message: problem };
+  return { ok: true, input: rejectedInput(envelope, rejected) };
+}
+
+function acceptable(envelope: Envelope): ProposalInput {
+  return {
+    type: "proposal",
+    tenantId: envelope.tenantId,
+    conversationId: envelope.conversationId,
+    callId: envelope.callId,
+    agentId: envelope.agentId,
+    turn: envelope.turn,
+    step: envelope.step,
+    tool: envelope.tool,
+    arguments: envelope.arguments,
+    assistantText: boundedAssistantText(envelope.assistantText),
+    estimatedCost: envelope.estimatedCost,
+    confirmation: envelope.confirmation,
+    rejected: null,
+  };
+}
+
+/**
+ * What is wrong with a proposal beyond its types, or undefined: for a writer who wants to know before
+ * the gate refuses it.
+ */
+export function proposalProblem(envelope: Envelope): string | undefined {
+  return (
+    conversationProblem(envelope) ??
+    idProblem("callId", envelope.callId) ??
+    envelopeProblem(envelope)
+  );
+}
+
+function envelopeProblem(envelope: Envelope): string | undefined {
+  return (
+    toolProblem(envelope.tool) ??
+    idProblem("agentId", envelope.agentId) ??
+    idProblem("turn", envelope.turn) ??
+    idProblem("step", envelope.step) ??
+    idProblem("confirmation", envelope.confirmation) ??
+    costProblem(envelope.estimatedCost)
+  );
+}
+
+/** A rejected proposal keeps what names it, and of the rest only what is in order. */
+function rejectedInput(envelope: Envelope, rejected: EnvelopeRejection): ProposalInput {
+  const sound = (field: string, text: string | null) =>
+    idProblem(field, text) === undefined ? text : null;
+  return {
+    ...acceptable(envelope),
+    agentId: sound("agentId", envelope.agentId),
+    turn: sound("turn", envelope.turn),
+    step: sound("step", envelope.step),
+    tool: toolProblem(envelope.tool) === undefined ? envelope.tool : shownTool(envelope.tool),
+    estimatedCost: null,
+    confirmation: null,
+    rejected,
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * The journal record as its schema has it. Parts that are null may be left out when writing; when
+ * reading, every field is there.
+ */
+import type {
+  CallFacts,
+  CallHeld,
+  CallRefused,
+  DecisionBase,
+  Evicted,
+  Refusal,
+} from "../../core/events.ts";
+import type { CallError, Money } from "../../core/inputs.ts";
+import type { PerInput } from "../../runtime/topics.ts";
+
+export type RawName = {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly agentId: string | null;
+  readonly turn: string | null;
+  readonly step: string | null;
+  readonly tool: string;
+};
+
+export type RawRefusal = Omit<
+  Refusal,
+  "decisionId" | "callId" | "tool" | "arguments" | "policy"
+> & {
+  readonly decisionId: string | null;
+  readonly callId: string | null;
+  readonly tool: string | null;
+  readonly arguments: string | null;
+  readonly policy: string | null;
+};
+
+export type RawRefused = Pick<CallRefused, "strike" | "raised" | "cycle" | "answered"> & {
+  readonly refusal: RawRefusal;
+};
+
+export type RawAllowed = {
+  readonly keyId: string;
+  readonly occurrence: {
+    readonly decisionId: string | null;
+    readonly openedAtMs: number;
+    readonly attempt: number;
+  };
+  readonly notAfterMs: number;
+  readonly timeLimitMs: number;
+  readonly idempotencyArgument: string | null;
+};
+
+export type RawHeld = Pick<
+  CallHeld,
+  | "holdId"
+  | "expiresAtMs"
+  | "requireReason"
+  | "approvals"
+  | "holdNumber"
+  | "ruleDigest"
+  | "message"
+  | "rule"
+>;
+
+export type RawDecision = Omit<DecisionBase, "policy"> & {
+  /** Null: that of the record. */
+  readonly policy: string | null;
+  readonly call?: CallFacts | null;
+  readonly allowed?: RawAllowed | null;
+  readonly refused?: RawRefused | null;
+  readonly held?: RawHeld | null;
+};
+
+export type RawCall = {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly atMs: number;
+};
+
+export type RawRecordedResult = {
+  readonly status: string;
+  readonly output: string | null;
+  readonly outputDigest: string | null;
+  readonly outputBytes: number;
+  readonly whole: boolean;
+  readonly error: CallError | null;
+  readonly transient: boolean;
+  readonly durationMs: number | null;
+  readonly cost: Money | null;
+  readonly evicted: Evicted | null;
+};
+
+export type RawEvent = {
+  readonly kind: string;
+  readonly decision?: RawDecision | null;
+  readonly call?: RawCall | null;
+  readonly result?: RawRecordedResult | null;
+  readonly reconciled?: {
+    readonly outcome: string;
+    readonly by: string;
+    readonly reason: string | null;
+  } | null;
+  readonly ignored?: {
+    readonly tenantId: string;
+    readonly conversationId: string;
+    readonly input: string;
+    readonly why: string;
+    readonly id: string | null;
+  } | null;
+};
+
+export type RawProposal = {
+  /** Null: the first event's decision has the same. */
+  readonly named: RawName | null;
+  readonly argumentsText: string | null;
+  readonly argumentsBytes: Buffer | null;
+  readonly assistantText: string | null;
+  readonly estimatedCost: Money | null;
+  readonly confirmation: string | null;
+  readonly rejected: { readonly reason: string; readonly message: string } | null;
+};
+
+export type RawResult = {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly decisionId: string;
+  readonly status: string;
+  readonly output: string | null;
+  readonly outputDigest: string | null;
+  readonly outputBytes: number | null;
+  readonly error: CallError | null;
+  readonly durationMs: number | null;
+  readonly cost: Money | null;
+};
+
+export type RawVerdict = {
+  readonly kind: string;
+  readonly tenantId: string | null;
+  readonly conversationId: string | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+  readonly approvalId: string | null;
+  readonly decisionId: string | null;
+  readonly outcome: string | null;
+  readonly tier: string | null;
+  readonly tool: string | null;
+  readonly calls: number | null;
+  readonly untilMs: number | null;
+};
+
+export type RawJournal = {
+  readonly seq: number;
+  readonly prevHash: string;
+  readonly inputKind: string;
+  readonly at?: {
+    readonly topic: string;
+    readonly partition: number;
+    readonly offset: number;
+    readonly appendTimeMs: number;
+  } | null;
+  readonly quarantineCode?: string | null;
+  readonly proposal?: RawProposal | null;
+  readonly result?: RawResult | null;
+  readonly verdict?: RawVerdict | null;
+  readonly next: PerInput;
+  readonly clocks: PerInput;
+  readonly previousAtMs: number;
+  readonly policyRevision: string;
+  readonly events: readonly RawEvent[];
+  readonly stateHash: string | null;
+};

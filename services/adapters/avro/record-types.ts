@@ -1,0 +1,192 @@
+/**
+ * The schemas compiled, and the two directions between a value and framed bytes. Knows Avro and
+ * frames; what the values mean is for the files that map them.
+ */
+import type { Type } from "avsc";
+import { FatalError } from "../../runtime/errors.ts";
+import { compileAvro, withTextField } from "./avro-types.ts";
+import { schemaFingerprint } from "./fingerprint.ts";
+import { SINGLE_OBJECT, singleObjectPrefix } from "./framing.ts";
+import {
+  type AvroSchema,
+  SCHEMA_NAMES,
+  type SchemaFiles,
+  type SchemaName,
+} from "./schema-files.ts";
+
+/** Why bytes could not be read, for whoever wrote them. Never leaves this folder as it is. */
+export class UndecodableError extends Error {
+  override readonly name = "UndecodableError";
+}
+
+type Resolver = ReturnType<Type["createResolver"]>;
+
+/** How to read what was written with one schema. */
+type Reader = {
+  readonly low: number;
+  readonly high: number;
+  readonly resolver: Resolver | undefined;
+};
+
+const FRAME = SINGLE_OBJECT;
+const LOW_AT = FRAME.prefixLength - 8;
+const HIGH_AT = FRAME.prefixLength - 4;
+
+/** Records are written side by side into chunks; what is handed out is a view of one. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** Bytes of the chunk in use, shared by all schemas of a codec. */
+export class ByteArena {
+  private chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  private at = 0;
+
+  /** Lets `fill` write from an offset on; it gives the end, or minus the bytes it lacked. */
+  write(fill: (chunk: Buffer, at: number) => number): Buffer {
+    let end = fill(this.chunk, this.at);
+    if (end < 0) {
+      const neededBytes = this.chunk.length - this.at - end;
+      this.chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, neededBytes));
+      this.at = 0;
+      end = fill(this.chunk, 0);
+    }
+    const bytes = this.chunk.subarray(this.at, end);
+    this.at = end;
+    return bytes;
+  }
+}
+
+/** One schema: writes with the present version, reads every released one. */
+export class RecordType {
+  readonly schemaName: SchemaName;
+  private readonly type: Type;
+  private readonly prefix: Buffer;
+  private readonly readers: readonly Reader[];
+  private readonly arena: ByteArena;
+
+  constructor(parts: {
+    readonly name: SchemaName;
+    readonly schema: AvroSchema;
+    readonly older: readonly AvroSchema[];
+    readonly arena: ByteArena;
+    /** A field of bytes to be handled as text. */
+    readonly textField?: string;
+  }) {
+    const { name, schema, older, arena, textField } = parts;
+    this.schemaName = name;
+    this.arena = arena;
+    this.type = compileAvro(textField === undefined ? schema : withTextField(schema, textField));
+    const current = schemaFingerprint(compileAvro(schema));
+    this.prefix = singleObjectPrefix(current);
+    this.readers = [reader(current, undefined), ...this.olderReaders(older, current)];
+  }
+
+  private olderReaders(older: readonly AvroSchema[], current: Uint8Array): Reader[] {
+    return older
+      .map((schema) => compileAvro(schema))
+      .map((writer) => ({ writer, fingerprint: schemaFingerprint(writer) }))
+      .filter(({ fingerprint }) => !Buffer.from(fingerprint).equals(current))
+      .map(({ writer, fingerprint }) => reader(fingerprint, this.type.createResolver(writer)));
+  }
+
+  /**
+   * Framed bytes of a value, a view of memory that is not written again.
+   *
+   * @throws FatalError where the value is not what the schema says; it names the field.
+   */
+  encode(value: object): Buffer {
+    try {
+      return this.arena.write((chunk, at) => this.fill(value, chunk, at));
+    } catch (cause) {
+      throw new FatalError("unexpected", this.complaint(value), { cause });
+    }
+  }
+
+  private fill(value: object, chunk: Buffer, at: number): number {
+    const body = at + this.prefix.length;
+    if (body > chunk.length) return chunk.length - body - CHUNK_BYTES;
+    this.prefix.copy(chunk, at);
+    return this.type.encode(value, chunk, body);
+  }
+
+  private complaint(value: object): string {
+    const wrong: string[] = [];
+    this.type.isValid(value, {
+      errorHook: (path: readonly string[]) => wrong.push(path.join(".")),
+    });
+    return `cannot write a ${this.schemaName} record: wrong value in ${wrong.join(", ")}`;
+  }
+
+  /**
+   * The value in framed bytes, as the present schema has it.
+   *
+   * @throws UndecodableError, and nothing else.
+   */
+  decode(bytes: Uint8Array): unknown {
+    const buffer = asBuffer(bytes);
+    const { resolver } = this.readerOf(buffer);
+    const { value, offset } = this.read(buffer, resolver);
+    if (offset < 0) throw new UndecodableError(`the ${this.schemaName} record is cut short`);
+    if (offset !== buffer.length) {
+      const rest = buffer.length - offset;
+      throw new UndecodableError(`${rest} bytes follow the ${this.schemaName} record`);
+    }
+    return value;
+  }
+
+  private readerOf(buffer: Buffer): Reader {
+    if (!FRAME.matches(buffer) || buffer.length < FRAME.prefixLength) {
+      throw new UndecodableError(`not ${FRAME.expected}`);
+    }
+    const low = buffer.readUInt32LE(LOW_AT);
+    const high = buffer.readUInt32LE(HIGH_AT);
+    for (const each of this.readers) {
+      if (each.low === low && each.high === high) return each;
+    }
+    const found = buffer.toString("hex", LOW_AT, FRAME.prefixLength);
+    throw new UndecodableError(
+      `schema fingerprint ${found} is no version of ${this.schemaName}: write with a released schema`,
+    );
+  }
+
+  private read(buffer: Buffer, resolver: Resolver | undefined): { value: unknown; offset: number } {
+    try {
+      return this.type.decode(buffer, FRAME.prefixLength, resolver);
+    } catch (cause) {
+      const text = cause instanceof Error ? cause.message : String(cause);
+      throw new UndecodableError(`the ${this.schemaName} record is damaged: ${text}`);
+    }
+  }
+}
+
+/** The same bytes as the class that the library reads. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function reader(fingerprint: Uint8Array, resolver: Resolver | undefined): Reader {
+  const bytes = asBuffer(fingerprint);
+  return { low: bytes.readUInt32LE(0), high: bytes.readUInt32LE(4), resolver };
+}
+
+export type RecordTypes = {
+  readonly [name in SchemaName]: RecordType;
+} & {
+  /** Proposals with their arguments as text. */
+  readonly proposedText: RecordType;
+};
+
+/** Compiles every schema. They share one arena, so a codec writes from one thread. */
+export function compileRecordTypes(files: SchemaFiles): RecordTypes {
+  const arena = new ByteArena();
+  const build = (name: SchemaName, textField?: string) =>
+    new RecordType({
+      name,
+      schema: files.current[name],
+      older: files.released.filter((each) => each.name === name).map((each) => each.schema),
+      arena,
+      ...(textField === undefined ? {} : { textField }),
+    });
+  const types = Object.fromEntries(SCHEMA_NAMES.map((name) => [name, build(name)]));
+  return { ...types, proposedText: build("proposed-call", "arguments") } as RecordTypes;
+}

@@ -1,0 +1,70 @@
+/** Verdicts and ticks to and from Avro, on their topic and in the journal. */
+import type { TickInput, VerdictInput } from "../../core/inputs.ts";
+import type { DecodedInput } from "../../runtime/ports.ts";
+import { KINDS, member, OUTCOMES, optionalMember } from "./closed-lists.ts";
+import { conversationProblem } from "./input-rules.ts";
+import type { RawVerdict } from "./raw-journal.ts";
+import { type RecordTypes, UndecodableError } from "./record-types.ts";
+
+const TICK = { kind: "tick" };
+
+/**
+ * Bytes of a verdict or tick for the verdicts topic.
+ *
+ * @throws FatalError where a field is not what the schema says.
+ */
+export function encodeVerdict(types: RecordTypes, verdict: VerdictInput | TickInput): Uint8Array {
+  return types.verdict.encode(verdict.type === "tick" ? TICK : verdictToRaw(verdict));
+}
+
+/** A verdict or tick out of Avro. @throws UndecodableError */
+export function decodeVerdict(types: RecordTypes, value: Uint8Array): DecodedInput {
+  const raw = types.verdict.decode(value) as RawVerdict;
+  if (raw.kind === "tick") return { ok: true, input: { type: "tick" } };
+  const input = verdictFromRaw(raw);
+  const message = conversationProblem(input);
+  return message === undefined ? { ok: true, input } : { ok: false, message };
+}
+
+export function verdictToRaw(verdict: VerdictInput): RawVerdict {
+  return {
+    kind: verdict.kind,
+    tenantId: verdict.tenantId,
+    conversationId: verdict.conversationId,
+    by: verdict.by,
+    reason: verdict.reason,
+    approvalId: verdict.approvalId,
+    decisionId: verdict.decisionId,
+    outcome: verdict.outcome,
+    tier: verdict.tier,
+    tool: verdict.tool,
+    calls: verdict.calls,
+    untilMs: verdict.untilMs,
+  };
+}
+
+/** @throws UndecodableError */
+export function verdictFromRaw(raw: RawVerdict): VerdictInput {
+  const kind = member(KINDS, raw.kind);
+  if (kind === "tick") throw new UndecodableError("a tick is no verdict of a person");
+  return {
+    type: "verdict",
+    kind,
+    tenantId: given(raw.tenantId, "tenantId"),
+    conversationId: given(raw.conversationId, "conversationId"),
+    approvalId: raw.approvalId,
+    decisionId: raw.decisionId,
+    outcome: optionalMember(OUTCOMES, raw.outcome),
+    tier: raw.tier,
+    tool: raw.tool,
+    calls: raw.calls,
+    untilMs: raw.untilMs,
+    by: given(raw.by, "by"),
+    reason: raw.reason,
+  };
+}
+
+function given(text: string | null, field: string): string {
+  if (text === null) throw new UndecodableError(`a verdict must say \`${field}\``);
+  return text;
+}
