@@ -4,7 +4,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -151,10 +150,6 @@ async function build() {
   try {
     if ((await compile()) !== 0) {
       return false;
-    }
-    // Code finds the schemas at the same relative place in the sources and in the build.
-    if (existsSync(join(ROOT, "schemas"))) {
-      cpSync(join(ROOT, "schemas"), join(OUT, "schemas"), { recursive: true });
     }
     writeFileSync(join(OUT, ".sources"), digest);
     moveInPlace();
