@@ -1,0 +1,20 @@
+/** Anthropic tool definitions: name and input_schema. Tools that the service runs itself have none. */
+import { isMap, listIn, type ReadDefinitions, type ToolDefinition } from "./tool-definition.ts";
+
+export const readAnthropic: ReadDefinitions = (json, _options, note) => {
+  const list = listIn(json, "tools");
+  if (list === null) return { problem: "expected a list of tools, or a request with `tools`" };
+  const definitions: ToolDefinition[] = [];
+  list.forEach((entry, index) => {
+    const name = isMap(entry) ? entry["name"] : undefined;
+    if (!isMap(entry) || typeof name !== "string") {
+      note(`#${index}`, "$", "has no name and is left out");
+    } else if (entry["type"] !== undefined && entry["type"] !== "custom") {
+      note(name, "$.type", "is a tool that the service defines; it is left out");
+    } else {
+      const schema = entry["input_schema"];
+      definitions.push({ name, schema, readOnly: null, risky: false, effects: [] });
+    }
+  });
+  return definitions;
+};

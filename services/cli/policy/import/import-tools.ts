@@ -1,0 +1,161 @@
+/** Tool definitions of other formats as a policy that declares those tools. */
+import { createJsonSchemaCompiler } from "../../../adapters/json-schema/compile-json-schema.ts";
+import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
+import { loadPolicy } from "../../../adapters/policy/load.ts";
+import type { PolicyProblem } from "../../../adapters/policy/problem.ts";
+import { writeYaml } from "../../../adapters/policy/write-yaml.ts";
+import { LIMITS } from "../../../core/limits.ts";
+import { readAnthropic } from "./anthropic.ts";
+import { readMcp } from "./mcp.ts";
+import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.ts";
+import { readOpenai } from "./openai.ts";
+import { repairSchema } from "./repair-schema.ts";
+import type { AddNote, ImportNote, ReadDefinitions, ToolDefinition } from "./tool-definition.ts";
+import { readTools } from "./tools.ts";
+
+/** One parsed JSON file; the name is for messages. */
+export type ImportSource = { readonly name: string; readonly json: unknown };
+
+export type ImportOptions = {
+  /** Whether annotations of the MCP server may make a tool a read. Default false. */
+  readonly trusted?: boolean;
+  /** Where editors find the policy's schema; written into the first line. */
+  readonly schemaPath?: string;
+};
+
+export type ImportResult =
+  | { readonly ok: true; readonly yaml: string; readonly notes: readonly ImportNote[] }
+  | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
+
+const FORMATS = { tools: readTools, mcp: readMcp, openai: readOpenai, anthropic: readAnthropic };
+
+export type ImportFormat = keyof typeof FORMATS;
+
+export const IMPORT_FORMATS = Object.keys(FORMATS) as readonly ImportFormat[];
+
+const SCHEMA_PATH = "./node_modules/callgate/schemas/policy.draft-07.schema.json";
+
+/**
+ * Makes one policy of all sources. Nothing is inferred from names or descriptions. A tool that
+ * appears in several places becomes one entry. The result is a valid policy, or none.
+ */
+export function importTools(
+  sources: readonly ImportSource[],
+  format: ImportFormat,
+  options: ImportOptions = {},
+): ImportResult {
+  const notes: ImportNote[] = [];
+  const note: AddNote = (tool, path, message) => notes.push({ tool, path, message });
+  const read = readAll(sources, FORMATS[format], options.trusted ?? false, note);
+  if ("problems" in read) return { ok: false, problems: read.problems };
+
+  const tools: [string, object][] = [];
+  for (const [name, definitions] of groupByName(read.definitions, note)) {
+    const merged = mergeDefinitions(definitions.map((definition) => repaired(definition, note)));
+    noteOpenEnds(merged, definitions.length, note);
+    tools.push([name, toolEntry(compilable(merged, note))]);
+  }
+  const yaml = policyText(format, tools, options.schemaPath ?? SCHEMA_PATH);
+  const loaded = loadPolicy([{ name: "imported policy", text: yaml }]);
+  return loaded.ok ? { ok: true, yaml, notes } : loaded;
+}
+
+function readAll(
+  sources: readonly ImportSource[],
+  readDefinitions: ReadDefinitions,
+  trusted: boolean,
+  note: AddNote,
+): { readonly definitions: readonly ToolDefinition[] } | { readonly problems: PolicyProblem[] } {
+  const definitions: ToolDefinition[] = [];
+  const problems: PolicyProblem[] = [];
+  for (const { name, json } of sources) {
+    const found = readDefinitions(json, { trusted }, note);
+    if ("problem" in found) {
+      const mend = "check the file and --format";
+      problems.push({ file: name, line: 0, column: 0, path: "", message: found.problem, mend });
+    } else definitions.push(...found);
+  }
+  return problems.length > 0 ? { problems } : { definitions };
+}
+
+const TOOL_NAME = /^[\x20-\x7e]+$/;
+
+function groupByName(
+  definitions: readonly ToolDefinition[],
+  note: AddNote,
+): ReadonlyMap<string, readonly ToolDefinition[]> {
+  const groups = new Map<string, ToolDefinition[]>();
+  for (const definition of definitions) {
+    const { name } = definition;
+    if (!TOOL_NAME.test(name) || name.length > LIMITS.toolNameLength || name === "__proto__") {
+      note(name, "$.name", "is not a name that a call can have: left out, so it is refused");
+      continue;
+    }
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [definition]);
+    else group.push(definition);
+  }
+  return groups;
+}
+
+function repaired(definition: ToolDefinition, note: AddNote): RepairedDefinition {
+  const { name } = definition;
+  const schema = repairSchema(definition.schema, (path, message) =>
+    note(name, path.replace("$", "$.schema"), message),
+  );
+  return { ...definition, schema };
+}
+
+const compileJsonSchema = createJsonSchemaCompiler(compilePattern);
+
+/** A schema that still does not compile says nothing that could be checked. */
+function compilable(tool: RepairedDefinition, note: AddNote): RepairedDefinition {
+  if (tool.schema === null) return tool;
+  const compiled = compileJsonSchema(tool.schema);
+  if (compiled.ok) return tool;
+  note(tool.name, "$.schema", `is left out: ${compiled.problem}`);
+  return { ...tool, schema: null };
+}
+
+function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNote): void {
+  if (definitions > 1)
+    note(tool.name, "$", `has ${definitions} definitions, joined into one entry`);
+  if (tool.readOnly === null) {
+    note(
+      tool.name,
+      "$",
+      "is not said to be a read: taken as a write; set `read_only` if it is one",
+    );
+  }
+  const properties = JSON.stringify(tool.schema ?? {});
+  for (const { resource } of tool.effects) {
+    for (const [, placeholder = ""] of resource.matchAll(/\{([^{}]*)\}/g)) {
+      if (properties.includes(`${JSON.stringify(placeholder.split(".")[0])}:`)) continue;
+      const message = `\`{${placeholder}}\` is no argument: the effect counts as undeclared`;
+      note(tool.name, "$.mutates", message);
+    }
+  }
+}
+
+function toolEntry(tool: RepairedDefinition): object {
+  return {
+    ...(tool.readOnly === null ? {} : { read_only: tool.readOnly }),
+    ...(tool.risky ? { risk_level: "HIGH" } : {}),
+    ...(tool.effects.length > 0 ? { effects: tool.effects } : {}),
+    ...(tool.schema === null ? {} : { input_schema: tool.schema }),
+  };
+}
+
+function policyText(
+  format: ImportFormat,
+  tools: readonly (readonly [string, object])[],
+  schemaPath: string,
+): string {
+  // Recorded worlds document their tools and do not check them: advise, and let the call pass.
+  const checks = { invalid_arguments: "warn", unknown_tool: "warn" };
+  const blocks = {
+    ...(format === "tools" ? { checks } : {}),
+    tool_schemas: Object.fromEntries(tools),
+  };
+  return writeYaml({ policy_engine: blocks }, [`yaml-language-server: $schema=${schemaPath}`]);
+}

@@ -1,0 +1,210 @@
+/**
+ * Turns the schemas that tool lists carry into JSON Schema 2020-12. Known dialects are translated;
+ * a keyword that cannot be read is dropped; both with a note. Descriptions are left out: a policy
+ * checks arguments and documents nothing.
+ */
+import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
+import { isReadable, LIST_KEYWORDS, MAP_KEYWORDS, SCHEMA_KEYWORDS } from "./schema-keywords.ts";
+import { isMap, type JsonMap } from "./tool-definition.ts";
+
+export type AddSchemaNote = (path: string, message: string) => void;
+
+type Schema = Record<string, unknown>;
+
+/** Texts for people, and the dialect, which is 2020-12 afterwards. */
+const LEFT_OUT = new Set(["description", "title", "$comment", "examples", "example", "$schema"]);
+
+/** The repaired schema of a tool's arguments, or null where there is none to repair. */
+export function repairSchema(schema: unknown, note: AddSchemaNote): Schema | null {
+  if (!isMap(schema)) {
+    if (schema !== undefined && schema !== null) note("$", "is not a schema and is left out");
+    return null;
+  }
+  return repair(schema, "$", { note, root: schema });
+}
+
+type Context = { readonly note: AddSchemaNote; readonly root: JsonMap };
+
+function repair(schema: JsonMap, path: string, context: Context): Schema {
+  const repaired: Schema = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (LEFT_OUT.has(keyword)) continue;
+    const place = { ...context, schema, path: `${path}.${keyword}` };
+    const translate = DIALECTS[keyword];
+    if (translate?.(repaired, value, place) === true) continue;
+    repairKeyword(repaired, keyword, value, place);
+  }
+  hoistRequired(repaired, schema, path, context.note);
+  if (schema["nullable"] === true && typeof repaired["type"] === "string") {
+    repaired["type"] = [repaired["type"], "null"];
+  }
+  return repaired;
+}
+
+/** `path` names the keyword, `schema` is where it stands. */
+type Place = Context & { readonly path: string; readonly schema: JsonMap };
+
+function repairKeyword(into: Schema, keyword: string, value: unknown, place: Place): void {
+  if (!isReadable(keyword, value)) place.note(place.path, "cannot be read and is left out");
+  else if (MAP_KEYWORDS.has(keyword)) into[keyword] = repairMap(value as JsonMap, place);
+  else if (LIST_KEYWORDS.has(keyword)) into[keyword] = repairList(value as unknown[], place);
+  else if (SCHEMA_KEYWORDS.has(keyword)) into[keyword] = child(value, place.path, place);
+  else repairPlain(into, keyword, value, place);
+}
+
+/** Translations of other dialects; true where the keyword was dealt with. */
+const DIALECTS: Readonly<Record<string, (into: Schema, value: unknown, place: Place) => boolean>> =
+  {
+    type: (into, value, place) => {
+      repairType(into, value, place);
+      return true;
+    },
+    items: (into, value, place) => {
+      if (!Array.isArray(value)) return false;
+      into["prefixItems"] = repairList(value, place);
+      place.note(place.path, "is a list: written as `prefixItems`");
+      return true;
+    },
+    // A property's own `required: true` belongs into the list of its parent: see hoistRequired.
+    required: (_into, value) => typeof value === "boolean",
+    nullable: (_into, _value, place) => {
+      place.note(place.path, "is no keyword: written as the type `null`");
+      return true;
+    },
+    exclusiveMinimum: (into, value, place) => repairExclusive(into, "minimum", value, place),
+    exclusiveMaximum: (into, value, place) => repairExclusive(into, "maximum", value, place),
+  };
+
+function repairPlain(into: Schema, keyword: string, value: unknown, place: Place): void {
+  const problem = plainProblem(keyword, value, place.root);
+  if (problem !== null) place.note(place.path, `is left out: ${problem}`);
+  else if (keyword !== "required" || (value as readonly string[]).length > 0) into[keyword] = value;
+}
+
+function plainProblem(keyword: string, value: unknown, root: JsonMap): string | null {
+  if (keyword === "$ref" && !resolves(String(value), root)) {
+    return `\`${String(value)}\` is not in the schema itself`;
+  }
+  if (keyword !== "pattern") return null;
+  const compiled = compilePattern(String(value));
+  return compiled.ok ? null : compiled.problem;
+}
+
+function child(value: unknown, path: string, context: Context): unknown {
+  return isMap(value) ? repair(value, path, context) : value;
+}
+
+function repairList(list: readonly unknown[], place: Place): readonly unknown[] {
+  return list.map((item, index) => child(item, `${place.path}[${index}]`, place));
+}
+
+function repairMap(map: JsonMap, place: Place): Schema {
+  const entries: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(map)) {
+    const path = `${place.path}.${name}`;
+    const problem = memberProblem(name, value, place.path);
+    if (problem === null) entries.push([name, child(value, path, place)]);
+    else place.note(path, `${problem} and is left out`);
+  }
+  return Object.fromEntries(entries);
+}
+
+function memberProblem(name: string, value: unknown, mapPath: string): string | null {
+  if (name === "__proto__") return "is not allowed as a name";
+  if (typeof value !== "boolean" && !isMap(value)) return "is not a schema";
+  if (!mapPath.endsWith(".patternProperties")) return null;
+  return compilePattern(name).ok ? null : "is not a pattern that runs in linear time";
+}
+
+/** Names that programming languages and tool lists use for JSON types. */
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: "object",
+  dict: "object",
+  map: "object",
+  string: "string",
+  str: "string",
+  text: "string",
+  number: "number",
+  float: "number",
+  double: "number",
+  integer: "integer",
+  int: "integer",
+  long: "integer",
+  boolean: "boolean",
+  bool: "boolean",
+  array: "array",
+  list: "array",
+  tuple: "array",
+  set: "array",
+  null: "null",
+  none: "null",
+  nonetype: "null",
+};
+
+const LIST_OF = /^(?:list|array|tuple|set)[([<](\w+)[)\]>]$/i;
+
+function repairType(into: Schema, value: unknown, { path, note }: Place): void {
+  const written = Array.isArray(value) ? value : [value];
+  const names = written.map((name) => TYPE_NAMES[String(name).toLowerCase()]);
+  const listOf = typeof value === "string" ? LIST_OF.exec(value)?.[1] : undefined;
+  if (listOf !== undefined) {
+    const item = TYPE_NAMES[listOf.toLowerCase()];
+    into["type"] = "array";
+    if (item !== undefined) into["items"] ??= { type: item };
+    note(path, `\`${String(value)}\` is written as a list${item ? ` of ${item}` : ""}`);
+    return;
+  }
+  if (names.includes(undefined) || names.length === 0) {
+    note(path, `\`${String(value)}\` is not a type and is left out`);
+    return;
+  }
+  const types = [...new Set(names as string[])];
+  into["type"] = types.length === 1 ? types[0] : types;
+  if (written.some((name, index) => name !== names[index])) {
+    note(path, `\`${written.join(", ")}\` is written as ${types.join(", ")}`);
+  }
+}
+
+/** Draft 4: `exclusiveMinimum: true` says that `minimum` itself is excluded. */
+function repairExclusive(
+  into: Schema,
+  bound: "minimum" | "maximum",
+  value: unknown,
+  place: Place,
+): boolean {
+  if (typeof value !== "boolean") return false;
+  const limit = place.schema[bound];
+  const keyword = bound === "minimum" ? "exclusiveMinimum" : "exclusiveMaximum";
+  if (value && typeof limit === "number") into[keyword] = limit;
+  place.note(place.path, "is a boolean: written as the bound itself");
+  return true;
+}
+
+/** `required: true` on a property says what the parent's list should say. */
+function hoistRequired(into: Schema, schema: JsonMap, path: string, note: AddSchemaNote): void {
+  const properties = schema["properties"];
+  if (!isMap(properties)) return;
+  const flagged = Object.entries(properties).filter(
+    ([, property]) => isMap(property) && typeof property["required"] === "boolean",
+  );
+  if (flagged.length === 0) return;
+  const listed = Array.isArray(into["required"]) ? (into["required"] as string[]) : [];
+  const named = flagged.filter(([, property]) => (property as JsonMap)["required"] === true);
+  const required = [...new Set([...listed, ...named.map(([name]) => name)])];
+  if (required.length > 0) into["required"] = required;
+  for (const [name] of flagged) {
+    note(`${path}.properties.${name}.required`, "is a boolean: written in the list of its parent");
+  }
+}
+
+function resolves(reference: string, root: JsonMap): boolean {
+  if (reference === "#") return true;
+  if (!reference.startsWith("#/")) return false;
+  let target: unknown = root;
+  for (const raw of reference.split("/").slice(1)) {
+    const key = raw.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof target !== "object" || target === null || !Object.hasOwn(target, key)) return false;
+    target = (target as JsonMap)[key];
+  }
+  return true;
+}

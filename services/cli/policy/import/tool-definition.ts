@@ -1,0 +1,46 @@
+import type { DeclaredEffect } from "../../../core/policy/document.ts";
+
+export type JsonMap = Readonly<Record<string, unknown>>;
+
+/** What every format says of a tool, in its own words: the schema is still as it was written. */
+export type ToolDefinition = {
+  readonly name: string;
+  /** Undefined where the format has none. */
+  readonly schema: unknown;
+  /** Null: not known, so a write. */
+  readonly readOnly: boolean | null;
+  readonly risky: boolean;
+  readonly effects: readonly DeclaredEffect[];
+};
+
+/** Something that an import changed, dropped or left open. */
+export type ImportNote = {
+  readonly tool: string;
+  /** JSON path in the tool's definition; `$` is the definition itself. */
+  readonly path: string;
+  readonly message: string;
+};
+
+export type AddNote = (tool: string, path: string, message: string) => void;
+
+/** Reads one file's content; null where it is not of the format, with a reason. */
+export type ReadDefinitions = (
+  json: unknown,
+  options: { readonly trusted: boolean },
+  note: AddNote,
+) => readonly ToolDefinition[] | { readonly problem: string };
+
+export function isMap(value: unknown): value is JsonMap {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The list of tools in the wrappings that formats use: a list, or a map with one of the keys. */
+export function listIn(json: unknown, ...keys: readonly string[]): readonly unknown[] | null {
+  if (Array.isArray(json)) return json;
+  if (!isMap(json)) return null;
+  for (const key of keys) {
+    const list = json[key];
+    if (Array.isArray(list)) return list;
+  }
+  return null;
+}
