@@ -1,6 +1,6 @@
 // `npm run lock:complete`: adds the packages for other platforms that a registry mirror left out of
-// package-lock.json. `npm ci` refuses a lock with such holes even where nothing of them is installed.
-// What is added has no integrity, since nothing could be fetched to take it from.
+// package-lock.json. `npm ci` refuses a lock with such holes even where nothing of them is
+// installed. What is added has no integrity, since nothing could be fetched to take it from.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./ensure-installed.js";

@@ -1,6 +1,6 @@
 // Builds dist/ with tsc when it is missing or was built from other sources. The build goes to a
-// directory beside dist/ and is moved in place whole, so that a process which starts meanwhile never
-// runs half a build, and a source that was removed leaves nothing behind.
+// directory beside dist/ and is moved in place whole, so that a process which starts meanwhile
+// never runs half a build, and a source that was removed leaves nothing behind.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -144,7 +144,7 @@ function moveInPlace() {
   }
 }
 
-/** @returns {Promise<boolean>} whether dist/ is the build of the sources as they were at the start */
+/** @returns {Promise<boolean>} whether dist/ is now a build of the sources */
 async function build() {
   const digest = sourcesDigest();
   try {

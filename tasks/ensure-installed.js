@@ -1,5 +1,6 @@
-// Installs the packages of package-lock.json when they are missing or others, so that `npm test` and
-// `npm run demo` work on a fresh clone. Plain JavaScript without packages: it runs before there are any.
+// Installs the packages of package-lock.json when they are missing or others, so that `npm test`
+// and `npm run demo` work on a fresh clone. Plain JavaScript without packages: it runs before there
+// are any.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** @param {string} name */
 const readManifest = (name) => JSON.parse(readFileSync(join(ROOT, name), "utf8"));
 
-/** Ends the process with exit code 3 when this Node is older than package.json's `engines` allows. */
+/** Ends the process with exit code 3 when this Node is older than `engines` allows. */
 function requireNode() {
   const floor = readManifest("package.json").engines.node.replace(">=", "");
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -19,7 +20,7 @@ function requireNode() {
     return;
   }
   process.stderr.write(
-    `callgate: Node ${process.versions.node} is too old: install Node ${floor} or newer and try again\n`,
+    `callgate: Node ${process.versions.node} is too old: install ${floor} or newer and try again\n`,
   );
   process.exit(3);
 }

@@ -7,8 +7,8 @@ import { ROOT } from "./ensure-installed.js";
 
 /**
  * @param {string} root directory that holds `services/`
- * @returns {Promise<{ violations: string[], modules: number }>} one line for each import that a rule
- *   forbids, and how many modules of services/ were seen
+ * @returns {Promise<{ violations: string[], modules: number }>} one line for each import
+ *   that a rule forbids, and how many modules of services/ were seen
  */
 export async function checkImports(root) {
   const { output } = await cruise(

@@ -7,8 +7,8 @@
  */
 
 /**
- * A level that ran fewer tests than it is known to have ran next to nothing: a pattern that matches no
- * file, a file that does not load. Tests that were skipped count: their reason is printed.
+ * A level that ran fewer tests than it is known to have ran next to nothing: a pattern that matches
+ * no file, a file that does not load. Tests that were skipped count: their reason is printed.
  * @param {Report} report
  * @param {Record<string, number>} minimums tests by level
  * @returns {string[]} one line for each level with too few

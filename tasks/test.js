@@ -1,6 +1,6 @@
-// `npm test`: installs what is missing, runs every check and every test the machine allows, says what
-// was skipped and why, and ends with the counts. Arguments after `--` go to vitest as they are; then
-// only the tests run, and the minimum counts are not asked for.
+// `npm test`: installs what is missing, runs every check and every test the machine allows, says
+// what was skipped and why, and ends with the counts. Arguments after `--` go to vitest as they
+// are; then only the tests run, and the minimum counts are not asked for.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

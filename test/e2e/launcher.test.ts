@@ -1,5 +1,5 @@
-// Runs the launcher of the command line on a small project of its own: the real bin/ and tasks/, the
-// real compiler, and a main.ts that says what it was given.
+// Runs the launcher of the command line on a small project of its own: the real bin/ and tasks/,
+// the real compiler, and a main.ts that says what it was given.
 import { type ChildProcess, spawn } from "node:child_process";
 import {
   cpSync,
@@ -120,7 +120,11 @@ test("says what does not compile, and exits with 3", async () => {
 
 test.each(["SIGINT", "SIGTERM"] as const)("leaves %s to the command", async (signal) => {
   writeMain(`
-process.on("${signal}", () => { process.stdout.write("stopping"); process.exitCode = 7; clearInterval(timer); });
+process.on("${signal}", () => {
+  process.stdout.write("stopping");
+  process.exitCode = 7;
+  clearInterval(timer);
+});
 const timer = setInterval(() => {}, 1000);
 process.stdout.write("ready ");`);
   const child = start();

@@ -1,5 +1,5 @@
-// Run in a project that has installed the packed package: imports it as a user would and has it decide
-// one call of each outcome that needs no person.
+// Run in a project that has installed the packed package: imports it as a user would and has it
+// decide one call of each outcome that needs no person.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { isRefused, openCallgate } from "callgate";

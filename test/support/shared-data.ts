@@ -1,5 +1,5 @@
-// Data sets that are too large for the repository lie beside it, in `../shared`. Tests that need them
-// skip where they are absent, and the test command prints why.
+// Data sets that are too large for the repository lie beside it, in `../shared`. Tests that need
+// them skip where they are absent, and the test command prints why.
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

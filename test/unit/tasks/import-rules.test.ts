@@ -1,5 +1,5 @@
-// Every import rule is shown an import that it forbids, and one that it allows: a rule whose pattern
-// matches nothing is silently off.
+// Every import rule is shown an import that it forbids, and one that it allows: a rule whose
+// pattern matches nothing is silently off.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
