@@ -5,6 +5,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -50,8 +51,10 @@ type Ended = {
 };
 
 function start(...args: readonly string[]): ChildProcess {
+  const { npm_lifecycle_event: _, ...env } = process.env;
   return spawn(process.execPath, [join(root, "bin", "callgate.js"), ...args], {
     cwd: tmpdir(),
+    env,
     stdio: ["ignore", "pipe", "pipe"],
   });
 }
@@ -116,6 +119,18 @@ test("says what does not compile, and exits with 3", async () => {
   const outcome = await run();
   expect(outcome).toMatchObject({ code: 3, stdout: "" });
   expect(outcome.stderr).toContain("services/cli/main.ts(1,7): error TS2322");
+});
+
+test("started by npm run in a subdirectory, takes paths from there", async () => {
+  writeMain("process.stdout.write(process.cwd());");
+  const child = spawn("npm", ["run", "-s", "callgate"], {
+    cwd: join(root, "services", "cli"),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  expect(await ended(child)).toMatchObject({
+    code: 0,
+    stdout: realpathSync(join(root, "services", "cli")),
+  });
 });
 
 test.each(["SIGINT", "SIGTERM"] as const)("leaves %s to the command", async (signal) => {
