@@ -1,8 +1,8 @@
 /**
  * The journal record: what the gate consumed, what came of it, and where it goes on reading.
  *
- * J1 `seq` starts at 1 and has no gap; `prevHash` is the SHA-256 (hex) of the value bytes of the
- *    record before it, `GENESIS_HASH` for the first.
+ * J1 `seq` starts at 1 and has no gap; `prevHash` is `chainHash` of the record before it: over that
+ *    record's own `prevHash` and its value bytes; `GENESIS_HASH` for the first.
  * J2 every consumed input gives exactly one record; events may be empty.
  * J3 `next` of the last record is where reading goes on; nothing else is asked for positions.
  * J4 no record holds an idempotency key.
@@ -60,7 +60,12 @@ export type QuarantinedInput = {
   readonly code: QuarantineCode;
 };
 
-export const QUARANTINE_CODES = ["undecodable", "misrouted", "too_large"] as const;
+export const QUARANTINE_CODES = [
+  "undecodable",
+  "misrouted",
+  "too_large",
+  "internal_error",
+] as const;
 
 export type QuarantineCode = (typeof QUARANTINE_CODES)[number];
 

@@ -36,6 +36,8 @@ export type ReadResult = {
   readonly records: readonly LogRecord[];
   /** Where to read on: after the last record, and after anything that is not a record. */
   readonly nextOffset: number;
+  /** The log's end as of this read. */
+  readonly endOffset: number;
 };
 
 /** A place to wait at: until something is readable from `offset` on. */
@@ -129,11 +131,14 @@ export type CheckpointHeader = {
   readonly schemaVersion: number;
   /** Offset in the journal after the last record the checkpoint holds. */
   readonly journalOffset: number;
+  /** Append time of that record. */
+  readonly journalTimeMs: number;
   readonly seq: number;
   readonly chainHead: string;
   readonly next: PerInput;
   readonly clocks: PerInput;
-  readonly previousAtMs: number;
+  /** Largest gate time up to that record. */
+  readonly latestMs: number;
 };
 
 /** The state of one conversation. `digest` covers key, seq and bytes (see state-hash.ts). */

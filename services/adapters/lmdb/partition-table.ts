@@ -82,24 +82,25 @@ export class PartitionTable {
         `${topic}[${partition}] starts at ${bounds.startOffset}, offset ${fromOffset} is gone`,
       );
     }
+    const { endOffset } = bounds;
     const records: LogRecord[] = [];
     let offset = fromOffset;
     let bytes = 0;
-    let base = offset < bounds.endOffset ? this.#baseOf(topic, partition, offset) : offset;
-    while (offset < bounds.endOffset) {
+    let base = offset < endOffset ? this.#baseOf(topic, partition, offset) : offset;
+    while (offset < endOffset) {
       const chunk = this.#tables.chunks.get(chunkKey(topic, partition, base));
       if (chunk === undefined) throw missing(topic, partition, base);
       const held = decodeChunk(chunk, base);
       for (const record of held.slice(offset - base)) {
         bytes += (record.key?.length ?? 0) + (record.value?.length ?? 0);
         const full = records.length >= limits.recordsMax || bytes > limits.bytesMax;
-        if (full && records.length > 0) return { records, nextOffset: offset };
+        if (full && records.length > 0) return { records, nextOffset: offset, endOffset };
         records.push(record);
         offset += 1;
       }
       base += held.length;
     }
-    return { records, nextOffset: offset };
+    return { records, nextOffset: offset, endOffset };
   }
 
   owner(partition: number): OwnerEntry | undefined {

@@ -71,7 +71,8 @@ export class MemoryTopics {
       if (records.length > 0 && bytes > limits.bytesMax) break;
       records.push(record);
     }
-    return { records, nextOffset: fromOffset + records.length };
+    const endOffset = at.startOffset + at.records.length;
+    return { records, nextOffset: fromOffset + records.length, endOffset };
   }
 
   endOffset(topic: Topic, partition: number): number {

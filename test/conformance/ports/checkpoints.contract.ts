@@ -24,7 +24,8 @@ function header(seq: number): CheckpointHeader {
     chainHead: "ab".repeat(32),
     next: POSITION,
     clocks: POSITION,
-    previousAtMs: 7,
+    latestMs: 7,
+    journalTimeMs: 8,
   };
 }
 

@@ -1,0 +1,148 @@
+/**
+ * Writes checkpoints in the background. Nothing waits for it and nothing depends on it: when the
+ * store fails, decisions go on and the next restore reads more of the journal.
+ *
+ * K1 what is written is the committed state at one record: states are immutable, so references taken
+ *    at once stay what they were while later records are committed.
+ * K2 it builds on nothing but what it knows to be in the store; if the store holds something else,
+ *    another owner has written, and this one stops.
+ */
+import { blobOf, headerOf } from "./checkpoint.ts";
+import type { Conversation, PartitionState } from "./partition-state.ts";
+import type {
+  CheckpointBlob,
+  CheckpointHeader,
+  CheckpointStore,
+  Clock,
+  Log,
+  Logger,
+  Metrics,
+} from "./ports.ts";
+
+export type CheckpointerContext = {
+  readonly partition: number;
+  readonly log: Log;
+  readonly store: CheckpointStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Journal records between two checkpoints. */
+  readonly everyRecords: number;
+};
+
+type Taken = {
+  readonly header: CheckpointHeader;
+  readonly replace: boolean;
+  readonly changed: readonly (readonly [string, Conversation])[];
+  readonly removals: readonly string[];
+  /** To give back if the save fails. */
+  readonly keys: ReadonlySet<string>;
+};
+
+/** Conversations turned into text between two turns of the event loop. */
+const SLICE = 100;
+
+export class Checkpointer {
+  readonly #context: CheckpointerContext;
+  #mark: string | null = null;
+  #replace = true;
+  #stopped = true;
+  #savedSeq = 0;
+  #saving: Promise<void> | null = null;
+
+  constructor(context: CheckpointerContext) {
+    this.#context = context;
+  }
+
+  /** A partition was restored: `onStore` if its state was built on what the store holds. */
+  begin(mark: string | null, onStore: boolean, seq: number): void {
+    this.#mark = mark;
+    this.#replace = !onStore;
+    this.#stopped = false;
+    this.#savedSeq = onStore ? seq : 0;
+  }
+
+  /** Called after each commit. */
+  committed(state: PartitionState): void {
+    if (this.#saving !== null || this.#stopped) return;
+    if (state.progress.seq - this.#savedSeq < this.#context.everyRecords) return;
+    this.#saving = this.#save(state).finally(() => {
+      this.#saving = null;
+    });
+  }
+
+  /** Waits for a save in flight, then writes what has changed since. */
+  async finish(state: PartitionState): Promise<void> {
+    await this.#saving;
+    if (!this.#stopped && state.progress.seq > this.#savedSeq) await this.#save(state);
+  }
+
+  /** Waits for a save in flight. */
+  async settled(): Promise<void> {
+    await this.#saving;
+  }
+
+  async #save(state: PartitionState): Promise<void> {
+    const { partition, store, clock, logger, metrics } = this.#context;
+    const startedMs = clock.nowMs();
+    const taken = this.#take(state);
+    try {
+      const { header, replace, removals } = taken;
+      const upserts = await this.#blobs(state, taken.changed);
+      const update = { header, replace, upserts, removals };
+      const saved = await store.save(partition, update, this.#mark);
+      if (saved.type === "saved") {
+        this.#mark = saved.mark;
+        this.#replace = false;
+        this.#savedSeq = header.seq;
+        metrics.count("checkpoints");
+        metrics.observe("checkpoint", clock.nowMs() - startedMs);
+        return;
+      }
+      this.#lost(saved.mark);
+    } catch (error) {
+      logger.warn("a checkpoint was not written, decisions go on", {
+        partition,
+        problem: error instanceof Error ? error.message : String(error),
+      });
+    }
+    state.returnUnsaved(taken.keys);
+  }
+
+  /** The store was emptied: start it again. It holds another's: leave it alone. */
+  #lost(mark: string | null): void {
+    this.#mark = mark;
+    this.#replace = true;
+    this.#savedSeq = 0;
+    if (mark === null) return;
+    this.#stopped = true;
+    this.#context.logger.warn("the checkpoint store was written by another owner", {
+      partition: this.#context.partition,
+    });
+  }
+
+  #take(state: PartitionState): Taken {
+    const keys = state.takeUnsaved();
+    const replace = this.#replace;
+    const changed: [string, Conversation][] = [];
+    const removals: string[] = [];
+    for (const key of replace ? [...state.conversations()].map(([name]) => name) : keys) {
+      const conversation = state.conversation(key);
+      if (conversation === undefined) removals.push(key);
+      else changed.push([key, conversation]);
+    }
+    return { header: headerOf(this.#context.log, state), replace, changed, removals, keys };
+  }
+
+  async #blobs(
+    state: PartitionState,
+    changed: readonly (readonly [string, Conversation])[],
+  ): Promise<readonly CheckpointBlob[]> {
+    const blobs: CheckpointBlob[] = [];
+    for (const [key, conversation] of changed) {
+      blobs.push(blobOf(key, conversation, state.fold));
+      if (blobs.length % SLICE === 0) await this.#context.clock.sleep(0);
+    }
+    return blobs;
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * Which conversations need a tick, and when. A heap whose entries may be outdated: an entry counts
+ * only while it is what `#deadlines` says of its key.
+ */
+type Entry = { readonly deadlineMs: number; readonly key: string };
+
+export class DeadlineIndex {
+  readonly #deadlines = new Map<string, number>();
+  readonly #heap: Entry[] = [];
+
+  set(key: string, deadlineMs: number | undefined): void {
+    if (this.#deadlines.get(key) === deadlineMs) return;
+    if (deadlineMs === undefined) {
+      this.#deadlines.delete(key);
+      return;
+    }
+    this.#deadlines.set(key, deadlineMs);
+    this.#push({ deadlineMs, key });
+  }
+
+  /** The earliest deadline. */
+  nextMs(): number | undefined {
+    for (;;) {
+      const top = this.#heap[0];
+      if (top === undefined) return undefined;
+      if (this.#deadlines.get(top.key) === top.deadlineMs) return top.deadlineMs;
+      this.#pop();
+    }
+  }
+
+  /** Keys whose deadline has come, with it; in no order. Does not change the index. */
+  due(nowMs: number): readonly Entry[] {
+    const due: Entry[] = [];
+    const seen = new Set<string>();
+    this.#collect(0, nowMs, due, seen);
+    return due;
+  }
+
+  /** Walks only the part of the heap that is due: below a later entry all are later. */
+  #collect(at: number, nowMs: number, due: Entry[], seen: Set<string>): void {
+    const stack = [at];
+    for (let index = stack.pop(); index !== undefined; index = stack.pop()) {
+      const entry = this.#heap[index];
+      if (entry === undefined || entry.deadlineMs > nowMs) continue;
+      if (this.#deadlines.get(entry.key) === entry.deadlineMs && !seen.has(entry.key)) {
+        seen.add(entry.key);
+        due.push(entry);
+      }
+      stack.push(2 * index + 1, 2 * index + 2);
+    }
+  }
+
+  #push(entry: Entry): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(entry);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = heap[parent];
+      if (above === undefined || above.deadlineMs <= entry.deadlineMs) break;
+      heap[at] = above;
+      at = parent;
+    }
+    heap[at] = entry;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let at = 0;
+    for (;;) {
+      const child = this.#smallerChild(at);
+      const below = heap[child];
+      if (below === undefined || below.deadlineMs >= last.deadlineMs) break;
+      heap[at] = below;
+      at = child;
+    }
+    heap[at] = last;
+  }
+
+  #smallerChild(at: number): number {
+    const left = 2 * at + 1;
+    const l = this.#heap[left];
+    const r = this.#heap[left + 1];
+    return l !== undefined && r !== undefined && r.deadlineMs < l.deadlineMs ? left + 1 : left;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Logger } from "./ports.ts";
+
+/** Listeners to one kind of news. What one of them throws concerns neither the others nor the teller. */
+export class Listeners<T> {
+  readonly #listeners = new Set<(news: T) => void>();
+  readonly #logger: Logger;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Returns what removes it. */
+  add(listener: (news: T) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  tell(news: T): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(news);
+      } catch (error) {
+        this.#logger.error("a listener threw", {
+          message: error instanceof Error ? error.message : String(error),
+        });
+      }
+    }
+  }
+}

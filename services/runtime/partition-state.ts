@@ -1,0 +1,145 @@
+/**
+ * The committed state of one partition: what the journal says up to `seq`.
+ *
+ * P1 it changes only by `apply`, with what is in the journal.
+ * P2 `hashSum` is the sum of the conversations' digests as of the last hash record; `unhashed` are
+ *    those that have changed since.
+ * P3 lapsed conversations are dropped at hash records alone, so that every replay drops the same.
+ */
+import type { ConversationState } from "../core/state/state.ts";
+import { DeadlineIndex } from "./deadline-index.ts";
+import { ZERO_DIGEST } from "./digest-sum.ts";
+import type { StateFold } from "./engine.ts";
+import { GENESIS_HASH } from "./journal.ts";
+import { LapseIndex } from "./lapse-index.ts";
+import { NO_POSITION, type PerInput } from "./topics.ts";
+
+export type Conversation = {
+  readonly state: ConversationState;
+  /** `seq` of the record with its last event. */
+  readonly seq: number;
+  /** Its digest as it stands in `hashSum`, and the `seq` that digest is of; 0: not in the sum. */
+  readonly hashed: string;
+  readonly hashedSeq: number;
+};
+
+/** Where a partition stands in its journal and its inputs. */
+export type Progress = {
+  readonly seq: number;
+  readonly chainHead: string;
+  readonly next: PerInput;
+  readonly clocks: PerInput;
+  /** Largest gate time so far. */
+  readonly latestMs: number;
+  readonly hashSum: string;
+};
+
+/** What a batch, or a replayed stretch, changes. */
+export type StateChange = {
+  readonly progress: Progress;
+  /** Offset in the journal after the last record of the change. */
+  readonly journalOffset: number;
+  readonly journalTimeMs: number;
+  readonly conversations: ReadonlyMap<string, Conversation>;
+  readonly dropped: ReadonlySet<string>;
+  /** The change ends with a hash record. */
+  readonly rehashed: boolean;
+};
+
+const NO_PROGRESS: Progress = {
+  seq: 0,
+  chainHead: GENESIS_HASH,
+  next: NO_POSITION,
+  clocks: NO_POSITION,
+  latestMs: 0,
+  hashSum: ZERO_DIGEST,
+};
+
+export class PartitionState {
+  readonly fold: StateFold;
+  readonly deadlines = new DeadlineIndex();
+  readonly lapses = new LapseIndex();
+  readonly #conversations = new Map<string, Conversation>();
+  readonly #unhashed = new Set<string>();
+  #unsaved = new Set<string>();
+  #progress: Progress = NO_PROGRESS;
+  #journalOffset = 0;
+  #journalTimeMs = 0;
+
+  constructor(fold: StateFold) {
+    this.fold = fold;
+  }
+
+  get progress(): Progress {
+    return this.#progress;
+  }
+
+  /** Offset in the journal after the last record held. */
+  get journalOffset(): number {
+    return this.#journalOffset;
+  }
+
+  /** Append time of the last record held; 0: none. */
+  get journalTimeMs(): number {
+    return this.#journalTimeMs;
+  }
+
+  get size(): number {
+    return this.#conversations.size;
+  }
+
+  get unhashed(): ReadonlySet<string> {
+    return this.#unhashed;
+  }
+
+  conversation(key: string): Conversation | undefined {
+    return this.#conversations.get(key);
+  }
+
+  conversations(): IterableIterator<[string, Conversation]> {
+    return this.#conversations.entries();
+  }
+
+  apply(change: StateChange): void {
+    for (const [key, conversation] of change.conversations) this.#put(key, conversation);
+    for (const key of change.dropped) this.#drop(key);
+    if (change.rehashed) {
+      this.#unhashed.clear();
+      this.lapses.forget(change.progress.clocks.proposals);
+    } else {
+      for (const [key, { seq, hashedSeq }] of change.conversations) {
+        if (seq !== hashedSeq) this.#unhashed.add(key);
+      }
+    }
+    this.#progress = change.progress;
+    this.#journalOffset = change.journalOffset;
+    this.#journalTimeMs = change.journalTimeMs;
+  }
+
+  /** Keys that changed since the call before, gone ones included. */
+  takeUnsaved(): ReadonlySet<string> {
+    const unsaved = this.#unsaved;
+    this.#unsaved = new Set();
+    return unsaved;
+  }
+
+  /** Gives back what `takeUnsaved` gave and was not saved. */
+  returnUnsaved(keys: ReadonlySet<string>): void {
+    for (const key of keys) this.#unsaved.add(key);
+  }
+
+  #put(key: string, conversation: Conversation): void {
+    const before = this.#conversations.get(key);
+    this.#conversations.set(key, conversation);
+    if (before?.seq === conversation.seq) return;
+    this.#unsaved.add(key);
+    this.deadlines.set(key, this.fold.nextDeadlineMs(conversation.state));
+    this.lapses.add(key, conversation.state);
+  }
+
+  #drop(key: string): void {
+    this.#conversations.delete(key);
+    this.#unsaved.add(key);
+    this.deadlines.set(key, undefined);
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * From consumed records to what one commit writes. Synchronous and without effects: the committed
+ * state is not touched, and forgetting the result is all it takes to roll back.
+ *
+ * B1 every input gives one journal record, whatever came of it.
+ * B2 a record that cannot be decoded, or whose processing throws, becomes a dead letter in the same
+ *    commit, and the partition goes on.
+ */
+import type { GateEvent } from "../core/events.ts";
+import { chainHash } from "../core/hash.ts";
+import type { GateInput } from "../core/inputs.ts";
+import type { Engine } from "./engine.ts";
+import type {
+  DecidedInput,
+  InputPosition,
+  JournalInput,
+  JournalRecord,
+  QuarantineCode,
+} from "./journal.ts";
+import type { PartitionState, Progress } from "./partition-state.ts";
+import { conversationKey, partitionOf } from "./partitioner.ts";
+import type { Codec, Logger, LogRecord, Metrics, OutgoingRecord, RecordHeader } from "./ports.ts";
+import { StagedState } from "./staged-state.ts";
+import { type InputTopic, JOURNAL_TOPIC } from "./topics.ts";
+
+export type FetchedInput = { readonly topic: InputTopic; readonly record: LogRecord };
+
+export type BatchLimits = {
+  readonly inputsMax: number;
+  /** Of everything one commit writes; a single input may exceed it. */
+  readonly bytesMax: number;
+};
+
+export type BatchContext = {
+  readonly partition: number;
+  readonly partitions: number;
+  /** Every n-th record carries the hash of the state; see `STATE_HASH_EVERY`. */
+  readonly hashEvery: number;
+  /** False: an input that cannot be processed stops the partition (simulation only). */
+  readonly quarantine: boolean;
+  /** False: gate time follows the log's clock wherever it goes (simulation only). */
+  readonly monotoneTime: boolean;
+  readonly engine: Engine;
+  readonly codec: Codec;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+};
+
+export type StagedBatch = {
+  readonly staged: StagedState;
+  readonly records: readonly OutgoingRecord[];
+  /** Journal records, with their place in `records`. */
+  readonly journal: readonly { readonly record: JournalRecord; readonly index: number }[];
+  /** How many of the given inputs are in it. */
+  readonly inputs: number;
+};
+
+/** What became of one input, before it is journaled. */
+type Judged = {
+  readonly input: JournalInput;
+  readonly events: readonly GateEvent[];
+  readonly key: string | Uint8Array | null;
+  /** Records beside the journal's. */
+  readonly outputs: readonly OutgoingRecord[];
+};
+
+const PASSED_ON = ["traceparent", "tracestate"];
+const decoder = new TextDecoder();
+const NO_HEADERS: readonly RecordHeader[] = [];
+
+export class BatchBuilder {
+  readonly #context: BatchContext;
+  readonly #staged: StagedState;
+  readonly #records: OutgoingRecord[] = [];
+  readonly #journal: { readonly record: JournalRecord; readonly index: number }[] = [];
+  #bytes = 0;
+  #inputs = 0;
+
+  constructor(context: BatchContext, state: PartitionState) {
+    this.#context = context;
+    this.#staged = new StagedState(state);
+  }
+
+  /** A batch closes at its size, at its bytes, and at a hash record. */
+  isFull(limits: BatchLimits): boolean {
+    if (this.#staged.rehashed || this.#inputs >= limits.inputsMax) return true;
+    return this.#inputs > 0 && this.#bytes >= limits.bytesMax;
+  }
+
+  add(fetched: FetchedInput): void {
+    const { topic, record } = fetched;
+    const at: InputPosition = {
+      topic,
+      partition: this.#context.partition,
+      offset: record.offset,
+      appendTimeMs: record.appendTimeMs,
+    };
+    const progress = this.#advanced(at);
+    try {
+      this.#journalize(this.#judge(fetched, at, progress.clocks[topic]), progress);
+    } catch (error) {
+      if (!this.#context.quarantine) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      this.#context.metrics.count("internal_errors");
+      this.#context.logger.error("an input could not be processed and went to the dead letters", {
+        topic,
+        partition: at.partition,
+        offset: at.offset,
+        message,
+      });
+      this.#journalize(this.#quarantined(fetched, at, "internal_error", message), progress);
+    }
+    this.#inputs += 1;
+  }
+
+  /** Takes the input out of the way without looking at it: it cannot be written as it is. */
+  quarantine(fetched: FetchedInput, code: QuarantineCode, message: string): void {
+    const { topic, record } = fetched;
+    const { partition } = this.#context;
+    const at = { topic, partition, offset: record.offset, appendTimeMs: record.appendTimeMs };
+    const progress = this.#advanced(at);
+    this.#journalize(this.#quarantined(fetched, at, code, message), progress);
+    this.#inputs += 1;
+  }
+
+  /** A journal record without an input. */
+  addIdle(): void {
+    const { progress } = this.#staged;
+    const judged: Judged = { input: { type: "idle" }, events: [], key: null, outputs: [] };
+    this.#journalize(judged, { ...progress, seq: progress.seq + 1 });
+  }
+
+  build(): StagedBatch {
+    return {
+      staged: this.#staged,
+      records: this.#records,
+      journal: this.#journal,
+      inputs: this.#inputs,
+    };
+  }
+
+  #judge(fetched: FetchedInput, at: InputPosition, nowMs: number): Judged {
+    const { record } = fetched;
+    const decoded = this.#context.codec.decodeInput(at.topic, record.value);
+    if (!decoded.ok) return this.#quarantined(fetched, at, "undecodable", decoded.message);
+    if (decoded.input.type === "tick") return this.#tick(decoded.input, at, nowMs);
+    const { tenantId, conversationId } = decoded.input;
+    const key = conversationKey(tenantId, conversationId);
+    const misrouted = this.#misrouting(key, record.key);
+    if (misrouted !== null && decoded.input.type !== "proposal") {
+      return this.#quarantined(fetched, at, "misrouted", misrouted);
+    }
+    const input: GateInput =
+      misrouted === null || decoded.input.type !== "proposal"
+        ? decoded.input
+        : { ...decoded.input, rejected: { reason: "misrouted", message: misrouted } };
+    const events = this.#context.engine.decide(this.#staged.state(key), input, nowMs);
+    return this.#decided({ type: "decided", at, input }, key, events, record.headers);
+  }
+
+  #tick(input: GateInput, at: InputPosition, nowMs: number): Judged {
+    const events: GateEvent[] = [];
+    for (const key of this.#staged.due(nowMs)) {
+      events.push(...this.#context.engine.decide(this.#staged.state(key), input, nowMs));
+    }
+    return this.#decided({ type: "decided", at, input }, null, events, NO_HEADERS);
+  }
+
+  #decided(
+    input: DecidedInput,
+    key: string | null,
+    events: readonly GateEvent[],
+    headers: readonly RecordHeader[],
+  ): Judged {
+    const passedOn = headers.filter(({ name }) => PASSED_ON.includes(name));
+    const outputs: OutgoingRecord[] = [];
+    for (const event of events) {
+      if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") continue;
+      const { topic, value } = this.#context.codec.encodeDecision(event, input.at);
+      outputs.push({
+        topic,
+        partition: this.#context.partition,
+        key: conversationKey(event.tenantId, event.conversationId),
+        value,
+        headers: passedOn,
+      });
+    }
+    return { input, events, key, outputs };
+  }
+
+  #quarantined(
+    { record }: FetchedInput,
+    at: InputPosition,
+    code: QuarantineCode,
+    message: string,
+  ): Judged {
+    const { key, value } = record;
+    const letter = this.#context.codec.encodeDeadLetter({ at, code, message, key, value });
+    const { partition } = this.#context;
+    const output: OutgoingRecord = { topic: "deadLetters", partition, key, value: letter };
+    return { input: { type: "quarantined", at, code }, events: [], key, outputs: [output] };
+  }
+
+  #misrouting(key: string, recordKey: Uint8Array | null): string | null {
+    if (recordKey === null || decoder.decode(recordKey) !== key) {
+      return "the record's key is not tenantId/conversationId of its payload";
+    }
+    const { partition, partitions } = this.#context;
+    const right = partitionOf(recordKey, partitions);
+    if (right === partition) return null;
+    return `the record belongs to partition ${right} and came on ${partition}: use murmur2`;
+  }
+
+  #journalize(judged: Judged, progress: Progress): void {
+    const { codec, engine, partition } = this.#context;
+    const { seq, next, clocks } = progress;
+    const before = this.#staged.progress;
+    const undo = this.#staged.applyEvents(judged.events, seq);
+    try {
+      const isHashRecord = seq % this.#context.hashEvery === 0;
+      const rehash = isHashRecord ? this.#staged.rehash(clocks.proposals) : null;
+      const record: JournalRecord = {
+        seq,
+        prevHash: before.chainHead,
+        input: judged.input,
+        next,
+        clocks,
+        previousAtMs: before.latestMs,
+        policyRevision: engine.policyRevision,
+        events: judged.events,
+        stateHash: rehash?.sum ?? null,
+      };
+      const value = codec.encodeJournal(record);
+      const chainHead = chainHash(before.chainHead, value);
+      if (rehash !== null) this.#staged.acceptRehash(rehash);
+      this.#staged.advance({ ...progress, hashSum: rehash?.sum ?? progress.hashSum, chainHead });
+      this.#journal.push({ record, index: this.#records.length });
+      this.#push({ topic: JOURNAL_TOPIC, partition, key: judged.key, value });
+      for (const output of judged.outputs) this.#push(output);
+    } catch (error) {
+      undo();
+      throw error;
+    }
+  }
+
+  #push(record: OutgoingRecord): void {
+    this.#records.push(record);
+    this.#bytes += (record.value?.length ?? 0) + (record.key?.length ?? 0);
+  }
+
+  /** Where the partition stands once the input is journaled; its clock never falls. */
+  #advanced(at: InputPosition): Progress {
+    const { progress } = this.#staged;
+    const clockMs = this.#context.monotoneTime
+      ? Math.max(progress.clocks[at.topic], at.appendTimeMs)
+      : at.appendTimeMs;
+    return {
+      ...progress,
+      seq: progress.seq + 1,
+      next: { ...progress.next, [at.topic]: at.offset + 1 },
+      clocks: { ...progress.clocks, [at.topic]: clockMs },
+      latestMs: Math.max(progress.latestMs, clockMs),
+    };
+  }
+}

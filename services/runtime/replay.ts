@@ -1,0 +1,113 @@
+/**
+ * Rebuilding state from the journal: a fold of `evolve` over its events. Used to restore and to
+ * verify.
+ */
+import type { GateEvent } from "../core/events.ts";
+import { chainHash } from "../core/hash.ts";
+import { StateCorruptError } from "./errors.ts";
+import type { JournalRecord } from "./journal.ts";
+import type { PartitionState } from "./partition-state.ts";
+import { conversationKey } from "./partitioner.ts";
+import type { LogRecord } from "./ports.ts";
+import { StagedState } from "./staged-state.ts";
+
+export type ReplayOptions = {
+  /** Compare `seq` and `prevHash` of each record with what came before. */
+  readonly checkChain: boolean;
+  /** State hashes of records before this `seq` are not compared: checkpoints may be newer. */
+  readonly hashesFromSeq: number;
+  /**
+   * How long what a conversation was can still matter. Where the log's start has moved, state hashes
+   * are compared only this long after it.
+   */
+  readonly spanMs: number;
+};
+
+/** A journal record with the bytes that the chain is made over. */
+export type JournalEntry = { readonly record: JournalRecord; readonly log: LogRecord };
+
+/** Applies journal records in order. Throws StateCorruptError at the first that does not fit. */
+export class Replay {
+  readonly #state: PartitionState;
+  readonly #options: ReplayOptions;
+  /** Gate time at the start of a log whose first records are gone; undefined: none are. */
+  #anchoredAtMs: number | undefined;
+
+  constructor(state: PartitionState, options: ReplayOptions) {
+    this.#state = state;
+    this.#options = options;
+  }
+
+  get anchored(): boolean {
+    return this.#anchoredAtMs !== undefined;
+  }
+
+  /** If one throws, the state stands at some record before it. */
+  apply(entries: readonly JournalEntry[]): void {
+    let staged = new StagedState(this.#state);
+    for (const entry of entries) {
+      this.#applyOne(staged, entry);
+      if (!staged.rehashed) continue;
+      this.#state.apply(staged.change(entry.log.offset + 1, entry.log.appendTimeMs));
+      staged = new StagedState(this.#state);
+    }
+    const last = entries[entries.length - 1];
+    if (last === undefined) return;
+    this.#state.apply(staged.change(last.log.offset + 1, last.log.appendTimeMs));
+  }
+
+  #applyOne(staged: StagedState, { record, log }: JournalEntry): void {
+    if (staged.progress.seq === 0 && record.seq > 1) this.#anchor(staged, record);
+    if (this.#options.checkChain) assertFollows(staged, record, log);
+    staged.applyEvents(this.#known(staged, record.events), record.seq);
+    const rehash = record.stateHash === null ? null : staged.rehash(record.clocks.proposals);
+    if (rehash !== null && this.#isComparable(record) && rehash.sum !== record.stateHash) {
+      throw new StateCorruptError(
+        `the state after journal record ${record.seq} is not what it was when it was written`,
+        { context: { seq: record.seq, offset: log.offset } },
+      );
+    }
+    if (rehash !== null) staged.acceptRehash(rehash);
+    staged.advance({
+      seq: record.seq,
+      chainHead: chainHash(record.prevHash, log.value ?? new Uint8Array()),
+      next: record.next,
+      clocks: record.clocks,
+      latestMs: Math.max(record.previousAtMs, ...Object.values(record.clocks)),
+      hashSum: rehash?.sum ?? staged.progress.hashSum,
+    });
+  }
+
+  /** The log's start has moved: what came before is too old to matter, and taken on trust. */
+  #anchor(staged: StagedState, record: JournalRecord): void {
+    this.#anchoredAtMs = record.previousAtMs;
+    staged.advance({ ...staged.progress, seq: record.seq - 1, chainHead: record.prevHash });
+  }
+
+  /** Without the events of conversations whose beginning is no longer in the log. */
+  #known(staged: StagedState, events: readonly GateEvent[]): readonly GateEvent[] {
+    if (this.#anchoredAtMs === undefined) return events;
+    const begun = new Set<string>();
+    return events.filter((event) => {
+      const key = conversationKey(event.tenantId, event.conversationId);
+      const begins = "fresh" in event && Boolean(event.fresh);
+      if (begins) begun.add(key);
+      return begins || begun.has(key) || staged.state(key) !== undefined;
+    });
+  }
+
+  #isComparable(record: JournalRecord): boolean {
+    if (record.seq < this.#options.hashesFromSeq) return false;
+    if (this.#anchoredAtMs === undefined) return true;
+    return record.clocks.proposals - this.#anchoredAtMs > this.#options.spanMs;
+  }
+}
+
+function assertFollows(staged: StagedState, record: JournalRecord, log: LogRecord): void {
+  const { seq, chainHead } = staged.progress;
+  if (record.seq === seq + 1 && record.prevHash === chainHead) return;
+  const what = record.seq === seq + 1 ? "is not linked to the one before it" : `follows ${seq}`;
+  throw new StateCorruptError(`journal record ${record.seq} ${what}`, {
+    context: { seq: record.seq, after: seq, offset: log.offset },
+  });
+}

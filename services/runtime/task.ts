@@ -1,0 +1,353 @@
+/**
+ * The life of one partition number: takes it over, restores it, decides its inputs, commits.
+ *
+ *   start ──► RESTORING ──── restored ────► RUNNING
+ *              ▲  │  │                      │  │  │
+ *   after a    │  │  └─ log fails, no ──┐   │  │  └── outcome unknown, log or disk fails,
+ *   while, or  │  │     policy          ▼   │  │      state corrupt, policy withdrawn
+ *   a policy   └──┼────────────── SUSPENDED ◄──┘
+ *                 │                     │   │
+ *                 └─ fenced, fatal, close ──┴──► CLOSED
+ *
+ * T1 a decision is made only in RUNNING, on state that is the journal's up to its end.
+ * T2 one batch at a time: the next is begun when the commit of the one before it is known.
+ * T3 after an outcome that is not known nothing is assumed: the partition is taken over again.
+ * T4 what a listener is told of is in the journal; every record is told once and in order.
+ */
+import { Checkpointer } from "./checkpointer.ts";
+import { commitBatch } from "./commit-batch.ts";
+import type { Engine } from "./engine.ts";
+import {
+  asPipelineError,
+  FatalError,
+  type PipelineError,
+  RetryableError,
+  StateCorruptError,
+} from "./errors.ts";
+import { FailureCount } from "./failure-count.ts";
+import { InputQueue } from "./input-queue.ts";
+import type { CommittedRecord } from "./journal.ts";
+import { Listeners } from "./listeners.ts";
+import type { PartitionState } from "./partition-state.ts";
+import type { PartitionWriter } from "./ports.ts";
+import {
+  BatchBuilder,
+  type BatchContext,
+  type FetchedInput,
+  type StagedBatch,
+} from "./process-batch.ts";
+import { restorePartition } from "./restore.ts";
+import type { TaskContext, TaskState, TaskStatus } from "./task-context.ts";
+import { TickSender } from "./tick-sender.ts";
+
+const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  restoring: ["running", "suspended", "closed"],
+  running: ["restoring", "suspended", "closed"],
+  suspended: ["restoring", "suspended", "closed"],
+  closed: [],
+};
+
+const BACKOFF_MS_MIN = 250;
+const BACKOFF_MS_MAX = 5_000;
+/** Rebuilds in a row without a commit between them, before an operator must look. */
+const REBUILDS_MAX = 3;
+
+type Run = {
+  readonly writer: PartitionWriter;
+  readonly state: PartitionState;
+};
+
+export class StreamTask {
+  readonly #context: TaskContext;
+  readonly #abort = new AbortController();
+  readonly #queue: InputQueue;
+  readonly #ticks: TickSender;
+  readonly #checkpointer: Checkpointer | null;
+  readonly #failures = new FailureCount();
+  readonly #committed: Listeners<readonly CommittedRecord[]>;
+  readonly #statuses: Listeners<TaskStatus>;
+  #status: TaskStatus = { state: "restoring", detail: "restoring", error: null };
+  #engine: Engine | null;
+  #wakePolicy: (() => void) | null = null;
+  #held: PartitionState | null = null;
+  #toldSeq: number | null = null;
+  #backoffMs = BACKOFF_MS_MIN;
+  #rebuilds = 0;
+  #ended: Promise<void> | null = null;
+
+  /** @param engine null: no policy yet; nothing is decided until `setEngine`. */
+  constructor(context: TaskContext, engine: Engine | null) {
+    this.#context = context;
+    this.#engine = engine;
+    const { partition, log, codec, clock, logger, metrics, options } = context;
+    this.#queue = new InputQueue(log, partition, {
+      recordsMax: options.batch.inputsMax,
+      bytesMax: options.readBytesMax,
+    });
+    this.#ticks = new TickSender({ partition, log, codec, clock, metrics });
+    this.#checkpointer =
+      context.checkpoints === null
+        ? null
+        : new Checkpointer({
+            partition,
+            log,
+            store: context.checkpoints,
+            clock,
+            logger,
+            metrics,
+            everyRecords: options.checkpointEvery,
+          });
+    this.#committed = new Listeners(logger);
+    this.#statuses = new Listeners(logger);
+  }
+
+  get status(): TaskStatus {
+    return this.#status;
+  }
+
+  /** Records in journal order, once each, after they are durable. Returns what stops it. */
+  onCommitted(listener: (records: readonly CommittedRecord[]) => void): () => void {
+    return this.#committed.add(listener);
+  }
+
+  onStatus(listener: (status: TaskStatus) => void): () => void {
+    return this.#statuses.add(listener);
+  }
+
+  /** Decides from the next batch on under another policy; null: decides nothing more. */
+  setEngine(engine: Engine | null): void {
+    this.#engine = engine;
+    this.#wakePolicy?.();
+  }
+
+  start(): void {
+    this.#ended ??= this.#main();
+  }
+
+  /** Finishes the batch in flight, writes a checkpoint, lets go of the partition. */
+  async close(): Promise<void> {
+    this.#abort.abort();
+    this.#wakePolicy?.();
+    await this.#ended;
+    this.#become("closed", "closed", this.#status.error);
+  }
+
+  async #main(): Promise<void> {
+    while (!this.#abort.signal.aborted && this.#status.state !== "closed") {
+      try {
+        if (this.#engine === null) {
+          await this.#waitForPolicy();
+        } else {
+          this.#become("restoring", "restoring", null);
+          await this.#live();
+        }
+      } catch (error) {
+        await this.#recover(asPipelineError(error));
+      }
+    }
+  }
+
+  async #waitForPolicy(): Promise<void> {
+    this.#become("suspended", "no_policy", null);
+    await new Promise<void>((resolve) => {
+      this.#wakePolicy = resolve;
+      if (this.#engine !== null || this.#abort.signal.aborted) resolve();
+    });
+    this.#wakePolicy = null;
+  }
+
+  /** From the take-over until the task is closed, has no policy, or an error ends it. */
+  async #live(): Promise<void> {
+    const run = await this.#restore();
+    this.#become("running", "running", null);
+    try {
+      while (!this.#abort.signal.aborted && this.#engine !== null) {
+        await this.#turn(run, this.#engine);
+      }
+      await this.#checkpointer?.finish(run.state);
+    } finally {
+      await this.#checkpointer?.settled();
+      await run.writer.close();
+    }
+  }
+
+  async #restore(): Promise<Run> {
+    const { partition, log, ownership, checkpoints, codec, clock, logger, metrics } = this.#context;
+    const { options, fold, safeguards } = this.#context;
+    const startedMs = clock.nowMs();
+    const first = this.#toldSeq === null;
+    metrics.count("take_overs");
+    const held = this.#held;
+    // If the replay fails half way, what was held is not what it was: it is taken up again only
+    // when all of it has fitted.
+    this.#held = null;
+    const restored = await restorePartition(
+      {
+        ...{ partition, log, ownership, checkpoints, codec, clock, logger, safeguards, fold },
+        spanMs: options.journalSpanMs,
+        offsetsGraceMs: options.offsetsGraceMs,
+        onReplayed: (records) => {
+          if (!first) this.#tell(records);
+        },
+      },
+      held,
+    );
+    const { state, writer, source, mark, replayed } = restored;
+    this.#held = state;
+    this.#toldSeq ??= state.progress.seq;
+    if (source !== "held") {
+      this.#checkpointer?.begin(mark, source === "checkpoint", state.progress.seq - replayed);
+    }
+    const next = safeguards.positionsFromJournal
+      ? state.progress.next
+      : await writer.recordedOffsets();
+    this.#queue.reset(next);
+    this.#ticks.reset();
+    metrics.observe("restore", clock.nowMs() - startedMs);
+    logger.info("a partition was restored", { partition, source, replayed, ...next });
+    return { writer, state };
+  }
+
+  async #turn(run: Run, engine: Engine): Promise<void> {
+    await this.#queue.fill();
+    await this.#linger();
+    await this.#ticks.send(run.state);
+    const inputs = this.#failures.single ? 1 : this.#context.options.batch.inputsMax;
+    const builder = new BatchBuilder(this.#batchContext(engine), run.state);
+    const first = this.#gather(builder, inputs);
+    if (first === undefined && !this.#isIdleTooLong(run.state)) {
+      await this.#wait(run.state);
+      return;
+    }
+    if (first === undefined) builder.addIdle();
+    await this.#commit(run, builder.build(), first);
+  }
+
+  /** Waits for a batch to fill, up to its age; only where that is configured. */
+  async #linger(): Promise<void> {
+    const { lingerMs, batch } = this.#context.options;
+    const { size } = this.#queue;
+    if (lingerMs === 0 || size === 0 || size >= batch.inputsMax) return;
+    await this.#context.clock.sleep(lingerMs, this.#abort.signal);
+    await this.#queue.fill();
+  }
+
+  #gather(builder: BatchBuilder, inputsMax: number): FetchedInput | undefined {
+    const limits = { inputsMax, bytesMax: this.#context.options.batch.bytesMax };
+    let first: FetchedInput | undefined;
+    while (!builder.isFull(limits)) {
+      const input = this.#queue.peek();
+      if (input === undefined) break;
+      first ??= input;
+      const code = this.#failures.quarantine(input);
+      if (code === null) builder.add(input);
+      else builder.quarantine(input, code, "it cannot be written as a journal record");
+      this.#queue.take(input);
+    }
+    return first;
+  }
+
+  async #commit(run: Run, batch: StagedBatch, first: FetchedInput | undefined): Promise<void> {
+    const { clock, metrics, safeguards } = this.#context;
+    const startedMs = clock.nowMs();
+    const outcome = await commitBatch(run.writer, run.state, batch, safeguards);
+    if (outcome.type === "committed") {
+      this.#failures.succeeded(batch.inputs);
+      this.#backoffMs = BACKOFF_MS_MIN;
+      this.#rebuilds = 0;
+      this.#tell(outcome.records);
+      metrics.count("commits");
+      metrics.count("inputs", batch.inputs);
+      metrics.observe("commit", clock.nowMs() - startedMs);
+      this.#checkpointer?.committed(run.state);
+      return;
+    }
+    if (outcome.type === "unknown" && !safeguards.takeOverOnUnknown) {
+      this.#queue.reset(run.state.progress.next);
+      return;
+    }
+    this.#failures.failed(first, batch.inputs, outcome.type === "failed" && outcome.oversize);
+    this.#queue.reset(run.state.progress.next);
+    metrics.count(outcome.type === "failed" ? "commit_failures" : "commits_unknown");
+    if (outcome.type === "failed" && outcome.oversize) return;
+    throw retryable(outcome.error, outcome.type);
+  }
+
+  #isIdleTooLong(state: PartitionState): boolean {
+    const { clock, options } = this.#context;
+    if (state.progress.seq === 0) return false;
+    return clock.nowMs() - state.journalTimeMs >= options.idleRecordAfterMs;
+  }
+
+  async #wait(state: PartitionState): Promise<void> {
+    const { clock, log, options } = this.#context;
+    const nowMs = clock.nowMs();
+    const idleAtMs = state.journalTimeMs + options.idleRecordAfterMs;
+    const untilMs = Math.min(idleAtMs, this.#ticks.nextMs(state));
+    const timeoutMs = Math.min(Math.max(untilMs - nowMs, 1), options.waitMsMax);
+    await log.waitForNew(this.#queue.ends(), timeoutMs, this.#abort.signal);
+  }
+
+  #tell(records: readonly CommittedRecord[]): void {
+    const told = this.#toldSeq ?? 0;
+    const fresh = records.filter(({ record }) => record.seq > told);
+    const last = fresh[fresh.length - 1];
+    if (last === undefined) return;
+    this.#toldSeq = last.record.seq;
+    this.#committed.tell(fresh);
+  }
+
+  async #recover(error: PipelineError): Promise<void> {
+    const { partition, logger, clock } = this.#context;
+    logger.error("a partition stopped", {
+      ...error.context,
+      partition,
+      code: error.code,
+      disposition: error.disposition,
+      message: error.message,
+    });
+    if (error instanceof StateCorruptError && this.#rebuilds < REBUILDS_MAX) {
+      this.#rebuilds += 1;
+      this.#held = null;
+      this.#become("suspended", "restoring", error);
+    } else if (error.disposition === "retry") {
+      this.#become("suspended", "restoring", error);
+    } else {
+      this.#become("closed", error.disposition === "fenced" ? "not_owner" : "failed", error);
+      return;
+    }
+    await clock.sleep(this.#backoffMs, this.#abort.signal);
+    this.#backoffMs = Math.min(this.#backoffMs * 2, BACKOFF_MS_MAX);
+  }
+
+  #become(state: TaskState, detail: TaskStatus["detail"], error: PipelineError | null): void {
+    const before = this.#status;
+    if (before.state === state && before.detail === detail && before.error === error) return;
+    if (before.state !== state && !TRANSITIONS[before.state].includes(state)) {
+      throw new FatalError("unexpected", `a task cannot go from ${before.state} to ${state}`);
+    }
+    this.#status = { state, detail, error };
+    this.#statuses.tell(this.#status);
+  }
+
+  #batchContext(engine: Engine): BatchContext {
+    const { partition, log, codec, logger, metrics, options, safeguards } = this.#context;
+    return {
+      partition,
+      partitions: log.partitions,
+      hashEvery: options.hashEvery,
+      quarantine: safeguards.quarantine,
+      monotoneTime: safeguards.monotoneTime,
+      engine,
+      codec,
+      logger,
+      metrics,
+    };
+  }
+}
+
+function retryable(error: Error, outcome: "failed" | "unknown"): PipelineError {
+  if (error instanceof RetryableError) return error;
+  const code = outcome === "unknown" ? "outcome_unknown" : "log_unavailable";
+  return new RetryableError(code, `a commit did not succeed: ${error.message}`, { cause: error });
+}

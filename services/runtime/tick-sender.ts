@@ -1,0 +1,52 @@
+import type { PartitionState } from "./partition-state.ts";
+import type { Clock, Codec, Log, Metrics } from "./ports.ts";
+
+/** Least time between two ticks: the log's clock may be behind ours, and a tick then finds nothing due. */
+const BETWEEN_TICKS_MS = 250;
+
+export type TickContext = {
+  readonly partition: number;
+  readonly log: Log;
+  readonly codec: Codec;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+};
+
+/**
+ * Appends a tick to the verdicts when a deadline has passed on the local clock. The clock decides only
+ * when to ask: what falls due is decided by the tick's append time.
+ */
+export class TickSender {
+  readonly #context: TickContext;
+  #sentAtMs = Number.NEGATIVE_INFINITY;
+  /** Offset of the last tick sent; null: none, or not known any more. */
+  #sentOffset: number | null = null;
+
+  constructor(context: TickContext) {
+    this.#context = context;
+  }
+
+  reset(): void {
+    this.#sentOffset = null;
+  }
+
+  /** When to look again, in ms of the local clock. */
+  nextMs(state: PartitionState): number {
+    const deadlineMs = state.deadlines.nextMs();
+    if (deadlineMs === undefined) return Number.POSITIVE_INFINITY;
+    return Math.max(deadlineMs, this.#sentAtMs + BETWEEN_TICKS_MS);
+  }
+
+  async send(state: PartitionState): Promise<void> {
+    const { partition, log, codec, clock, metrics } = this.#context;
+    if (clock.nowMs() < this.nextMs(state)) return;
+    const underWay = this.#sentOffset !== null && state.progress.next.verdicts <= this.#sentOffset;
+    if (underWay) return;
+    this.#sentAtMs = clock.nowMs();
+    const [appended] = await log.append([
+      { topic: "verdicts", partition, key: null, value: codec.encodeTick() },
+    ]);
+    this.#sentOffset = appended?.offset ?? null;
+    metrics.count("ticks");
+  }
+}
