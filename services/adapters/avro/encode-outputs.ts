@@ -9,6 +9,7 @@ import {
   IDEMPOTENCY_HEADER,
   type RefusedCall,
 } from "./output-records.ts";
+import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 
 /** Secrets that idempotency keys are made with, by their id. */
@@ -57,7 +58,9 @@ export function encodeDecision(
   }
 }
 
-function allowedCall(event: CallAllowed, key: string, inputOffset: number): AllowedCall {
+type Written<T> = T & RawTrace & RawCloudEvent;
+
+function allowedCall(event: CallAllowed, key: string, inputOffset: number): Written<AllowedCall> {
   return {
     decisionId: event.decisionId,
     tenantId: event.tenantId,
@@ -86,15 +89,42 @@ function allowedCall(event: CallAllowed, key: string, inputOffset: number): Allo
     notAfterMs: event.notAfterMs,
     timeLimitMs: event.timeLimitMs,
     inputOffset,
+    traceparent: null,
+    tracestate: null,
+    ceId: null,
+    ceSource: null,
+    ceType: null,
+    ceTime: null,
   };
 }
 
 /** The refusal's own fields stand at the top of the record, as agents read them. */
-type WrittenRefusal = Omit<RefusedCall, "refusal"> & CallRefused["refusal"];
+type FlatRefusal = Omit<RefusedCall, "refusal"> & CallRefused["refusal"];
 
-function refusedCall(event: CallRefused, inputOffset: number): WrittenRefusal {
+function refusedCall(event: CallRefused, inputOffset: number): Written<FlatRefusal> {
+  const { refusal } = event;
   return {
-    ...event.refusal,
+    schemaVersion: refusal.schemaVersion,
+    decisionId: refusal.decisionId,
+    callId: refusal.callId,
+    tool: refusal.tool,
+    arguments: refusal.arguments,
+    reason: refusal.reason,
+    message: refusal.message,
+    duplicate: refusal.duplicate,
+    note: refusal.note,
+    rule: refusal.rule,
+    policy: refusal.policy,
+    level: refusal.level,
+    count: refusal.count,
+    retryable: refusal.retryable,
+    disposition: refusal.disposition,
+    previousCall: refusal.previousCall,
+    previousResult: refusal.previousResult,
+    conflict: refusal.conflict,
+    resolution: refusal.resolution,
+    suggestedNext: refusal.suggestedNext,
+    problems: refusal.problems,
     tenantId: event.tenantId,
     conversationId: event.conversationId,
     agentId: event.agentId,
@@ -104,10 +134,16 @@ function refusedCall(event: CallRefused, inputOffset: number): WrittenRefusal {
     warnings: event.warnings,
     approvalId: event.approvalId,
     inputOffset,
+    traceparent: null,
+    tracestate: null,
+    ceId: null,
+    ceSource: null,
+    ceType: null,
+    ceTime: null,
   };
 }
 
-function heldCall(event: CallHeld, inputOffset: number): HeldCall {
+function heldCall(event: CallHeld, inputOffset: number): Written<HeldCall> {
   return {
     decisionId: event.decisionId,
     approvalId: event.holdId,
@@ -136,6 +172,12 @@ function heldCall(event: CallHeld, inputOffset: number): HeldCall {
     exclusive: event.call.exclusive,
     warnings: event.warnings,
     inputOffset,
+    traceparent: null,
+    tracestate: null,
+    ceId: null,
+    ceSource: null,
+    ceType: null,
+    ceTime: null,
   };
 }
 

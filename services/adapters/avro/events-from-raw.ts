@@ -84,7 +84,7 @@ function decisionFromRaw(
       const { openedAtMs, attempt } = occurrence;
       const opened = { decisionId: occurrence.decisionId ?? raw.decisionId, openedAtMs, attempt };
       const limits = { notAfterMs, timeLimitMs, idempotencyArgument };
-      const call = plainCallFacts(part(raw.call));
+      const call = plainCallFacts(part(raw.call), raw.actionKey);
       return { type: kind, ...base, keyId, occurrence: opened, ...limits, call };
     }
     case "refused":
@@ -93,7 +93,7 @@ function decisionFromRaw(
       const { holdId, expiresAtMs, requireReason, approvals, holdNumber } = part(raw.held);
       const { ruleDigest, message, rule } = part(raw.held);
       const hold = { holdId, expiresAtMs, requireReason, approvals, holdNumber, ruleDigest };
-      const call = plainCallFacts(part(raw.call));
+      const call = plainCallFacts(part(raw.call), raw.actionKey);
       return { type: kind, ...base, ...hold, message, rule, call };
     }
   }
@@ -146,7 +146,7 @@ function refusedFromRaw(raw: RawRefused, base: DecisionBase): RefusedPart {
     strike: strikeFromRaw(raw.strike),
     raised: raisedFromRaw(raw.raised),
     cycle: raw.cycle,
-    answered: answeredFromRaw(raw.answered),
+    answered: answeredFromRaw(raw.answered, base.actionKey),
   };
 }
 
@@ -160,9 +160,9 @@ function raisedFromRaw(raw: Raised | null): Raised | null {
   return { acknowledgement, userInput, ended: optionalMember(ENDS, ended) };
 }
 
-function answeredFromRaw(raw: CallRefused["answered"]): CallRefused["answered"] {
+function answeredFromRaw(raw: RawRefused["answered"], actionKey: string): CallRefused["answered"] {
   if (raw === null) return null;
-  return { call: plainCallFacts(raw.call), outputDigest: raw.outputDigest };
+  return { call: plainCallFacts(raw.call, actionKey), outputDigest: raw.outputDigest };
 }
 
 function callFromRaw(raw: RawCall): RawCall {

@@ -1,6 +1,7 @@
 /** Events as they are written. Sub-records are passed as they are where core and schema agree. */
 import type {
   CallAllowed,
+  CallFacts,
   CallHeld,
   CallRefused,
   DecisionEvent,
@@ -11,6 +12,7 @@ import type {
 import type {
   RawAllowed,
   RawCall,
+  RawCallFacts,
   RawDecision,
   RawEvent,
   RawHeld,
@@ -25,21 +27,29 @@ export function eventToRaw(event: GateEvent, revision: string): RawEvent {
     case "allowed":
     case "refused":
     case "held":
-      return { kind: event.type, decision: decisionToRaw(event, revision) };
+      return rawEvent(event.type, decisionToRaw(event, revision), null);
     case "repeated":
-      return { kind: "repeated", decision: decisionToRaw(event.decision, revision) };
+      return rawEvent("repeated", decisionToRaw(event.decision, revision), null);
     case "result_recorded":
-      return { kind: event.type, call: callToRaw(event), result: resultToRaw(event) };
+      return { ...rawEvent(event.type, null, callToRaw(event)), result: resultToRaw(event) };
     case "outcome_unknown":
-      return { kind: event.type, call: callToRaw(event) };
+      return rawEvent(event.type, null, callToRaw(event));
     case "reconciled": {
       const { outcome, by, reason } = event;
-      return { kind: event.type, call: callToRaw(event), reconciled: { outcome, by, reason } };
+      const raw = rawEvent(event.type, null, callToRaw(event));
+      return { ...raw, reconciled: { outcome, by, reason } };
     }
     case "ignored":
-      return { kind: event.type, ignored: event };
+      return { ...rawEvent(event.type, null, null), ignored: event };
   }
 }
+
+/** Nulls are written out: a field that is absent costs more to write than one that is null. */
+function rawEvent(kind: string, decision: RawDecision | null, call: RawCall | null): RawEvent {
+  return { kind, decision, call, result: null, reconciled: null, ignored: null };
+}
+
+const NONE_SEALED: readonly never[] = [];
 
 function decisionToRaw(event: DecisionEvent, revision: string): RawDecision {
   return {
@@ -69,7 +79,10 @@ function decisionToRaw(event: DecisionEvent, revision: string): RawDecision {
     approvedBy: event.approvedBy,
     nameDropAtMs: event.nameDropAtMs,
     evicted: event.evicted,
-    call: event.type === "refused" ? null : event.call,
+    sealed: NONE_SEALED,
+    traceparent: null,
+    tracestate: null,
+    call: event.type === "refused" ? null : factsToRaw(event.call, event.actionKey),
     allowed: event.type === "allowed" ? allowedToRaw(event) : null,
     refused: event.type === "refused" ? refusedToRaw(event) : null,
     held: event.type === "held" ? heldToRaw(event) : null,
@@ -97,7 +110,26 @@ function refusedToRaw(event: CallRefused): RawRefused {
     strike: event.strike,
     raised: event.raised,
     cycle: event.cycle,
-    answered: event.answered,
+    answered: answeredToRaw(event),
+  };
+}
+
+function answeredToRaw({ answered, actionKey }: CallRefused): RawRefused["answered"] {
+  if (answered === null) return null;
+  return { call: factsToRaw(answered.call, actionKey), outputDigest: answered.outputDigest };
+}
+
+function factsToRaw(call: CallFacts, actionKey: string): RawCallFacts {
+  return {
+    twinKey: unless(call.twinKey, actionKey),
+    resources: call.resources,
+    exclusive: call.exclusive,
+    windowUntilMs: call.windowUntilMs,
+    dropAtMs: call.dropAtMs,
+    ringSize: call.ringSize,
+    repeats: call.repeats,
+    rates: call.rates,
+    grant: call.grant,
   };
 }
 

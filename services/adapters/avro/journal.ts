@@ -18,49 +18,29 @@ import { verdictFromRaw, verdictToRaw } from "./verdict.ts";
  * @throws FatalError where a field is not what the schema says.
  */
 export function encodeJournal(types: RecordTypes, record: JournalRecord): Uint8Array {
-  const { seq, prevHash, next, clocks, previousAtMs, policyRevision, stateHash } = record;
-  const events = record.events.map((event) => eventToRaw(event, policyRevision));
+  const { input, events, policyRevision } = record;
+  const decided = input.type === "decided" ? input.input : null;
   const raw: RawJournal = {
-    seq,
-    prevHash,
-    ...inputToRaw(record),
-    next,
-    clocks,
-    previousAtMs,
+    seq: record.seq,
+    prevHash: record.prevHash,
+    inputKind: decided === null ? input.type : decided.type,
+    at: input.type === "idle" ? null : input.at,
+    quarantineCode: input.type === "quarantined" ? input.code : null,
+    proposal: decided?.type === "proposal" ? proposalToRaw(decided, decisionOf(events)) : null,
+    result: decided?.type === "result" ? resultToRaw(decided) : null,
+    verdict: decided?.type === "verdict" ? verdictToRaw(decided) : null,
+    next: record.next,
+    clocks: record.clocks,
+    previousAtMs: record.previousAtMs,
     policyRevision,
-    events,
-    stateHash,
+    events: events.map((event) => eventToRaw(event, policyRevision)),
+    stateHash: record.stateHash,
+    ceId: null,
+    ceSource: null,
+    ceType: null,
+    ceTime: null,
   };
   return types["decision-event"].encode(raw);
-}
-
-type RawInput = Pick<
-  RawJournal,
-  "inputKind" | "at" | "quarantineCode" | "proposal" | "result" | "verdict"
->;
-
-function inputToRaw({ input, events }: JournalRecord): RawInput {
-  switch (input.type) {
-    case "idle":
-      return { inputKind: "idle" };
-    case "quarantined":
-      return { inputKind: "quarantined", at: input.at, quarantineCode: input.code };
-    case "decided":
-      return { inputKind: input.input.type, at: input.at, ...decidedToRaw(input.input, events) };
-  }
-}
-
-function decidedToRaw(input: GateInput, events: readonly GateEvent[]): Partial<RawInput> {
-  switch (input.type) {
-    case "proposal":
-      return { proposal: proposalToRaw(input, decisionOf(events)) };
-    case "result":
-      return { result: resultToRaw(input) };
-    case "verdict":
-      return { verdict: verdictToRaw(input) };
-    case "tick":
-      return {};
-  }
 }
 
 /** The decision that a proposal's record may lean on: that of its first event. */
@@ -89,6 +69,8 @@ function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined
     estimatedCost: input.estimatedCost,
     confirmation: input.confirmation,
     rejected: input.rejected,
+    traceparent: null,
+    tracestate: null,
   };
 }
 
@@ -141,7 +123,7 @@ function inputFromRaw(raw: RawJournal, events: readonly GateEvent[]): JournalRec
     case "idle":
       return { type: "idle" };
     case "quarantined": {
-      const code = optionalMember(QUARANTINES, raw.quarantineCode ?? null);
+      const code = optionalMember(QUARANTINES, raw.quarantineCode);
       return { type: "quarantined", at: positionOf(raw), code: part(code) };
     }
     case "proposal":

@@ -16,6 +16,7 @@ import type {
 import type { CallError, Money } from "../../core/inputs.ts";
 import type { PerInput } from "../../runtime/topics.ts";
 import { CALL_STATUSES, DISPOSITIONS, member, REASONS, RESOLUTIONS } from "./closed-lists.ts";
+import type { RawCallFacts } from "./raw-journal.ts";
 import { UndecodableError } from "./record-types.ts";
 
 export function plainMoney(raw: Money | null): Money | null {
@@ -49,9 +50,9 @@ export function plainEffects(raw: readonly ExclusiveEffect[]): readonly Exclusiv
   return raw.map(({ resource, kind, rule }) => ({ resource, kind, rule }));
 }
 
-export function plainCallFacts(raw: CallFacts): CallFacts {
+export function plainCallFacts(raw: RawCallFacts, actionKey: string): CallFacts {
   return {
-    twinKey: raw.twinKey,
+    twinKey: raw.twinKey ?? actionKey,
     resources: raw.resources,
     exclusive: plainEffects(raw.exclusive),
     windowUntilMs: raw.windowUntilMs,

@@ -10,6 +10,7 @@ import {
   toolProblem,
 } from "./input-rules.ts";
 import { plainMoney } from "./plain.ts";
+import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 
 /** What the envelope says, whichever form it came in. */
@@ -36,7 +37,7 @@ type WrittenProposal = Omit<Envelope, "arguments"> & { readonly arguments: Buffe
  */
 export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Array {
   const type = typeof proposal.arguments === "string" ? types.proposedText : types["proposed-call"];
-  const written: WrittenProposal = {
+  const written: WrittenProposal & RawTrace & RawCloudEvent = {
     tenantId: proposal.tenantId,
     conversationId: proposal.conversationId,
     callId: proposal.callId,
@@ -49,6 +50,12 @@ export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Arr
     assistantText: proposal.assistantText,
     estimatedCost: proposal.estimatedCost,
     confirmation: proposal.confirmation,
+    traceparent: null,
+    tracestate: null,
+    ceId: null,
+    ceSource: null,
+    ceType: null,
+    ceTime: null,
   };
   return type.encode(written);
 }
@@ -56,20 +63,8 @@ export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Arr
 /** A proposal out of Avro. @throws UndecodableError */
 export function decodeProposal(types: RecordTypes, value: Uint8Array): DecodedInput {
   const raw = types.proposedText.decode(value) as WrittenProposal & { readonly arguments: string };
+  // Spelled out, not spread: this runs once for each call.
   return toInput({
-    ...envelopeOf(raw),
-    arguments: raw.arguments.includes("\ufffd") ? originalBytes(types, value) : raw.arguments,
-  });
-}
-
-/** Bytes that are not UTF-8 read as text with U+FFFD in it; the strict parser must see the bytes. */
-function originalBytes(types: RecordTypes, value: Uint8Array): Uint8Array {
-  const raw = types["proposed-call"].decode(value) as { readonly arguments: Buffer };
-  return new Uint8Array(raw.arguments);
-}
-
-function envelopeOf(raw: WrittenProposal): Omit<Envelope, "arguments"> {
-  return {
     tenantId: raw.tenantId,
     conversationId: raw.conversationId,
     callId: raw.callId,
@@ -77,10 +72,17 @@ function envelopeOf(raw: WrittenProposal): Omit<Envelope, "arguments"> {
     turn: raw.turn,
     step: raw.step,
     tool: raw.tool,
+    arguments: raw.arguments.includes("\ufffd") ? originalBytes(types, value) : raw.arguments,
     assistantText: raw.assistantText,
     estimatedCost: plainMoney(raw.estimatedCost),
     confirmation: raw.confirmation,
-  };
+  });
+}
+
+/** Bytes that are not UTF-8 read as text with U+FFFD in it; the strict parser must see the bytes. */
+function originalBytes(types: RecordTypes, value: Uint8Array): Uint8Array {
+  const raw = types["proposed-call"].decode(value) as { readonly arguments: Buffer };
+  return new Uint8Array(raw.arguments);
 }
 
 /**

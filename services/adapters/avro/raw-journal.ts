@@ -1,7 +1,4 @@
-/**
- * The journal record as its schema has it. Parts that are null may be left out when writing; when
- * reading, every field is there.
- */
+/** The journal record as its schema has it. */
 import type {
   CallFacts,
   CallHeld,
@@ -34,8 +31,17 @@ export type RawRefusal = Omit<
   readonly policy: string | null;
 };
 
-export type RawRefused = Pick<CallRefused, "strike" | "raised" | "cycle" | "answered"> & {
+export type RawCallFacts = Omit<CallFacts, "twinKey"> & {
+  /** Null: the action key of the decision. */
+  readonly twinKey: string | null;
+};
+
+export type RawRefused = Pick<CallRefused, "strike" | "raised" | "cycle"> & {
   readonly refusal: RawRefusal;
+  readonly answered: {
+    readonly call: RawCallFacts;
+    readonly outputDigest: string | null;
+  } | null;
 };
 
 export type RawAllowed = {
@@ -62,14 +68,27 @@ export type RawHeld = Pick<
   | "rule"
 >;
 
-export type RawDecision = Omit<DecisionBase, "policy"> & {
-  /** Null: that of the record. */
-  readonly policy: string | null;
-  readonly call?: CallFacts | null;
-  readonly allowed?: RawAllowed | null;
-  readonly refused?: RawRefused | null;
-  readonly held?: RawHeld | null;
+/** Trace context: carried by record headers as yet; the fields are null. */
+export type RawTrace = { readonly traceparent: null; readonly tracestate: null };
+
+/** CloudEvents attributes: null says that they are what the schema derives. */
+export type RawCloudEvent = {
+  readonly ceId: null;
+  readonly ceSource: null;
+  readonly ceType: null;
+  readonly ceTime: null;
 };
+
+export type RawDecision = Omit<DecisionBase, "policy"> &
+  RawTrace & {
+    readonly sealed: readonly never[];
+    /** Null: that of the record. */
+    readonly policy: string | null;
+    readonly call: RawCallFacts | null;
+    readonly allowed: RawAllowed | null;
+    readonly refused: RawRefused | null;
+    readonly held: RawHeld | null;
+  };
 
 export type RawCall = {
   readonly tenantId: string;
@@ -95,15 +114,15 @@ export type RawRecordedResult = {
 
 export type RawEvent = {
   readonly kind: string;
-  readonly decision?: RawDecision | null;
-  readonly call?: RawCall | null;
-  readonly result?: RawRecordedResult | null;
-  readonly reconciled?: {
+  readonly decision: RawDecision | null;
+  readonly call: RawCall | null;
+  readonly result: RawRecordedResult | null;
+  readonly reconciled: {
     readonly outcome: string;
     readonly by: string;
     readonly reason: string | null;
   } | null;
-  readonly ignored?: {
+  readonly ignored: {
     readonly tenantId: string;
     readonly conversationId: string;
     readonly input: string;
@@ -112,7 +131,7 @@ export type RawEvent = {
   } | null;
 };
 
-export type RawProposal = {
+export type RawProposal = RawTrace & {
   /** Null: the first event's decision has the same. */
   readonly named: RawName | null;
   readonly argumentsText: string | null;
@@ -123,7 +142,9 @@ export type RawProposal = {
   readonly rejected: { readonly reason: string; readonly message: string } | null;
 };
 
-export type RawResult = {
+export type RawResult = RawTrace & {
+  readonly executorId: null;
+  readonly attempt: null;
   readonly tenantId: string;
   readonly conversationId: string;
   readonly callId: string;
@@ -137,7 +158,11 @@ export type RawResult = {
   readonly cost: Money | null;
 };
 
-export type RawVerdict = {
+export type RawVerdict = RawTrace & {
+  readonly callId: null;
+  readonly actionKey: null;
+  readonly ruleDigest: null;
+  readonly scope: null;
   readonly kind: string;
   readonly tenantId: string | null;
   readonly conversationId: string | null;
@@ -152,20 +177,20 @@ export type RawVerdict = {
   readonly untilMs: number | null;
 };
 
-export type RawJournal = {
+export type RawJournal = RawCloudEvent & {
   readonly seq: number;
   readonly prevHash: string;
   readonly inputKind: string;
-  readonly at?: {
+  readonly at: {
     readonly topic: string;
     readonly partition: number;
     readonly offset: number;
     readonly appendTimeMs: number;
   } | null;
-  readonly quarantineCode?: string | null;
-  readonly proposal?: RawProposal | null;
-  readonly result?: RawResult | null;
-  readonly verdict?: RawVerdict | null;
+  readonly quarantineCode: string | null;
+  readonly proposal: RawProposal | null;
+  readonly result: RawResult | null;
+  readonly verdict: RawVerdict | null;
   readonly next: PerInput;
   readonly clocks: PerInput;
   readonly previousAtMs: number;

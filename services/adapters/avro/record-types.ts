@@ -33,7 +33,7 @@ const LOW_AT = FRAME.prefixLength - 8;
 const HIGH_AT = FRAME.prefixLength - 4;
 
 /** Records are written side by side into chunks; what is handed out is a view of one. */
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 /** Bytes of the chunk in use, shared by all schemas of a codec. */
 export class ByteArena {

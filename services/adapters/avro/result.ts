@@ -42,6 +42,10 @@ export function resultToRaw(result: ResultInput): RawResult {
     error: result.error,
     durationMs: result.durationMs,
     cost: result.cost,
+    executorId: null,
+    attempt: null,
+    traceparent: null,
+    tracestate: null,
   };
 }
 

@@ -40,6 +40,12 @@ export function verdictToRaw(verdict: VerdictInput): RawVerdict {
     tool: verdict.tool,
     calls: verdict.calls,
     untilMs: verdict.untilMs,
+    callId: null,
+    actionKey: null,
+    ruleDigest: null,
+    scope: null,
+    traceparent: null,
+    tracestate: null,
   };
 }
 

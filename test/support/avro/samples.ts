@@ -1,0 +1,273 @@
+// One value of every kind that the codec knows, all fields set. Golden bytes and benches use them:
+// a change here changes the golden files.
+import type {
+  CallAllowed,
+  CallFacts,
+  CallHeld,
+  CallRefused,
+  DecisionBase,
+  GateEvent,
+} from "../../../services/core/events.ts";
+import type {
+  GateInput,
+  ProposalInput,
+  ResultInput,
+  VerdictInput,
+} from "../../../services/core/inputs.ts";
+import type { InputPosition, JournalRecord } from "../../../services/runtime/journal.ts";
+
+const AT_MS = 1_750_000_000_123;
+const REVISION = `sha256:${"5c".repeat(32)}`;
+
+export const SAMPLE_SECRETS: ReadonlyMap<string, Uint8Array> = new Map([
+  ["k1", new Uint8Array(32).fill(7)],
+]);
+
+export const SAMPLE_PROPOSAL: ProposalInput = {
+  type: "proposal",
+  tenantId: "default",
+  conversationId: "conversation-7f3a",
+  callId: "call_Zx81kQ",
+  agentId: "agent-1",
+  turn: "3",
+  step: "7",
+  tool: "create_invoice",
+  arguments: '{"amount_cents":129900,"currency":"EUR","customer_id":"cus_8812","lines":[1,2,3]}',
+  assistantText: "I will create the invoice now.",
+  estimatedCost: { microUnits: 1_500, currency: "USD" },
+  confirmation: "confirmation-1",
+  rejected: null,
+};
+
+/** As most agents send it: nothing optional. */
+export const PLAIN_PROPOSAL: ProposalInput = {
+  ...SAMPLE_PROPOSAL,
+  assistantText: null,
+  estimatedCost: null,
+  confirmation: null,
+};
+
+const CALL: CallFacts = {
+  twinKey: "ab".repeat(32),
+  resources: ["customer/cus_8812", "invoice"],
+  exclusive: [{ resource: "invoice", kind: "create", rule: "tool_schemas.create_invoice" }],
+  windowUntilMs: AT_MS + 300_000,
+  dropAtMs: AT_MS + 86_400_000,
+  ringSize: 64,
+  repeats: 1,
+  rates: [{ key: "tier:writes", windowMs: 60_000 }],
+  grant: { tier: "writes", expiresAtMs: AT_MS + 3_600_000 },
+};
+
+const BASE: DecisionBase = {
+  decisionId: "0123456789abcdef0123456789abcdef",
+  tenantId: SAMPLE_PROPOSAL.tenantId,
+  conversationId: SAMPLE_PROPOSAL.conversationId,
+  callId: SAMPLE_PROPOSAL.callId,
+  agentId: SAMPLE_PROPOSAL.agentId,
+  turn: SAMPLE_PROPOSAL.turn,
+  step: SAMPLE_PROPOSAL.step,
+  tool: SAMPLE_PROPOSAL.tool,
+  arguments: SAMPLE_PROPOSAL.arguments as string,
+  argumentsDigest: "cd".repeat(32),
+  actionKey: "ef".repeat(32),
+  atMs: AT_MS,
+  proposalsAtMs: AT_MS - 5,
+  policy: REVISION,
+  tier: "writes",
+  isRead: false,
+  warnings: [{ reason: "loop_no_progress", message: "nothing new came back", rule: "loops" }],
+  shadow: [{ reason: "near_duplicate", message: "almost the same", rule: "similarity" }],
+  fresh: true,
+  stateDropAtMs: AT_MS + 86_400_000,
+  entersTurn: true,
+  confirmation: "confirmation-1",
+  approvalId: "fedcba9876543210fedcba9876543210",
+  approvedBy: ["ann@example.org"],
+  nameDropAtMs: AT_MS + 3_600_000,
+  evicted: { reads: ["r1"], names: ["n1"], writes: ["w1"], resources: ["x1"] },
+};
+
+export const ALLOWED: CallAllowed = {
+  type: "allowed",
+  ...BASE,
+  keyId: "k1",
+  occurrence: { decisionId: "11".repeat(16), openedAtMs: AT_MS - 1_000, attempt: 2 },
+  notAfterMs: AT_MS + 30_000,
+  timeLimitMs: 60_000,
+  idempotencyArgument: "idempotency_key",
+  call: CALL,
+};
+
+/** As most decisions are: nothing optional. */
+export const PLAIN_ALLOWED: CallAllowed = {
+  ...ALLOWED,
+  warnings: [],
+  shadow: [],
+  fresh: false,
+  confirmation: null,
+  approvalId: null,
+  approvedBy: [],
+  evicted: null,
+  occurrence: { decisionId: BASE.decisionId, openedAtMs: AT_MS, attempt: 1 },
+  idempotencyArgument: null,
+  call: { ...CALL, twinKey: BASE.actionKey, grant: null },
+};
+
+export const HELD: CallHeld = {
+  type: "held",
+  ...BASE,
+  holdId: "ba".repeat(16),
+  expiresAtMs: AT_MS + 900_000,
+  requireReason: true,
+  approvals: 2,
+  holdNumber: 1,
+  ruleDigest: "dc".repeat(32),
+  message: "This call needs a person's approval.",
+  rule: "authorization.tiers.destructive",
+  call: CALL,
+};
+
+export const REFUSED: CallRefused = {
+  type: "refused",
+  ...BASE,
+  refusal: {
+    schemaVersion: 1,
+    decisionId: BASE.decisionId,
+    callId: BASE.callId,
+    tool: BASE.tool,
+    arguments: BASE.arguments,
+    reason: "duplicate_call",
+    message: "You already made this exact call and it succeeded.",
+    duplicate: true,
+    note: "This tool call was already made in this turn with identical arguments.",
+    rule: "deduplication",
+    policy: REVISION,
+    level: 1,
+    count: 2,
+    retryable: false,
+    disposition: "use_previous_result",
+    previousCall: {
+      callId: "call_1",
+      decisionId: "22".repeat(16),
+      tool: "create_invoice",
+      atMs: AT_MS - 60_000,
+      status: "succeeded",
+    },
+    previousResult: { inline: '{"id":"inv_1"}', digest: "aa".repeat(32), bytes: 14 },
+    conflict: { resource: "invoice", path: ["create_invoice", "invoice", "create_invoice"] },
+    resolution: { type: "retry_after", retryAfterMs: 1_500, approvalId: "33".repeat(16) },
+    suggestedNext: ["get_invoice", "list_invoices"],
+    problems: [{ path: "$.amount_cents", message: "must be a whole number" }],
+  },
+  strike: { key: "action:1", count: 2, step: "7" },
+  raised: { acknowledgement: true, userInput: false, ended: "turn" },
+  cycle: ["k1", "k2"],
+  answered: { call: CALL, outputDigest: "aa".repeat(32) },
+};
+
+const CALL_REFERENCE = {
+  tenantId: BASE.tenantId,
+  conversationId: BASE.conversationId,
+  decisionId: BASE.decisionId,
+  callId: BASE.callId,
+  tool: BASE.tool,
+  atMs: AT_MS,
+};
+
+/** One event of every kind. */
+export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } = {
+  allowed: ALLOWED,
+  refused: REFUSED,
+  held: HELD,
+  repeated: {
+    type: "repeated",
+    tenantId: BASE.tenantId,
+    conversationId: BASE.conversationId,
+    decisionId: BASE.decisionId,
+    decision: ALLOWED,
+  },
+  result_recorded: {
+    type: "result_recorded",
+    ...CALL_REFERENCE,
+    status: "failed",
+    output: "HTTP 503",
+    outputDigest: "bb".repeat(32),
+    outputBytes: 8,
+    whole: true,
+    error: { code: "503", message: "service unavailable", retryable: true },
+    transient: true,
+    durationMs: 412,
+    cost: { microUnits: 2_000, currency: "EUR" },
+    evicted: { reads: [], names: [], writes: [], resources: [] },
+  },
+  outcome_unknown: { type: "outcome_unknown", ...CALL_REFERENCE },
+  reconciled: {
+    type: "reconciled",
+    ...CALL_REFERENCE,
+    outcome: "succeeded",
+    by: "ops@example.org",
+    reason: "seen in the ledger",
+  },
+  ignored: {
+    type: "ignored",
+    tenantId: BASE.tenantId,
+    conversationId: BASE.conversationId,
+    input: "approve",
+    why: "already_decided",
+    id: "44".repeat(16),
+  },
+};
+
+export const SAMPLE_RESULT: ResultInput = {
+  type: "result",
+  tenantId: BASE.tenantId,
+  conversationId: BASE.conversationId,
+  callId: BASE.callId,
+  decisionId: BASE.decisionId,
+  status: "failed",
+  output: "HTTP 503 – später",
+  outputDigest: "bb".repeat(32),
+  outputBytes: 19,
+  error: { code: "503", message: "service unavailable", retryable: true },
+  durationMs: 412,
+  cost: { microUnits: 2_000, currency: "EUR" },
+};
+
+export const SAMPLE_VERDICT: VerdictInput = {
+  type: "verdict",
+  kind: "approve",
+  tenantId: BASE.tenantId,
+  conversationId: BASE.conversationId,
+  approvalId: "ba".repeat(16),
+  decisionId: BASE.decisionId,
+  outcome: "succeeded",
+  tier: "writes",
+  tool: "create_invoice",
+  calls: 3,
+  untilMs: AT_MS + 60_000,
+  by: "ann@example.org",
+  reason: "looked at it",
+};
+
+export const SAMPLE_POSITION: InputPosition = {
+  topic: "proposals",
+  partition: 3,
+  offset: 41_234,
+  appendTimeMs: AT_MS,
+};
+
+/** A journal record of that input and those events. */
+export function journalOf(input: GateInput, events: readonly GateEvent[]): JournalRecord {
+  return {
+    seq: 40_000,
+    prevHash: "9f".repeat(32),
+    input: { type: "decided", at: SAMPLE_POSITION, input },
+    next: { proposals: 41_235, results: 40_111, verdicts: 12 },
+    clocks: { proposals: AT_MS, results: AT_MS - 20, verdicts: AT_MS - 5_000 },
+    previousAtMs: AT_MS - 1,
+    policyRevision: REVISION,
+    events,
+    stateHash: null,
+  };
+}
