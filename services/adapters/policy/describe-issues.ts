@@ -61,6 +61,7 @@ function unknownInVariant(key: string, path: readonly PathSegment[], map: unknow
 
 function describe(issue: Issue, value: unknown): Text {
   if (value === null) return { message: "is empty", mend: "give it a value, or remove the key" };
+  if (issue.message.includes("\n")) return ownText(issue.message);
   switch (issue.code) {
     case "invalid_type":
       return wrongType(issue.expected, value);
@@ -121,7 +122,6 @@ function wrongAlternative(issue: z.core.$ZodIssueInvalidUnion, value: unknown): 
 }
 
 function outOfBounds(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): Text {
-  if (issue.message.includes("\n")) return ownText(issue.message);
   const least = issue.code === "too_small";
   const bound = String(least ? issue.minimum : issue.maximum);
   const side = least ? "at least" : "at most";

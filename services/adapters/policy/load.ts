@@ -79,13 +79,10 @@ function inOrder(problems: readonly PolicyProblem[]): readonly PolicyProblem[] {
 function warningsOf(document: PolicyDocument, positions: Positions): readonly PolicyProblem[] {
   const tools = Object.keys(document.tool_schemas ?? {});
   if (tools.length > 0 || (document.authorization?.tiers ?? []).length > 0) return [];
-  const first = positions.values().next().value;
+  const top = locateIn(positions, "") ?? { file: OBJECT_NAME, line: 0, column: 0, path: "" };
   return [
     {
-      file: first?.file ?? OBJECT_NAME,
-      line: first === undefined ? 0 : 1,
-      column: first === undefined ? 0 : 1,
-      path: "",
+      ...top,
       message: "names neither tools nor tiers, so every tool is known and counts as a write",
       mend: "declare tools under `tool_schemas`, or tiers under `authorization`",
     },

@@ -15,16 +15,28 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** Insertions, deletions and replacements between two words. */
+/** Insertions, deletions, replacements and swaps of neighbours between two words. */
 function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  const rows = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(replaced, (previous[j] as number) + 1, (row[j - 1] as number) + 1));
-    }
-    previous = row;
+    for (let j = 1; j <= b.length; j += 1) row.push(cheapestEdit(a, b, i, j, rows, row));
+    rows.push(row);
   }
-  return previous[b.length] as number;
+  return rows[a.length]?.[b.length] as number;
+}
+
+function cheapestEdit(
+  a: string,
+  b: string,
+  i: number,
+  j: number,
+  rows: readonly (readonly number[])[],
+  row: readonly number[],
+): number {
+  const above = rows[i - 1] as readonly number[];
+  const replaced = (above[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+  const edited = Math.min(replaced, (above[j] as number) + 1, (row[j - 1] as number) + 1);
+  const swaps = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+  return swaps ? Math.min(edited, (rows[i - 2]?.[j - 2] as number) + 1) : edited;
 }

@@ -42,10 +42,12 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("."), path.lastIndexOf("[")));
 }
 
+/** As `findWritten`; what was not written at all is at the top of the first file. */
 export function locateIn(positions: Positions, path: string): PolicyPosition | null {
   const found = findWritten(positions, path);
-  if (found === null) return null;
-  return { file: found.at.file, ...found.at.key, path: found.path };
+  if (found !== null) return { file: found.at.file, ...found.at.key, path: found.path };
+  const first = positions.values().next().value;
+  return first === undefined ? null : { file: first.file, line: 1, column: 1, path: "" };
 }
 
 /** A problem at a path. `on` chooses whether it points at the key or at the value. */

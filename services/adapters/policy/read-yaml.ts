@@ -38,7 +38,7 @@ export type ReadPolicy = {
 
 const FILE_BYTES_MAX = 8 * 1024 * 1024;
 /** Values of one file after anchors are followed; stops files that multiply by anchors. */
-const VALUES_MAX = 500_000;
+const VALUES_MAX = 200_000;
 const DEPTH_MAX = 100;
 
 type Reader = {

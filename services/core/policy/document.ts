@@ -23,7 +23,10 @@ export type PolicyPosition = {
 
 /** Finds where a value of the document was written. */
 export type PolicySource = {
-  /** The value at `path`, else its nearest written ancestor; null where no ancestor was written. */
+  /**
+   * The value at `path`, else its nearest written ancestor, in the end the document itself (path
+   * ""). Null where the policy was handed over as an object and has no lines.
+   */
   readonly locate: (path: string) => PolicyPosition | null;
 };
 

@@ -1,0 +1,22 @@
+/** `callgate policy lint`: what a valid policy says that its author may not have meant. */
+import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts";
+import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
+import { lintLadder } from "./lint/ladder.ts";
+import { lintLimits } from "./lint/limits.ts";
+import { lintTiers } from "./lint/tiers.ts";
+import { lintTools } from "./lint/tools.ts";
+import { lintWholePolicy } from "./lint/whole-policy.ts";
+
+const RULES: readonly LintRule[] = [lintWholePolicy, lintTiers, lintTools, lintLadder, lintLimits];
+
+/** All findings, by file and from top to bottom. The document has passed the loader. */
+export function lintPolicy(document: PolicyDocument, source: PolicySource): readonly Finding[] {
+  const findings: Finding[] = [];
+  const report = reportInto(findings, source);
+  for (const rule of RULES) rule(document, report);
+  const files = [...new Set(findings.map(({ file }) => file))].sort();
+  return findings.sort(
+    (a, b) =>
+      files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
+  );
+}

@@ -1,0 +1,98 @@
+/** The ladder: rungs that can never be reached, and refusals that never stop anything. */
+import type { EscalationBlock, PolicyDocument, Threshold } from "../../../core/policy/document.ts";
+import { STRIKING } from "../../../core/reasons.ts";
+import type { LintRule, Report } from "./finding.ts";
+
+type Rung = { readonly name: keyof EscalationBlock; readonly at: number | null };
+
+/** Rungs where nothing is written (docs/policy.md, presets). */
+const BALANCED: readonly Rung[] = [
+  { name: "ask", at: 1 },
+  { name: "options", at: 2 },
+  { name: "user_input", at: 4 },
+  { name: "end", at: null },
+];
+
+export const lintLadder: LintRule = (document, report) => {
+  const rungs = ladderOf(document);
+  lintOrder(document, rungs, report);
+  lintStop(document, rungs, report);
+  lintTurns(document, rungs, report);
+  lintAcknowledgement(document, rungs, report);
+};
+
+function ladderOf(document: PolicyDocument): readonly Rung[] {
+  const written = document.escalation ?? {};
+  const off = document.preset === "observe";
+  return BALANCED.map(({ name, at }) => {
+    const value: Threshold | undefined = name === "end" ? written.end?.at : written[name];
+    if (value !== undefined) return { name, at: value === "off" ? null : value };
+    return { name, at: off ? null : at };
+  });
+}
+
+/** At a strike the highest rung reached speaks; a rung that a higher one reaches first is silent. */
+function lintOrder(document: PolicyDocument, rungs: readonly Rung[], report: Report): void {
+  rungs.forEach((rung, index) => {
+    if (rung.at === null) return;
+    const { at } = rung;
+    const over = rungs.slice(index + 1).find((higher) => higher.at !== null && higher.at <= at);
+    if (over === undefined) return;
+    const path = document.escalation?.[rung.name] === undefined ? over.name : rung.name;
+    report(
+      "error",
+      "unreachable-rung",
+      ["escalation", path],
+      `the rung \`${rung.name}\` (strike ${at}) is never reached: \`${over.name}\` comes at strike ${over.at}`,
+      "give each rung a higher strike than the one before, or switch it off",
+    );
+  });
+}
+
+function lintStop(document: PolicyDocument, rungs: readonly Rung[], report: Report): void {
+  const stops = rungs.some(
+    ({ name, at }) => at !== null && (name === "user_input" || name === "end"),
+  );
+  if (stops || !enforcesStrikes(document)) return;
+  report(
+    "error",
+    "block-without-stop",
+    ["escalation"],
+    "repeated calls are refused and nothing ever stops them: an agent can go on for ever",
+    "give `user_input` or `end` a strike",
+  );
+}
+
+function enforcesStrikes(document: PolicyDocument): boolean {
+  if (document.mode === "shadow") return false;
+  const preset = document.preset === "observe" ? "shadow" : "enforce";
+  return [...STRIKING].some((code) => (document.checks?.[code] ?? preset) === "enforce");
+}
+
+/** Rungs 3 and 4, and what is counted per turn, depend on proposals that say where a turn begins. */
+function lintTurns(document: PolicyDocument, rungs: readonly Rung[], report: Report): void {
+  const mend = "let the platform set `turn`";
+  if (rungs.some(({ name, at }) => at !== null && (name === "user_input" || name === "end"))) {
+    const message =
+      "proposals without `turn` are stopped at the repeated call only by `user_input` and `end`";
+    report("info", "needs-turn", ["escalation"], message, mend);
+  }
+  const byTurn =
+    document.tool_deduplication !== undefined && document.deduplication?.scope === undefined;
+  if (!byTurn && document.deduplication?.scope !== "turn") return;
+  const path = byTurn ? ["tool_deduplication"] : ["deduplication", "scope"];
+  const message = "calls are remembered for a turn; without `turn` that is the whole conversation";
+  report("info", "needs-turn", path, message, mend);
+}
+
+function lintAcknowledgement(
+  document: PolicyDocument,
+  rungs: readonly Rung[],
+  report: Report,
+): void {
+  const mode = document.acknowledgement?.mode;
+  if (mode === undefined || mode === "off") return;
+  if (rungs.find(({ name }) => name === "options")?.at !== null) return;
+  const message = "is never asked for: the rung `options`, which asks for it, is off";
+  report("warning", "idle-key", ["acknowledgement"], message, "give `options` a strike");
+}

@@ -1,0 +1,59 @@
+/** Budgets and windows that bound less than they seem to. */
+
+import { LIMITS } from "../../../core/limits.ts";
+import type { PolicyDocument } from "../../../core/policy/document.ts";
+import type { LintRule, Report } from "./finding.ts";
+
+const BUDGET_KEYS = ["max_steps", "max_tool_calls"] as const;
+
+/** Longest period of a cycle that is looked for (docs/engine.md, loops). */
+const CYCLE_PERIOD_MAX = 5;
+const CYCLE_ROUNDS = 3;
+
+export const lintLimits: LintRule = (document, report) => {
+  lintBudgets(document, report);
+  lintRing(document, report);
+};
+
+function lintBudgets(document: PolicyDocument, report: Report): void {
+  const budgets = document.budgets;
+  if (budgets === undefined) return;
+  for (const key of BUDGET_KEYS) {
+    const turn = budgets[key];
+    const whole = budgets.per_conversation?.[key];
+    const tool = budgets.per_tool?.[key];
+    if (turn !== undefined && whole === undefined) {
+      const message = `\`${key}\` bounds one turn; a conversation may have any number of them`;
+      const mend = `add \`per_conversation: { ${key}: … }\`, and let the platform set \`turn\``;
+      report("warning", "budget-without-window", ["budgets", key], message, mend);
+    }
+    if (turn !== undefined && whole !== undefined && whole < turn) {
+      const message = `is never reached: the whole conversation has ${whole}`;
+      report("warning", "idle-key", ["budgets", key], `\`${key}\` ${message}`, "lower it");
+    }
+    if (turn !== undefined && tool !== undefined && tool >= turn) {
+      const message = `\`per_tool.${key}\` is never reached: all tools together have ${turn}`;
+      report("warning", "idle-key", ["budgets", "per_tool", key], message, "lower it");
+    }
+  }
+}
+
+function lintRing(document: PolicyDocument, report: Report): void {
+  const written = document.limits?.ring ?? document.deduplication?.max_history;
+  const ring = written ?? LIMITS.ringDefault;
+  const path =
+    document.limits?.ring === undefined ? ["deduplication", "max_history"] : ["limits", "ring"];
+  const rounds = document.loops?.cycle_rounds ?? CYCLE_ROUNDS;
+  if (rounds * CYCLE_PERIOD_MAX > ring) {
+    const message = `${ring} recent calls do not hold ${rounds} rounds of ${CYCLE_PERIOD_MAX} calls`;
+    const at = written === undefined ? ["loops", "cycle_rounds"] : path;
+    report("warning", "ring-too-small", at, message, `keep ${rounds * CYCLE_PERIOD_MAX} calls`);
+  }
+  const { same_output: same, any_output: any } = document.deduplication?.loop_threshold ?? {};
+  for (const threshold of new Set([same, any])) {
+    if (typeof threshold !== "number" || threshold <= ring) continue;
+    const message = `${threshold} identical calls never fit into ${ring} recent calls`;
+    const at = ["deduplication", "loop_threshold"];
+    report("warning", "ring-too-small", at, message, "raise `limits.ring`");
+  }
+}

@@ -1,0 +1,121 @@
+/** Tiers: which of them can match, and what a match means that the author may not have meant. */
+import type { PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
+import { compileGlobs } from "../../../core/policy/glob.ts";
+import type { LintRule, Report } from "./finding.ts";
+
+const STRICTNESS = { allowlist: 0, per_conversation_grant: 1, hitl: 2, deny: 3 } as const;
+
+export const lintTiers: LintRule = (document, report) => {
+  const tiers = document.authorization?.tiers ?? [];
+  tiers.forEach((tier, index) => {
+    lintShadow(tiers, index, report);
+    lintGlobs(tier, index, report);
+    lintNamespaces(document, tier, index, report);
+    lintAction(tier, index, report);
+  });
+};
+
+/** Names that a glob of a tier stands for; what `*` covers there it covers here as text. */
+function namesOf(tier: PolicyTier, glob: string): readonly string[] {
+  const bare = triesLastSegment(tier) && !/[/.]/.test(glob);
+  return bare ? [glob, `*/${glob}`, `*.${glob}`] : [glob];
+}
+
+export function triesLastSegment(tier: PolicyTier): boolean {
+  return tier.action === "hitl" || tier.action === "deny";
+}
+
+export function globsOf(tier: PolicyTier): readonly string[] {
+  return tier.pattern.split("|").map((glob) => glob.trim());
+}
+
+export function matcherOf(tier: PolicyTier): (name: string) => boolean {
+  return compileGlobs(tier.pattern, triesLastSegment(tier));
+}
+
+function lintShadow(tiers: readonly PolicyTier[], index: number, report: Report): void {
+  const tier = tiers[index] as PolicyTier;
+  const earlier = tiers.slice(0, index);
+  const covering = (glob: string): PolicyTier | undefined =>
+    earlier.find((other) => namesOf(tier, glob).every(matcherOf(other)));
+  const shadowed = globsOf(tier).flatMap((glob) => {
+    const by = covering(glob);
+    return by === undefined ? [] : [{ glob, by }];
+  });
+  if (shadowed.length === 0) return;
+  const all = shadowed.length === globsOf(tier).length;
+  const laxer = shadowed.some(({ by }) => STRICTNESS[by.action] < STRICTNESS[tier.action]);
+  const names = [...new Set(shadowed.map(({ by }) => `\`${by.name}\``))].join(" and ");
+  const what = all
+    ? "never matches"
+    : `never matches by ${shadowed.map(({ glob }) => `\`${glob}\``).join(", ")}`;
+  report(
+    laxer ? "error" : "warning",
+    "shadowed-tier",
+    ["authorization", "tiers", index, "pattern"],
+    `the tier \`${tier.name}\` ${what}: ${names} comes first and takes every such name${laxer ? ", and is laxer" : ""}`,
+    "move the narrower tier up, or remove it",
+  );
+}
+
+function lintGlobs(tier: PolicyTier, index: number, report: Report): void {
+  const path = ["authorization", "tiers", index, "pattern"];
+  if (/[?[\]{}^$()+\\]/.test(tier.pattern)) {
+    const message = `\`${tier.pattern}\` looks like a regular expression; only \`*\` and \`|\` are special`;
+    report("warning", "pattern-syntax", path, message, "write globs: get_*|list_*");
+  }
+  const lax = tier.action === "allowlist" || tier.action === "per_conversation_grant";
+  if (lax && globsOf(tier).includes("*")) {
+    const message = `\`*\` lets the tier \`${tier.name}\` take every tool that no tier before it names, also unknown ones`;
+    report("warning", "catch-all", path, message, "name the tools, or use `unknown_tools`");
+  }
+}
+
+/** `get_*` does not hold `github/get_file`: only hitl and deny tiers try the last segment. */
+function lintNamespaces(
+  document: PolicyDocument,
+  tier: PolicyTier,
+  index: number,
+  report: Report,
+): void {
+  if (triesLastSegment(tier)) return;
+  const bare = globsOf(tier).filter((glob) => !/[/.]/.test(glob) && !glob.startsWith("*"));
+  const missed = Object.keys(document.tool_schemas ?? {}).filter(
+    (name) =>
+      /[/.]/.test(name) && compileGlobs(bare.join("|"), true)(name) && !isMatched(document, name),
+  );
+  const proposed = bare.map((glob) => `*/${glob}`).join("|");
+  const path = ["authorization", "tiers", index, "pattern"];
+  if (bare.length === 0) return;
+  if (missed.length > 0) {
+    const names = missed.map((name) => `\`${name}\``).join(", ");
+    const message = `\`${tier.pattern}\` does not match ${names}: this tier looks at whole names`;
+    report("warning", "namespaced-names", path, message, `add \`${proposed}\``);
+  } else {
+    const message = `\`${tier.pattern}\` does not match names with a namespace, such as \`server/${bare[0]}\``;
+    report(
+      "info",
+      "namespaced-names",
+      path,
+      message,
+      `add \`${proposed}\` if tools have namespaces`,
+    );
+  }
+}
+
+function isMatched(document: PolicyDocument, name: string): boolean {
+  return (document.authorization?.tiers ?? []).some((tier) => matcherOf(tier)(name));
+}
+
+function lintAction(tier: PolicyTier, index: number, report: Report): void {
+  const path = ["authorization", "tiers", index];
+  if (tier.action === "hitl" && tier.expires_ms === undefined) {
+    const message = `approvals of the tier \`${tier.name}\` have no written expiry; 15 minutes hold`;
+    report("warning", "approval-without-expiry", path, message, "write `expires_ms: 900000`");
+  }
+  if (tier.action === "allowlist") {
+    const message = `a tool that only the tier \`${tier.name}\` matches counts as a read`;
+    const mend = "declare tools that write under `tool_schemas` with `read_only: false`";
+    report("info", "read-by-tier", path, message, mend);
+  }
+}

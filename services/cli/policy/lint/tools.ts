@@ -1,0 +1,166 @@
+/** Tools: declarations that do nothing, name nothing, or say less than they seem to. */
+import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
+import type { PolicyDocument, PolicyTier, ToolDocument } from "../../../core/policy/document.ts";
+import type { LintRule, Report } from "./finding.ts";
+import { matcherOf } from "./tiers.ts";
+
+export const lintTools: LintRule = (document, report) => {
+  for (const [name, tool] of Object.entries(document.tool_schemas ?? {})) {
+    lintTier(document, name, tool, report);
+    lintArguments(name, tool, report);
+    lintSuggestions(document, name, tool, report);
+    lintIdleKeys(document, name, tool, report);
+    lintErrorPatterns(name, tool, report);
+  }
+};
+
+function tierOf(document: PolicyDocument, name: string): PolicyTier | undefined {
+  return (document.authorization?.tiers ?? []).find((tier) => matcherOf(tier)(name));
+}
+
+function lintTier(
+  document: PolicyDocument,
+  name: string,
+  tool: ToolDocument,
+  report: Report,
+): void {
+  const path = ["tool_schemas", name];
+  const tier = tierOf(document, name);
+  if (tier === undefined) {
+    const hasTiers = (document.authorization?.tiers ?? []).length > 0;
+    if (!hasTiers || tool.risk_level !== undefined) return;
+    const message = `no tier matches \`${name}\` and it has no \`risk_level\`: it is allowed`;
+    report("warning", "tool-without-tier", path, message, "add a tier or a `risk_level`");
+    return;
+  }
+  if (tier.action !== "allowlist" || declaresItsClass(tool)) return;
+  const message = `\`${name}\` counts as a read only because the tier \`${tier.name}\` allows it`;
+  report("warning", "read-by-tier", path, message, "write `read_only: true` or `false`");
+}
+
+function declaresItsClass(tool: ToolDocument): boolean {
+  const { read_only, reads, polling, volatile, effects, side_effect_resource } = tool;
+  if (tool.risk_level !== undefined && tool.risk_level !== "LOW") return true;
+  if (volatile === true) return true;
+  return [read_only, reads, polling, effects, side_effect_resource].some(
+    (key) => key !== undefined,
+  );
+}
+
+/** Argument names that a schema lists, or null where it may have others. */
+function argumentsOf(tool: ToolDocument): ReadonlySet<string> | null {
+  const schema = tool.input_schema;
+  const properties = schema?.["properties"];
+  if (schema === undefined || typeof properties !== "object" || properties === null) return null;
+  const open = ["$ref", "anyOf", "oneOf", "allOf", "patternProperties", "additionalProperties"];
+  if (open.some((key) => schema[key] !== undefined && schema[key] !== false)) return null;
+  return new Set(Object.keys(properties));
+}
+
+function lintArguments(name: string, tool: ToolDocument, report: Report): void {
+  const known = argumentsOf(tool);
+  const check = (key: string, argument: string, path: readonly (string | number)[]): void => {
+    if (known === null || known.has(argument) || known.has(argument.split(".")[0] ?? "")) return;
+    const message = `\`${argument}\` in \`${key}\` is no argument in the schema of \`${name}\``;
+    report("warning", "unknown-argument", path, message, "correct the name, or the schema");
+  };
+  const base = ["tool_schemas", name];
+  (tool.canonical_fields ?? []).forEach((field, index, all) => {
+    const path = [...base, "canonical_fields", index];
+    check("canonical_fields", field, path);
+    if (all.indexOf(field) === index) return;
+    report("warning", "duplicate-field", path, `\`${field}\` is named twice`, "remove one");
+  });
+  for (const field of Object.keys(tool.normalizers ?? {})) {
+    check("normalizers", field, [...base, "normalizers", field]);
+  }
+  if (tool.idempotency_argument !== undefined) {
+    const path = [...base, "idempotency_argument"];
+    check("idempotency_argument", tool.idempotency_argument, path);
+  }
+  const templates = [
+    ...(tool.effects ?? []).map((effect, at) => ["effects", at, effect.resource] as const),
+    ...(tool.reads ?? []).map((resource, at) => ["reads", at, resource] as const),
+  ];
+  for (const [key, at, resource] of templates) {
+    for (const [, placeholder = ""] of resource.matchAll(/\{([^{}]*)\}/g)) {
+      check(key, placeholder.trim(), [...base, key, at]);
+    }
+  }
+}
+
+function lintSuggestions(
+  document: PolicyDocument,
+  name: string,
+  tool: ToolDocument,
+  report: Report,
+): void {
+  (tool.suggest ?? []).forEach((suggested, index) => {
+    const path = ["tool_schemas", name, "suggest", index];
+    const tier = tierOf(document, suggested);
+    const known = Object.hasOwn(document.tool_schemas ?? {}, suggested) || tier !== undefined;
+    if (!known) {
+      const message = `\`${suggested}\` is not a tool of this policy and is never suggested`;
+      report("warning", "unknown-suggestion", path, message, "declare it, or remove it");
+    } else if (tier?.action === "deny") {
+      const message = `\`${suggested}\` is denied by the tier \`${tier.name}\` and is never suggested`;
+      report("warning", "unknown-suggestion", path, message, "remove it");
+    }
+  });
+}
+
+/** Keys that have no effect beside others. */
+function lintIdleKeys(
+  document: PolicyDocument,
+  name: string,
+  tool: ToolDocument,
+  report: Report,
+): void {
+  const idle = (key: keyof ToolDocument, why: string): void => {
+    if (tool[key] === undefined) return;
+    const message = `\`${key}\` does nothing here: ${why}`;
+    report("warning", "idle-key", ["tool_schemas", name, key], message, "remove it");
+  };
+  if (document.deduplication?.strategy === "byte_hash") {
+    idle("normalizers", "`strategy: byte_hash` compares arguments as they are");
+    idle("canonical_fields", "`strategy: byte_hash` compares all arguments");
+  }
+  if (tool.volatile === true) idle("cache_ttl_s", "a volatile tool is never answered from memory");
+  if (tool.polling !== undefined)
+    idle("cache_ttl_s", "a polling tool is never answered from memory");
+  if (tool.read_only === true) {
+    idle("repeatable", "a read may be repeated anyway");
+    idle("batchable", "a read may be repeated anyway");
+  } else if (tool.read_only === false) {
+    idle("cache_ttl_s", "only reads are answered from memory");
+    idle("reads", "only reads are answered from memory");
+  }
+  for (const code of Object.keys(tool.checks ?? {})) {
+    if (code !== "unknown_tool") continue;
+    const path = ["tool_schemas", name, "checks", code];
+    const message = "`unknown_tool` does nothing here: a tool of this policy is known";
+    report("warning", "idle-key", path, message, "set it under the policy's `checks`");
+  }
+}
+
+function lintErrorPatterns(name: string, tool: ToolDocument, report: Report): void {
+  (tool.error_patterns ?? []).forEach((pattern, index) => {
+    const path = ["tool_schemas", name, "error_patterns", index];
+    const compiled = compilePattern(pattern);
+    if (!compiled.ok) {
+      report("error", "unsafe-pattern", path, compiled.problem, "rewrite the pattern");
+    } else if (compiled.test("")) {
+      const message = `\`${pattern}\` matches an empty output, so every call counts as failed`;
+      report("error", "unsafe-pattern", path, message, "require some text, for example ^Error:");
+    } else if (/^\.[*+]|\([^)]*[*+][^)]*\)[*+]/.test(pattern)) {
+      const message = `\`${pattern}\` repeats more than it needs to and is slow on long outputs`;
+      report(
+        "warning",
+        "slow-pattern",
+        path,
+        message,
+        "drop the leading `.*` or the nested repeat",
+      );
+    }
+  });
+}

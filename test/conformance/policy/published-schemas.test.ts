@@ -1,0 +1,91 @@
+// The published JSON Schemas say what the loader says, and are those that the vocabulary gives.
+import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { policyJsonSchema } from "../../../services/adapters/policy/json-schema.ts";
+import { loadPolicy } from "../../../services/adapters/policy/load.ts";
+
+const ROOT = new URL("../../../", import.meta.url);
+
+function readJson(path: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(new URL(path, ROOT), "utf8"));
+}
+
+const published = {
+  "draft-2020-12": readJson("schemas/policy.schema.json"),
+  "draft-07": readJson("schemas/policy.draft-07.schema.json"),
+};
+
+describe("the published schemas", () => {
+  it.each(["draft-2020-12", "draft-07"] as const)("%s is current (npm run schemas)", (draft) => {
+    expect(published[draft]).toEqual(JSON.parse(JSON.stringify(policyJsonSchema(draft))));
+  });
+
+  it("have a text for editors on every key", () => {
+    const silent: string[] = [];
+    collectSilent(published["draft-2020-12"], "$", silent);
+    expect(silent).toEqual([]);
+  });
+});
+
+const TIER = 'authorization: { tiers: [{ name: a, pattern: "x", action: ';
+
+/** Policies with the verdict of the loader, which both schemas must share. */
+const CASES: readonly (readonly [verdict: "valid" | "invalid", text: string])[] = [
+  ["valid", readFileSync(new URL("test/fixtures/policies/templates/t1.yaml", ROOT), "utf8")],
+  ["invalid", readFileSync(new URL("test/fixtures/policies/templates/t2.yaml", ROOT), "utf8")],
+  ["invalid", readFileSync(new URL("test/fixtures/policies/templates/t3.yaml", ROOT), "utf8")],
+  ["valid", "preset: observe\nmode: shadow\nunknown_tools: hitl"],
+  ["invalid", "preset: strict"],
+  ["invalid", "presett: observe"],
+  ["valid", "checks: { loop_repeat: warn }"],
+  ["invalid", "checks: { malformed: warn }"],
+  ["invalid", "checks: { near_duplicate: warn }"],
+  ["invalid", "checks: { loop_repeat: maybe }"],
+  ["valid", "escalation: { ask: 1, options: off, end: { at: 4, lasts: conversation } }"],
+  ["invalid", "escalation: { ask: 0 }"],
+  ["invalid", "escalation: { ask: never }"],
+  ["valid", "deduplication: { loop_threshold: { same_output: 3, any_output: off } }"],
+  ["invalid", "deduplication: { scope: tenant }"],
+  ["valid", `${TIER}hitl, approvals: 1, expires_ms: 1000 }] }`],
+  ["invalid", `${TIER}hitl, approvals: 2 }] }`],
+  ["invalid", `${TIER}hitl, ceiling: 2 }] }`],
+  ["invalid", `${TIER}per_conversation_grant }] }`],
+  ["valid", "tool_schemas: { a: { input_schema: { type: object, properties: { b: {} } } } }"],
+  ["valid", "tool_schemas: { a: { normalizers: { b: [trim, decimal], c: url } } }"],
+  ["invalid", "tool_schemas: { a: { normalizers: { b: collapse_space } } }"],
+  ["invalid", "tool_schemas: { a: { frequency: 20/minute } }"],
+  ["valid", "tool_schemas: { a: { polling: { min_interval_ms: 1000 }, volatile: true } }"],
+  ["invalid", "tool_schemas: { a: { similarity: [{ field: b, threshold: 0.9 }] } }"],
+  ["invalid", "retries: { max_attempts: 2 }"],
+  ["invalid", "policy_engine: { kill: { all: true } }"],
+  ["valid", "policy_engine: { limits: { ring: 64 }, conversation: { idle_ms: 1000 } }"],
+  ["invalid", "limits: { ring: 100000 }"],
+];
+
+describe("the loader and the schemas agree", () => {
+  const validate07 = new Ajv({ strict: false }).compile(published["draft-07"]);
+  const validate2020 = new Ajv2020({ strict: false }).compile(published["draft-2020-12"]);
+
+  it.each(CASES)("%s: %s", (verdict, text) => {
+    const value: unknown = parse(text);
+    const valid = verdict === "valid";
+    expect(loadPolicy([{ name: "p.yaml", text }]).ok).toBe(valid);
+    expect(validate2020(value)).toBe(valid);
+    expect(validate07(value)).toBe(valid);
+  });
+});
+
+type Node = { readonly [keyword: string]: unknown };
+
+/** Paths of property schemas without a description. */
+function collectSilent(node: unknown, path: string, silent: string[]): void {
+  if (typeof node !== "object" || node === null) return;
+  const properties = (node as Node)["properties"];
+  for (const [name, property] of Object.entries((properties ?? {}) as Node)) {
+    if ((property as Node)["description"] === undefined) silent.push(`${path}.${name}`);
+  }
+  for (const [name, child] of Object.entries(node)) collectSilent(child, `${path}.${name}`, silent);
+}

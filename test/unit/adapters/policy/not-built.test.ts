@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
+import { NOT_BUILT } from "../../../../services/adapters/policy/not-built.ts";
+import { policyPath } from "../../../../services/core/policy/path.ts";
+
+const tier = (extra: string) => `authorization: { tiers: [{ name: a, pattern: "x", ${extra} }] }`;
+const tool = (extra: string) => `tool_schemas: { a: { ${extra} } }`;
+const RETRIES = "{ max_attempts: 2, retryable_status: [503], backoff_ms: [100, 1000] }";
+const SPEND = '{ amount: "5.00", currency: USD }';
+
+/** A valid use of everything that is not built, with the path that is refused. */
+const USES: readonly (readonly [text: string, path: string])[] = [
+  ["preset: strict", "preset"],
+  ["tool_deduplication: { no_progress_threshold: 3 }", "tool_deduplication.no_progress_threshold"],
+  ["budgets: { max_seconds: 60 }", "budgets.max_seconds"],
+  [`budgets: { max_spend: ${SPEND} }`, "budgets.max_spend"],
+  ["budgets: { per_conversation: { max_seconds: 60 } }", "budgets.per_conversation.max_seconds"],
+  [`budgets: { per_conversation: { max_spend: ${SPEND} } }`, "budgets.per_conversation.max_spend"],
+  ["budgets: { per_tool: { max_seconds: 60 } }", "budgets.per_tool.max_seconds"],
+  [`budgets: { per_tool: { max_spend: ${SPEND} } }`, "budgets.per_tool.max_spend"],
+  [`tools: { retries: ${RETRIES} }`, "tools.retries"],
+  [`retries: ${RETRIES}`, "tools.retries"],
+  ["acknowledgement: { mode: explicit }", "acknowledgement.mode"],
+  ['acknowledgement: { patterns: ["instead"] }', "acknowledgement.patterns"],
+  ['acknowledgement: { unless: ["again"] }', "acknowledgement.unless"],
+  [
+    tier("action: per_conversation_grant, ceiling: 1, granted_by: verdict"),
+    "authorization.tiers[0].granted_by",
+  ],
+  [tier("action: hitl, approvals: 2"), "authorization.tiers[0].approvals"],
+  [
+    tool("similarity: [{ field: content, threshold: 0.9, with: [path] }]"),
+    "tool_schemas.a.similarity",
+  ],
+  [tool("variants: posix_shell"), "tool_schemas.a.variants"],
+  [tool("sensitive: [card]"), "tool_schemas.a.sensitive"],
+  [tool(`retries: ${RETRIES}`), "tool_schemas.a.retries"],
+  [tool("normalizers: { x: [trim, collapse_space] }"), "tool_schemas.a.normalizers.x[1]"],
+  [tool('normalizers: { x: "e164(US, valid)" }'), "tool_schemas.a.normalizers.x"],
+  [
+    tool('effects: [{ resource: "a/{result.id}", kind: create }]'),
+    "tool_schemas.a.effects[0].resource",
+  ],
+  [tool('reads: ["a/{ result.id }"]'), "tool_schemas.a.reads[0]"],
+  ["kill: { tools: [a], agents: [], tenants: [], all: false }", "kill"],
+  ['aliases: [{ resource: "order/{id}", names: [charge_card.order] }]', "aliases"],
+  ["edges: { contains: [[a, b]], derives: [[a, b]] }", "edges"],
+  ["loops: { rotation: { calls: 24, keys: 8 } }", "loops.rotation"],
+  ["loops: { failure_run: { same_tool: 5, any: 8 } }", "loops.failure_run"],
+];
+
+const CODES = [
+  "near_duplicate",
+  "loop_no_progress",
+  "loop_rotation",
+  "failure_run",
+  "budget_seconds",
+  "budget_spend",
+  "retry_too_soon",
+  "retry_exhausted",
+];
+
+describe("what is not built yet", () => {
+  it.each(USES)("%s", (text, path) => {
+    const loaded = loadPolicy([{ name: "p.yaml", text }]);
+    const found = loaded.ok ? [] : loaded.problems;
+    expect(found.map((problem) => problem.path)).toEqual([path]);
+    expect(found[0]?.message).toMatch(/is not built yet: this version would not enforce it$/);
+  });
+
+  it.each(CODES)("the reason code %s, of the policy and of a tool", (code) => {
+    const text = `checks: { ${code}: warn }\n${tool(`checks: { ${code}: warn }`)}`;
+    const loaded = loadPolicy([{ name: "p.yaml", text }]);
+    expect(loaded.ok ? [] : loaded.problems.map(({ path }) => path)).toEqual([
+      `checks.${code}`,
+      `tool_schemas.a.checks.${code}`,
+    ]);
+  });
+
+  it("is all tried above", () => {
+    const tried = [...USES.map(([, path]) => path), ...CODES.flatMap(codePaths)];
+    const untried = NOT_BUILT.map(({ path }) => policyPath(path).replaceAll('["*"]', "")).filter(
+      (path) => !tried.some((other) => bare(other).startsWith(path)),
+    );
+    expect(untried).toEqual([]);
+  });
+
+  it("does not reach what looks like it and is built", () => {
+    const text = [
+      tier("action: hitl, approvals: 1"),
+      tool(
+        'normalizers: { x: [trim, to_int], y: url }, effects: [{ resource: "a/{result_id}", kind: create }]',
+      ),
+      "acknowledgement: { mode: implicit }",
+      "loops: { cycle_rounds: 3, failure_streak: { same: 3, transient: 5 } }",
+    ];
+    expect(loadPolicy([{ name: "p.yaml", text: text.join("\n") }])).toMatchObject({ ok: true });
+  });
+});
+
+function codePaths(code: string): readonly string[] {
+  return [`checks.${code}`, `tool_schemas.a.checks.${code}`];
+}
+
+/** A path without list indices and tool names, as the list of what is not built has it. */
+function bare(path: string): string {
+  return path.replaceAll(/\[\d+\]/g, "").replace("tool_schemas.a", "tool_schemas");
+}
