@@ -38,11 +38,12 @@ function lintOrder(document: PolicyDocument, rungs: readonly Rung[], report: Rep
     const { at } = rung;
     const over = rungs.slice(index + 1).find((higher) => higher.at !== null && higher.at <= at);
     if (over === undefined) return;
-    const path = document.escalation?.[rung.name] === undefined ? over.name : rung.name;
+    // A rung that only the preset has was perhaps meant to be skipped.
+    const written = document.escalation?.[rung.name] !== undefined;
     report(
-      "error",
+      written ? "error" : "warning",
       "unreachable-rung",
-      ["escalation", path],
+      ["escalation", written ? rung.name : over.name],
       `the rung \`${rung.name}\` (strike ${at}) is never reached: \`${over.name}\` comes at strike ${over.at}`,
       "give each rung a higher strike than the one before, or switch it off",
     );

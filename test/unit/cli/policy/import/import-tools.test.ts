@@ -1,0 +1,220 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { loadPolicy } from "../../../../../services/adapters/policy/load.ts";
+import {
+  type ImportFormat,
+  type ImportOptions,
+  importTools,
+} from "../../../../../services/cli/policy/import/import-tools.ts";
+import type { PolicyDocument } from "../../../../../services/core/policy/document.ts";
+import { sharedData } from "../../../../support/shared-data.ts";
+
+type Imported = { readonly document: PolicyDocument; readonly notes: readonly string[] };
+
+function imported(json: unknown, format: ImportFormat, options: ImportOptions = {}): Imported {
+  const result = importTools([{ name: "tools.json", json }], format, options);
+  if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join("\n"));
+  const loaded = loadPolicy([{ name: "policy.yaml", text: result.yaml }]);
+  if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join("\n"));
+  const notes = result.notes.map(({ tool, path, message }) => `${tool} ${path} ${message}`);
+  return { document: loaded.document, notes };
+}
+
+/** The policy's entry of the only tool. */
+function entry(tool: object, format: ImportFormat = "tools", options: ImportOptions = {}) {
+  const { document, notes } = imported([{ name: "a", ...tool }], format, options);
+  return { tool: document.tool_schemas?.["a"], notes };
+}
+
+describe("the text", () => {
+  it("starts with the line that editors look for", () => {
+    const result = importTools([{ name: "t", json: [] }], "mcp", { schemaPath: "./s.json" });
+    expect(result.ok && result.yaml.split("\n", 2)).toEqual([
+      "# yaml-language-server: $schema=./s.json",
+      "policy_engine:",
+    ]);
+  });
+
+  it("says what is wrong with a file of another format", () => {
+    const result = importTools([{ name: "t.json", json: 3 }], "mcp");
+    expect(result.ok ? [] : result.problems).toMatchObject([
+      { file: "t.json", message: "expected the result of `tools/list`: a map with `tools`" },
+    ]);
+  });
+});
+
+describe("tools", () => {
+  it.each([
+    [{ readOnly: true, mutates: null }, { read_only: true }],
+    [
+      { readOnly: false, mutates: "order/{id}" },
+      {
+        read_only: false,
+        effects: [{ resource: "order/{id}", kind: "update", exclusive: false }],
+      },
+    ],
+    [{ readOnly: null, mutates: null }, {}],
+    [
+      { readOnly: true, mutates: "inbox" },
+      { read_only: false, effects: [{ resource: "inbox", kind: "update", exclusive: false }] },
+    ],
+  ])("%j", (tool, expected) => {
+    expect(entry(tool).tool).toEqual(expected);
+  });
+
+  it("only advise, since recorded schemas are documentation", () => {
+    const { document } = imported([{ name: "a" }], "tools");
+    expect(document.checks).toEqual({ invalid_arguments: "warn", unknown_tool: "warn" });
+  });
+
+  it("infer nothing from names", () => {
+    const { document, notes } = imported([{ name: "get_order", readOnly: null }], "tools");
+    expect(document.tool_schemas).toEqual({ get_order: {} });
+    expect(notes).toEqual([
+      "get_order $ is not said to be a read: taken as a write; set `read_only` if it is one",
+    ]);
+  });
+
+  it("name placeholders that are no argument", () => {
+    const schema = { type: "object", properties: { text: { type: "string" } } };
+    expect(entry({ readOnly: false, mutates: "memory:{key}", schema }).notes).toEqual([
+      "a $.mutates `{key}` is no argument: the effect counts as undeclared",
+    ]);
+  });
+});
+
+describe("several definitions of one name", () => {
+  const text = { type: "object", properties: { text: { type: "string" } } };
+  const key = { type: "object", properties: { key: { $ref: "#/$defs/k" } }, $defs: { k: {} } };
+
+  it("become one, with what holds for all of them", () => {
+    const { document, notes } = imported(
+      [
+        { name: "a", readOnly: false, mutates: "memory", schema: key },
+        { name: "a", readOnly: false, mutates: "memory", schema: text },
+        { name: "a", readOnly: false, mutates: "memory", schema: text },
+      ],
+      "tools",
+    );
+    expect(document.tool_schemas?.["a"]).toEqual({
+      read_only: false,
+      effects: [{ resource: "memory", kind: "update", exclusive: false }],
+      input_schema: {
+        type: "object",
+        anyOf: [{ ...key, properties: { key: { $ref: "#/anyOf/0/$defs/k" } } }, text],
+      },
+    });
+    expect(notes).toEqual(["a $ has 3 definitions, joined into one entry"]);
+  });
+
+  it.each([
+    [[true, true], { read_only: true }],
+    [[true, false], { read_only: false }],
+    [[true, null], {}],
+    [[null, false], { read_only: false }],
+  ])("read-only %j", (values, expected) => {
+    const tools = values.map((readOnly) => ({ name: "a", readOnly }));
+    expect(imported(tools, "tools").document.tool_schemas?.["a"]).toEqual(expected);
+  });
+
+  it("have the effects on which all agree, and no schema where one has none", () => {
+    const tools = [
+      { name: "a", readOnly: false, mutates: "x", schema: text },
+      { name: "a", readOnly: false, mutates: "y" },
+    ];
+    expect(imported(tools, "tools").document.tool_schemas?.["a"]).toEqual({ read_only: false });
+  });
+});
+
+describe("mcp", () => {
+  const answer = (tool: object) => ({
+    tools: [{ name: "a", inputSchema: { type: "object" }, ...tool }],
+  });
+  const schema = { input_schema: { type: "object" } };
+
+  it.each([
+    [{ readOnlyHint: true }, false, schema],
+    [{ readOnlyHint: true }, true, { read_only: true, ...schema }],
+    [{ readOnlyHint: false }, false, { read_only: false, ...schema }],
+    [{ destructiveHint: true }, false, { risk_level: "HIGH", ...schema }],
+    [{ destructiveHint: false, idempotentHint: true }, true, schema],
+  ])("%j of a server with trust %s", (annotations, trusted, expected) => {
+    const { document } = imported(answer({ annotations }), "mcp", { trusted });
+    expect(document.tool_schemas?.["a"]).toEqual(expected);
+    expect(document.checks).toBeUndefined();
+  });
+
+  it("says that a hint was not believed and that pages are missing", () => {
+    const annotations = { readOnlyHint: true };
+    const json = { jsonrpc: "2.0", id: 1, result: { ...answer({ annotations }), nextCursor: "x" } };
+    expect(imported(json, "mcp").notes).toEqual([
+      "* $.nextCursor more pages follow this one; import them too",
+      "a $.annotations.readOnlyHint is not believed; pass --trusted if it is",
+      "a $ is not said to be a read: taken as a write; set `read_only` if it is one",
+    ]);
+  });
+});
+
+describe("openai and anthropic", () => {
+  const parameters = { type: "object", properties: { q: { type: "string" } } };
+
+  it.each([
+    ["openai", [{ type: "function", function: { name: "a", parameters } }]],
+    ["openai", { tools: [{ type: "function", name: "a", parameters, strict: true }] }],
+    ["openai", { functions: [{ name: "a", parameters }] }],
+    ["anthropic", { tools: [{ name: "a", input_schema: parameters }] }],
+    ["anthropic", [{ type: "custom", name: "a", input_schema: parameters }]],
+  ] as const)("%s", (format, json) => {
+    expect(imported(json, format).document.tool_schemas).toEqual({
+      a: { input_schema: parameters },
+    });
+  });
+
+  it.each([
+    ["openai", { type: "web_search" }, "web_search $ is not a function and is left out"],
+    [
+      "anthropic",
+      { type: "bash_20250124", name: "bash" },
+      "bash $.type is a tool that the service defines; it is left out",
+    ],
+  ] as const)("%s leaves out what the service runs itself", (format, tool, note) => {
+    const { document, notes } = imported([tool], format);
+    expect(document.tool_schemas).toEqual({});
+    expect(notes).toEqual([note]);
+  });
+});
+
+describe("names", () => {
+  it.each(["naïve", "a\nb", "x".repeat(257)])("that no call can have are left out: %j", (name) => {
+    const { document, notes } = imported([{ name, readOnly: true }], "tools");
+    expect(document.tool_schemas).toEqual({});
+    expect(notes[0]).toContain("is not a name that a call can have");
+  });
+});
+
+const recorded = sharedData("trajectories");
+
+describe.skipIf(!recorded.available)("recorded worlds", () => {
+  const files = recorded.available
+    ? readdirSync(recorded.path).filter((name) => name.endsWith(".tools.json"))
+    : [];
+
+  it("are all there", () => {
+    expect(files).toHaveLength(7);
+  });
+
+  it.each(files)("%s becomes a policy that loads, with every tool in it", (name) => {
+    const json: readonly { readonly name: string; readonly readOnly: boolean | null }[] =
+      JSON.parse(readFileSync(join(recorded.path, name), "utf8"));
+    const { document } = imported(json, "tools");
+    const names = new Set(json.map((tool) => tool.name));
+    expect(new Set(Object.keys(document.tool_schemas ?? {}))).toEqual(names);
+    for (const tool of names) {
+      const all = json.filter((other) => other.name === tool);
+      const isRead = all.every(({ readOnly }) => readOnly === true);
+      expect(document.tool_schemas?.[tool]?.read_only === true).toBe(isRead);
+      expect(document.tool_schemas?.[tool]?.input_schema).toBeDefined();
+    }
+  });
+});

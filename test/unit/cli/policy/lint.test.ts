@@ -1,0 +1,244 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
+import type { Finding } from "../../../../services/cli/policy/lint/finding.ts";
+import { lintPolicy } from "../../../../services/cli/policy/lint.ts";
+
+const T1 = new URL("../../../fixtures/policies/templates/t1.yaml", import.meta.url);
+
+/** A tool with tier and class, so that a policy says nothing else of itself. */
+const QUIET_TOOL = "tool_schemas: { a: { read_only: false, risk_level: LOW } }\n";
+
+function lint(text: string): readonly Finding[] {
+  const loaded = loadPolicy([{ name: "p.yaml", text }]);
+  if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join("\n"));
+  return lintPolicy(loaded.document, loaded.source);
+}
+
+/** `severity code line:column` of every finding that is more than information. */
+function serious(text: string): readonly string[] {
+  return lint(text)
+    .filter(({ severity }) => severity !== "info")
+    .map(({ severity, code, line, column }) => `${severity} ${code} ${line}:${column}`);
+}
+
+function informed(text: string): readonly string[] {
+  return lint(text)
+    .filter(({ severity }) => severity === "info")
+    .map(({ code, line, column }) => `${code} ${line}:${column}`);
+}
+
+const tiers = (...lines: readonly string[]) =>
+  `authorization:\n  tiers:\n${lines.map((line) => `    - { ${line} }\n`).join("")}`;
+
+describe("tiers", () => {
+  it("that a laxer one before them takes whole", () => {
+    const text = tiers(
+      'name: all, pattern: "*_order", action: allowlist',
+      'name: care, pattern: "cancel_*_order", action: deny',
+    );
+    expect(serious(text)).toEqual(["error shadowed-tier 4:21"]);
+    expect(lint(text).find(({ code }) => code === "shadowed-tier")?.message).toBe(
+      "the tier `care` never matches: `all` comes first and takes every such name, and is laxer",
+    );
+  });
+
+  it("that are taken in part", () => {
+    const text = tiers(
+      'name: a, pattern: "get_*", action: deny',
+      'name: b, pattern: "get_user|list_*", action: allowlist',
+    );
+    expect(serious(text)).toEqual(["warning shadowed-tier 4:18"]);
+  });
+
+  it("but not where the one before only meets some of their names", () => {
+    const text = tiers(
+      'name: a, pattern: "get_*_order", action: allowlist',
+      'name: b, pattern: "get_*", action: deny',
+      // Looks at last segments too, which the allowlist does not take.
+      'name: c, pattern: "get_new_order|drop_*", action: hitl, expires_ms: 1000',
+    );
+    expect(serious(text)).toEqual(["warning shadowed-tier 5:18"]);
+    expect(
+      serious(
+        tiers(
+          'name: a, pattern: "drop_*", action: allowlist',
+          'name: c, pattern: "drop_*", action: hitl, expires_ms: 1000',
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  it("whose pattern is no glob, or takes everything", () => {
+    expect(serious(tiers('name: a, pattern: "get_.+", action: deny'))).toEqual([
+      "warning pattern-syntax 3:18",
+    ]);
+    expect(serious(tiers('name: a, pattern: "*", action: allowlist'))).toEqual([
+      "warning catch-all 3:18",
+    ]);
+    expect(serious(tiers('name: a, pattern: "*", action: deny'))).toEqual([]);
+  });
+
+  it("that miss names with a namespace", () => {
+    const tier = tiers('name: a, pattern: "get_*", action: allowlist');
+    const text = `${tier}tool_schemas: { github/get_file: { read_only: true } }`;
+    const found = lint(text).find(({ code }) => code === "namespaced-names");
+    expect(found).toMatchObject({ severity: "warning", line: 3, mend: "add `*/get_*`" });
+    expect(informed(tier)).toContain("namespaced-names 3:18");
+    expect(informed(tiers('name: a, pattern: "*/get_*", action: allowlist'))).not.toContain(
+      "namespaced-names 3:18",
+    );
+  });
+
+  it("whose approvals have no expiry", () => {
+    expect(serious(tiers('name: a, pattern: "drop_*", action: hitl'))).toEqual([
+      "warning approval-without-expiry 3:7",
+    ]);
+  });
+});
+
+describe("tools", () => {
+  const reads = tiers('name: reads, pattern: "get_*", action: allowlist');
+
+  it("without a tier", () => {
+    expect(serious(`${reads}tool_schemas: { send: {} }`)).toEqual([
+      "warning tool-without-tier 4:17",
+    ]);
+    expect(serious(`${reads}tool_schemas: { send: { risk_level: HIGH } }`)).toEqual([]);
+    expect(serious("tool_schemas: { send: {} }")).toEqual([]);
+  });
+
+  it("that are reads by their tier alone", () => {
+    expect(serious(`${reads}tool_schemas: { get_a: {} }`)).toEqual(["warning read-by-tier 4:17"]);
+    expect(serious(`${reads}tool_schemas: { get_a: { read_only: true } }`)).toEqual([]);
+    expect(serious(`${reads}tool_schemas: { get_a: { risk_level: MEDIUM } }`)).toEqual([]);
+  });
+
+  it.each([
+    ["canonical_fields: [id, idd]", "unknown-argument 1:54"],
+    ["canonical_fields: [id, id]", "duplicate-field 1:54"],
+    ["normalizers: { idd: trim }", "unknown-argument 1:46"],
+    ["idempotency_argument: key", "unknown-argument 1:31"],
+    ['effects: [{ resource: "a/{idd}", kind: update }]', "unknown-argument 1:41"],
+    ['reads: ["a/{idd}"]', "unknown-argument 1:39"],
+  ])("that name arguments their schema does not have: %s", (declared, expected) => {
+    const schema = "input_schema: { type: object, properties: { id: { type: string } } }";
+    const found = serious(`tool_schemas: { a: {          ${declared}, ${schema} } }`);
+    expect(found).toEqual([`warning ${expected}`]);
+  });
+
+  it("whose schema may have other arguments are not accused", () => {
+    const open = "input_schema: { anyOf: [{ properties: { id: {} } }], properties: { x: {} } }";
+    expect(serious(`tool_schemas: { a: { canonical_fields: [id], ${open} } }`)).toEqual([]);
+    expect(serious("tool_schemas: { a: { canonical_fields: [id] } }")).toEqual([]);
+  });
+
+  it("that suggest what is not there or denied", () => {
+    const denied = tiers('name: no, pattern: "drop_*", action: deny');
+    const text = `${denied}tool_schemas: { a: { risk_level: LOW, suggest: [b, drop_it, a] } }`;
+    expect(serious(text)).toEqual([
+      "warning unknown-suggestion 4:49",
+      "warning unknown-suggestion 4:52",
+    ]);
+  });
+
+  it.each([
+    ["deduplication: { strategy: byte_hash }\n", "canonical_fields: [id]", 1],
+    ["deduplication: { strategy: byte_hash }\n", "normalizers: { id: trim }", 1],
+    ["", "volatile: true, cache_ttl_s: 5", 1],
+    ["", "polling: { max_calls: 5 }, cache_ttl_s: 5", 1],
+    ["", "read_only: true, repeatable: true", 1],
+    ["", "read_only: false, cache_ttl_s: 5", 1],
+    ["", "checks: { unknown_tool: warn }", 1],
+    ["", "read_only: true, cache_ttl_s: 5", 0],
+  ])("with keys that do nothing: %s%s", (policy, declared, count) => {
+    const found = serious(`${policy}tool_schemas: { a: { ${declared} } }`);
+    expect(found.filter((finding) => finding.startsWith("warning idle-key"))).toHaveLength(count);
+    expect(found).toHaveLength(count);
+  });
+
+  it.each([
+    ["(?=a)", "error unsafe-pattern"],
+    ["a*", "error unsafe-pattern"],
+    [".*failed", "warning slow-pattern"],
+    ["(a+)+b", "warning slow-pattern"],
+  ])("with the error pattern %s", (pattern, expected) => {
+    const text = `tool_schemas: { a: { error_patterns: ["${pattern}"] } }`;
+    expect(serious(text)).toEqual([`${expected} 1:39`]);
+  });
+
+  it("with an ordinary error pattern", () => {
+    expect(serious('tool_schemas: { a: { error_patterns: ["^Error:"] } }')).toEqual([]);
+  });
+});
+
+describe("the ladder", () => {
+  it("with rungs that a higher one reaches first", () => {
+    expect(serious(`${QUIET_TOOL}escalation: { ask: 2, options: 2, user_input: 3 }`)).toEqual([
+      "error unreachable-rung 2:15",
+    ]);
+  });
+
+  it("with a written rung above one of the preset", () => {
+    const [, finding] = lint(`${QUIET_TOOL}escalation: { user_input: 2 }`);
+    const expected = { code: "unreachable-rung", path: "escalation.user_input" };
+    expect(finding).toMatchObject({ severity: "warning", ...expected });
+    expect(finding?.message).toContain("`options` (strike 2) is never reached");
+  });
+
+  it("that refuses and never stops", () => {
+    const text = `${QUIET_TOOL}escalation: { user_input: off }`;
+    expect(serious(text)).toEqual(["error block-without-stop 2:1"]);
+    expect(serious(`mode: shadow\n${text}`)).toEqual([]);
+    expect(serious(`preset: observe\n${text}`)).toEqual([]);
+    const enforced = `preset: observe\nchecks: { loop_repeat: enforce }\n${text}`;
+    expect(serious(enforced)).toEqual(["error block-without-stop 4:1"]);
+  });
+
+  it("in good order", () => {
+    const text = `${QUIET_TOOL}escalation: { ask: 1, options: 2, user_input: 3, end: 4 }`;
+    expect(serious(text)).toEqual([]);
+    expect(informed(text)).toEqual(["needs-turn 2:1"]);
+  });
+
+  it("whose acknowledgement is never asked for", () => {
+    const text = `${QUIET_TOOL}acknowledgement: { mode: implicit }\nescalation: { options: off }`;
+    expect(serious(text)).toEqual(["warning idle-key 2:1"]);
+  });
+});
+
+describe("limits", () => {
+  it.each([
+    ["budgets: { max_steps: 5 }", ["warning budget-without-window 2:12"]],
+    ["budgets: { max_steps: 5, per_conversation: { max_steps: 50 } }", []],
+    ["budgets: { max_steps: 5, per_conversation: { max_steps: 4 } }", ["warning idle-key 2:12"]],
+    [
+      "budgets: { max_tool_calls: 5, per_conversation: { max_tool_calls: 9 }, per_tool: { max_tool_calls: 5 } }",
+      ["warning idle-key 2:84"],
+    ],
+    ["limits: { ring: 10 }", ["warning ring-too-small 2:11"]],
+    ["deduplication: { loop_threshold: 65 }", ["warning ring-too-small 2:18"]],
+    ["loops: { cycle_rounds: 13 }", ["warning ring-too-small 2:10"]],
+  ])("%s", (text, expected) => {
+    expect(serious(QUIET_TOOL + text)).toEqual(expected);
+  });
+});
+
+describe("the whole policy", () => {
+  it.each([
+    ["tools: { cache_ttl_s: 30 }", ["warning declares-nothing 1:1"]],
+    [`${QUIET_TOOL}unknown_tools: allow`, ["warning unknown-allowed 2:1"]],
+    [`${QUIET_TOOL}unknown_tools: hitl\nchecks: { unknown_tool: warn }`, ["warning idle-key 3:11"]],
+  ])("%s", (text, expected) => {
+    expect(serious(text)).toEqual(expected);
+  });
+
+  it("tells what a plain loop_threshold and shadow mode mean", () => {
+    const text = `${QUIET_TOOL}deduplication: { loop_threshold: 3 }\nmode: shadow`;
+    expect(informed(text)).toEqual(expect.arrayContaining(["any-output 2:18", "shadow 3:1"]));
+  });
+
+  it("finds in the template T1 what its author should know", () => {
+    expect(serious(readFileSync(T1, "utf8"))).toEqual(["warning approval-without-expiry 21:9"]);
+  });
+});
