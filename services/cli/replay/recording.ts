@@ -1,0 +1,117 @@
+/**
+ * Recorded conversations: one JSON object a line, of which `id`, `calls[].tool` and `calls[].args`
+ * are required. Everything else is optional, and null counts as absent.
+ */
+
+export interface RecordedCall {
+  readonly tool: string;
+  /** The arguments as JSON text: any JSON value, the gate judges it. */
+  readonly argumentsText: string;
+  readonly output: string | null;
+  /** Digest of the whole output, also of what a recording cuts. */
+  readonly outputHash: string | null;
+  readonly isError: boolean;
+  readonly turn: string | null;
+  /** Calls in a row with one step (of one turn) were issued together. */
+  readonly step: string | null;
+  /** Time of the call, ms; null where the recording has none. */
+  readonly atMs: number | null;
+}
+
+export interface RecordedConversation {
+  readonly id: string;
+  readonly calls: readonly RecordedCall[];
+}
+
+export type ParsedRecording =
+  | { readonly ok: true; readonly conversation: RecordedConversation }
+  | { readonly ok: false; readonly problem: string };
+
+/** Reads one line. Total: what is wrong comes back as one sentence for the owner of the file. */
+export function parseRecording(line: string): ParsedRecording {
+  try {
+    return { ok: true, conversation: conversationOf(JSON.parse(line)) };
+  } catch (error) {
+    if (error instanceof WrongRecording) return { ok: false, problem: error.message };
+    if (error instanceof SyntaxError) {
+      return { ok: false, problem: `the line is not one JSON value (${error.message})` };
+    }
+    throw error;
+  }
+}
+
+class WrongRecording extends Error {}
+
+type JsonMap = Readonly<Record<string, unknown>>;
+
+function conversationOf(json: unknown): RecordedConversation {
+  if (!isMap(json)) throw new WrongRecording("a line must be an object with `id` and `calls`");
+  const id = json["id"];
+  if (typeof id !== "string") throw new WrongRecording("`id` must be a string");
+  const calls = json["calls"];
+  if (!Array.isArray(calls)) throw new WrongRecording("`calls` must be a list");
+  return { id, calls: calls.map((call: unknown, index) => callOf(call, `calls[${index}]`)) };
+}
+
+function callOf(json: unknown, at: string): RecordedCall {
+  if (!isMap(json)) throw new WrongRecording(`\`${at}\` must be an object`);
+  const tool = json["tool"];
+  if (typeof tool !== "string") throw new WrongRecording(`\`${at}.tool\` must be a string`);
+  const args = json["args"];
+  if (args === undefined) throw new WrongRecording(`\`${at}.args\` is missing`);
+  return {
+    tool,
+    argumentsText: JSON.stringify(args),
+    output: outputOf(json["output"]),
+    outputHash: textOf(json["output_hash"], `${at}.output_hash`),
+    isError: flagOf(json["is_error"], `${at}.is_error`),
+    turn: labelOf(json["turn"], `${at}.turn`),
+    step: labelOf(json["step"], `${at}.step`),
+    atMs: timeOf(json["ts"], `${at}.ts`),
+  };
+}
+
+function isMap(json: unknown): json is JsonMap {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+/** Tools that give JSON are recorded as text by most and as JSON by some. */
+function outputOf(json: unknown): string | null {
+  if (json === undefined || json === null) return null;
+  return typeof json === "string" ? json : JSON.stringify(json);
+}
+
+function textOf(json: unknown, at: string): string | null {
+  if (json === undefined || json === null) return null;
+  if (typeof json === "string") return json;
+  throw new WrongRecording(`\`${at}\` must be a string or null`);
+}
+
+function flagOf(json: unknown, at: string): boolean {
+  if (json === undefined || json === null) return false;
+  if (typeof json === "boolean") return json;
+  throw new WrongRecording(`\`${at}\` must be true, false or null`);
+}
+
+function labelOf(json: unknown, at: string): string | null {
+  if (json === undefined || json === null) return null;
+  if (typeof json === "string" || typeof json === "number") return String(json);
+  throw new WrongRecording(`\`${at}\` must be a number, a string or null`);
+}
+
+const HAS_ZONE = /(?:[zZ]|[+-]\d{2}:?\d{2})$/;
+const HAS_TIME = /\d[T ]\d/;
+
+/** ISO 8601, UTC where no zone is written; or milliseconds since 1970. */
+function timeOf(json: unknown, at: string): number | null {
+  if (json === undefined || json === null) return null;
+  if (typeof json === "number") return Math.trunc(json);
+  if (typeof json === "string") {
+    const zoned = HAS_ZONE.test(json) || !HAS_TIME.test(json) ? json : `${json}Z`;
+    const ms = Date.parse(zoned);
+    if (!Number.isNaN(ms)) return ms;
+  }
+  throw new WrongRecording(
+    `\`${at}\` must be an ISO 8601 time, e.g. 2026-03-08T20:38:24Z, or null`,
+  );
+}

@@ -1,0 +1,216 @@
+/**
+ * One recorded conversation through the engine: every call is proposed, what was recorded becomes
+ * the result of what is allowed. A recording cannot react to a refusal, so what stops a
+ * conversation is reported and not applied, unless asked for.
+ *
+ * R1 a conversation starts without any state and leaves none.
+ * R2 the results of one step come after all its calls were proposed.
+ */
+import { decide } from "../../core/decide/decide.ts";
+import type { CallRefused, DecisionEvent, GateEvent } from "../../core/events.ts";
+import type { GateInput, ProposalInput } from "../../core/inputs.ts";
+import type { CompiledPolicy } from "../../core/policy/compiled.ts";
+import { nextDeadlineMs } from "../../core/state/deadline.ts";
+import { evolve } from "../../core/state/evolve.ts";
+import type { ConversationState } from "../../core/state/state.ts";
+import { gateTimes } from "./gate-times.ts";
+import type { RecordedCall, RecordedConversation } from "./recording.ts";
+import { issuedTogether } from "./steps.ts";
+
+export interface ReplayPolicy {
+  readonly enforced: CompiledPolicy;
+  /** The same policy with `mode: shadow`: how a call enters the state that ran although refused. */
+  readonly shadowed: CompiledPolicy;
+}
+
+export interface ReplayOptions {
+  /** The recorded output of a refused call is fed too: it ran, whatever the gate said. */
+  readonly feedRefused: boolean;
+  /** Ladder levels that stop a conversation are applied. */
+  readonly applyStops: boolean;
+  /** Held calls go on as if approved. */
+  readonly heldAllow: boolean;
+}
+
+export interface ReplayedCall {
+  readonly call: RecordedCall;
+  readonly index: number;
+  readonly decision: DecisionEvent;
+  /** The ladder stops the conversation with this refusal. */
+  readonly stop: boolean;
+}
+
+const TENANT = "replay";
+const CONVERSATION = "conversation";
+
+export function replayConversation(
+  { calls }: RecordedConversation,
+  policy: ReplayPolicy,
+  options: ReplayOptions,
+): readonly ReplayedCall[] {
+  const run = new Run(policy, options);
+  const times = gateTimes(calls);
+  const replayed = calls.map((call, index) => {
+    if (index > 0 && !issuedTogether(calls[index - 1], call)) run.reportResults();
+    return run.propose(call, index, times[index] ?? 0);
+  });
+  run.reportResults();
+  return replayed;
+}
+
+/** The state of one conversation while it is replayed. */
+class Run {
+  readonly #policy: ReplayPolicy;
+  readonly #options: ReplayOptions;
+  #state: ConversationState | undefined;
+  #nowMs = 0;
+  /** Calls of the present step that ran. */
+  #ran: { readonly call: RecordedCall; readonly index: number; readonly decisionId: string }[] = [];
+
+  constructor(policy: ReplayPolicy, options: ReplayOptions) {
+    this.#policy = policy;
+    this.#options = options;
+  }
+
+  propose(call: RecordedCall, index: number, atMs: number): ReplayedCall {
+    this.#nowMs = atMs;
+    this.#tick();
+    const proposal = proposalOf(call, index);
+    const decision = decisionIn(this.#decide(proposal, this.#policy.enforced));
+    const stop = decision.type === "refused" && stops(decision);
+    this.#apply(decision, proposal);
+    if (this.#runs(decision)) this.#ran.push({ call, index, decisionId: decision.decisionId });
+    return { call, index, decision, stop };
+  }
+
+  reportResults(): void {
+    for (const { call, index, decisionId } of this.#ran) {
+      this.#evolve(this.#decide(resultOf(call, index, decisionId), this.#policy.enforced));
+    }
+    this.#ran = [];
+  }
+
+  #decide(input: GateInput, policy: CompiledPolicy): readonly GateEvent[] {
+    return decide(this.#state, input, policy, this.#nowMs);
+  }
+
+  #evolve(events: readonly GateEvent[]): void {
+    for (const event of events) this.#state = evolve(this.#state, event);
+  }
+
+  /** Held calls expire as time goes on; all others have had their result by now. */
+  #tick(): void {
+    if (this.#state === undefined || this.#state.open.size === 0) return;
+    const deadline = nextDeadlineMs(this.#state);
+    if (deadline === undefined || deadline > this.#nowMs) return;
+    this.#evolve(this.#decide({ type: "tick" }, this.#policy.enforced));
+  }
+
+  #apply(decision: DecisionEvent, proposal: ProposalInput): void {
+    switch (decision.type) {
+      case "allowed":
+        this.#evolve([decision]);
+        break;
+      case "held":
+        this.#evolve([decision]);
+        if (this.#options.heldAllow) this.#approve(decision.holdId);
+        break;
+      case "refused":
+        this.#applyRefused(decision, proposal);
+        break;
+    }
+  }
+
+  #applyRefused(refused: CallRefused, proposal: ProposalInput): void {
+    const applied = this.#options.applyStops ? refused : { ...refused, raised: null };
+    if (!this.#options.feedRefused) {
+      this.#evolve([applied]);
+      return;
+    }
+    // It ran all the same: it is judged once more with nothing enforced, and that decision counts.
+    const ran = this.#decide(proposal, this.#policy.shadowed);
+    this.#evolve([{ ...applied, answered: null }]);
+    if (ran[0]?.type === "allowed") this.#evolve(ran);
+  }
+
+  #approve(approvalId: string): void {
+    const verdict = {
+      type: "verdict",
+      kind: "approve",
+      tenantId: TENANT,
+      conversationId: CONVERSATION,
+      approvalId,
+      decisionId: null,
+      outcome: null,
+      tier: null,
+      tool: null,
+      calls: null,
+      untilMs: null,
+      by: "replay",
+      reason: "replayed as if approved",
+    } as const;
+    this.#evolve(this.#decide(verdict, this.#policy.enforced));
+  }
+
+  /** What the engine now counts as in flight gets its recorded output. */
+  #runs({ type }: DecisionEvent): boolean {
+    switch (type) {
+      case "allowed":
+        return true;
+      case "held":
+        return this.#options.heldAllow;
+      case "refused":
+        return this.#options.feedRefused;
+    }
+  }
+}
+
+function decisionIn(events: readonly GateEvent[]): DecisionEvent {
+  const [event] = events;
+  if (event?.type === "allowed" || event?.type === "refused" || event?.type === "held") {
+    return event;
+  }
+  throw new Error(`a proposal gave \`${event?.type ?? "no event"}\` instead of a decision`);
+}
+
+function stops({ raised, refusal }: CallRefused): boolean {
+  if (refusal.reason === "acknowledgement_required") return true;
+  return raised !== null && (raised.userInput || raised.ended !== null);
+}
+
+function proposalOf(call: RecordedCall, index: number): ProposalInput {
+  return {
+    type: "proposal",
+    tenantId: TENANT,
+    conversationId: CONVERSATION,
+    callId: String(index),
+    agentId: null,
+    turn: call.turn,
+    step: call.step,
+    tool: call.tool,
+    arguments: call.argumentsText,
+    assistantText: null,
+    estimatedCost: null,
+    confirmation: null,
+    rejected: null,
+  };
+}
+
+/** A call without output: nobody knows what came, so its digest equals no other. */
+function resultOf(call: RecordedCall, index: number, decisionId: string): GateInput {
+  const unknownDigest = call.output === null ? `no output of call ${index}` : null;
+  return {
+    type: "result",
+    tenantId: TENANT,
+    conversationId: CONVERSATION,
+    callId: String(index),
+    decisionId,
+    status: call.isError ? "failed" : "succeeded",
+    output: call.output,
+    outputDigest: call.outputHash ?? unknownDigest,
+    outputBytes: null,
+    error: null,
+    durationMs: null,
+    cost: null,
+  };
+}

@@ -1,0 +1,44 @@
+/** Recordings through the engine, one conversation at a time: memory does not grow with the files. */
+import { nameOfInput, readLines } from "./read-lines.ts";
+import { parseRecording, type RecordedConversation } from "./recording.ts";
+import {
+  type ReplayedCall,
+  type ReplayOptions,
+  type ReplayPolicy,
+  replayConversation,
+} from "./replay-conversation.ts";
+
+export interface ReplayedConversation {
+  readonly conversation: RecordedConversation;
+  readonly calls: readonly ReplayedCall[];
+  /** `file:line`, where it was read. */
+  readonly place: string;
+}
+
+export interface ReplayFilesOptions extends ReplayOptions {
+  readonly onBytes?: (bytes: number) => void;
+  /** A line that is no recorded conversation: told, left out, and the rest goes on. */
+  readonly onBrokenLine: (message: string) => void;
+}
+
+/** @throws CliError: a file cannot be read to its end. */
+export async function* replayFiles(
+  paths: readonly string[],
+  policy: ReplayPolicy,
+  options: ReplayFilesOptions,
+): AsyncGenerator<ReplayedConversation> {
+  const { onBytes } = options;
+  for (const path of paths) {
+    const source = onBytes === undefined ? { path } : { path, onBytes };
+    for await (const { text, number } of readLines(source)) {
+      const place = `${nameOfInput(path)}:${number}`;
+      const parsed = parseRecording(text);
+      if (!parsed.ok) {
+        options.onBrokenLine(`${place}: ${parsed.problem}; correct the line or take it out`);
+        continue;
+      }
+      const { conversation } = parsed;
+      yield { conversation, place, calls: replayConversation(conversation, policy, options) };
+    }
+  }
+}
