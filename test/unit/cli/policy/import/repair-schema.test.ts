@@ -10,7 +10,7 @@ function repaired(schema: unknown) {
 /** The repaired schema of one property, `p`. */
 function property(schema: object) {
   const { schema: whole, notes } = repaired({ properties: { p: schema } });
-  const properties = (whole ?? {})["properties"] as Record<string, object>;
+  const properties = whole?.["properties"] as Record<string, object>;
   return { schema: properties["p"], notes };
 }
 
