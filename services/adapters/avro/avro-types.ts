@@ -35,10 +35,45 @@ class BoundedArray extends ArrayType {
   }
 }
 
-function isArraySchema(schema: unknown): boolean {
-  return (
-    typeof schema === "object" && schema !== null && "type" in schema && schema.type === "array"
-  );
+type LongTap = { readLong(): number; writeLong(value: number): void };
+
+const LongType = avro.types.LongType as unknown as new () => Type;
+
+/** Whole numbers up to here keep their value and sign in the library's arithmetic; beyond, not all do. */
+const EXACT_MAX = 2 ** 52 - 1;
+
+function isExact(value: unknown): value is number {
+  return Number.isInteger(value) && Math.abs(value as number) <= EXACT_MAX;
+}
+
+/** A long that refuses what the library would read as another number, or with another sign. */
+class ExactLong extends LongType {
+  _check(value: unknown, _flags: unknown, hook?: (value: unknown, type: Type) => void): boolean {
+    if (isExact(value)) return true;
+    hook?.(value, this);
+    return false;
+  }
+
+  _read(tap: LongTap): number {
+    const value = tap.readLong();
+    if (isExact(value)) return value;
+    throw new RangeError("number of more than 52 bits");
+  }
+
+  _write(tap: LongTap, value: unknown): void {
+    if (!isExact(value)) throw new RangeError("not a whole number of at most 52 bits");
+    tap.writeLong(value);
+  }
+}
+
+/** Our own types in place of the library's, where a schema names one of these. */
+function ownType(schema: unknown, options: unknown): Type | undefined {
+  if (schema === "long" || hasType(schema, "long")) return new ExactLong();
+  return hasType(schema, "array") ? new BoundedArray(schema, options) : undefined;
+}
+
+function hasType(schema: unknown, type: string): boolean {
+  return typeof schema === "object" && schema !== null && "type" in schema && schema.type === type;
 }
 
 /** Compiles a schema. Values are plain: a union's value stands for itself, unwrapped. */
@@ -46,8 +81,7 @@ export function compileAvro(schema: AvroSchema): Type {
   const options = {
     wrapUnions: "never" as const,
     omitRecordMethods: true,
-    typeHook: (part: unknown, hookOptions: unknown) =>
-      isArraySchema(part) ? new BoundedArray(part, hookOptions) : undefined,
+    typeHook: ownType,
   };
   // The file's schema is what the library takes; its own type for it is not readonly.
   return avro.Type.forSchema(schema as never, options as never);

@@ -1,0 +1,426 @@
+// Any value of each kind that the codec knows, within what the types promise: well-formed text, whole
+// numbers that are exact.
+import fc, { type Arbitrary } from "fast-check";
+import type {
+  CallFacts,
+  DecisionBase,
+  DecisionEvent,
+  Evicted,
+  GateEvent,
+  Notice,
+  PreviousResult,
+  Refusal,
+} from "../../../services/core/events.ts";
+import {
+  type CallError,
+  type GateInput,
+  type Money,
+  type ProposalInput,
+  RESULT_STATUSES,
+  type ResultInput,
+  VERDICT_KINDS,
+  type VerdictInput,
+} from "../../../services/core/inputs.ts";
+import { REASON_CODES } from "../../../services/core/reasons.ts";
+import {
+  type InputPosition,
+  type JournalRecord,
+  QUARANTINE_CODES,
+} from "../../../services/runtime/journal.ts";
+import { INPUT_TOPICS, type PerInput } from "../../../services/runtime/topics.ts";
+
+/** Plain objects, as the core has them. */
+export function record<T>(model: { [K in keyof T]: Arbitrary<T[K]> }): Arbitrary<T> {
+  return fc.record(model, { noNullPrototype: true });
+}
+
+const text = fc.string({ unit: "binary", maxLength: 80 });
+const long = fc.integer({ min: -(2 ** 52) + 1, max: 2 ** 52 - 1 });
+const count = fc.integer({ min: 0, max: 2 ** 31 - 1 });
+const size = fc.integer({ min: 0, max: 2 ** 52 - 1 });
+const nullable = <T>(value: Arbitrary<T>): Arbitrary<T | null> => fc.option(value, { nil: null });
+const list = <T>(value: Arbitrary<T>): Arbitrary<T[]> => fc.array(value, { maxLength: 4 });
+
+/** Printable ASCII, as ids are. */
+export const id = fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 40 });
+const tenantId = id.map((each) => each.replaceAll("/", "-"));
+
+export const money: Arbitrary<Money> = record({
+  microUnits: size,
+  currency: fc.constantFrom("EUR", "USD", "JPY"),
+});
+
+const callError: Arbitrary<CallError> = record({
+  code: nullable(text),
+  message: text,
+  retryable: nullable(fc.boolean()),
+});
+
+const notice: Arbitrary<Notice> = record({
+  reason: fc.constantFrom(...REASON_CODES),
+  message: text,
+  rule: text,
+});
+
+const evicted: Arbitrary<Evicted> = record({
+  reads: list(text),
+  names: list(text),
+  writes: list(text),
+  resources: list(text),
+});
+
+const callFacts = (actionKey: Arbitrary<string>): Arbitrary<CallFacts> =>
+  record({
+    twinKey: fc.oneof(actionKey, text),
+    resources: nullable(list(text)),
+    exclusive: list(record({ resource: text, kind: text, rule: text })),
+    windowUntilMs: long,
+    dropAtMs: long,
+    ringSize: count,
+    repeats: count,
+    rates: list(record({ key: text, windowMs: long })),
+    grant: nullable(record({ tier: text, expiresAtMs: long })),
+  });
+
+// Few values, so that fields which the journal writes once are often equal and often not.
+const shared = fc.oneof(fc.constantFrom("a", "b"), text);
+
+const base: Arbitrary<DecisionBase> = record({
+  decisionId: shared,
+  tenantId: shared,
+  conversationId: shared,
+  callId: shared,
+  agentId: nullable(shared),
+  turn: nullable(shared),
+  step: nullable(shared),
+  tool: shared,
+  arguments: shared,
+  argumentsDigest: text,
+  actionKey: shared,
+  atMs: long,
+  proposalsAtMs: long,
+  policy: shared,
+  tier: nullable(text),
+  isRead: fc.boolean(),
+  warnings: list(notice),
+  shadow: list(notice),
+  fresh: fc.boolean(),
+  stateDropAtMs: long,
+  entersTurn: fc.boolean(),
+  confirmation: nullable(text),
+  approvalId: nullable(text),
+  approvedBy: list(text),
+  nameDropAtMs: long,
+  evicted: nullable(evicted),
+});
+
+const previousResult: Arbitrary<PreviousResult> = fc.oneof(
+  record({ inline: text, digest: nullable(text), bytes: size }),
+  record({ ref: text, digest: nullable(text), bytes: size }),
+);
+
+const refusal: Arbitrary<Refusal> = record({
+  schemaVersion: fc.constant(1 as const),
+  decisionId: shared,
+  callId: shared,
+  tool: shared,
+  arguments: shared,
+  reason: fc.constantFrom(...REASON_CODES),
+  message: text,
+  duplicate: fc.boolean(),
+  note: nullable(text),
+  rule: text,
+  policy: shared,
+  level: count,
+  count,
+  retryable: fc.boolean(),
+  disposition: fc.constantFrom(
+    "use_previous_result",
+    "change_approach",
+    "wait",
+    "ask_user",
+    "stop",
+  ),
+  previousCall: nullable(
+    record({
+      callId: text,
+      decisionId: text,
+      tool: text,
+      atMs: long,
+      status: fc.constantFrom(
+        "in_flight",
+        "held",
+        "succeeded",
+        "failed",
+        "not_executed",
+        "unknown",
+      ),
+    }),
+  ),
+  previousResult: nullable(previousResult),
+  conflict: nullable(record({ resource: text, path: list(text) })),
+  resolution: record({
+    type: fc.constantFrom("retry_after", "approval", "confirmation", "new_turn", "none"),
+    retryAfterMs: nullable(long),
+    approvalId: nullable(text),
+  }),
+  suggestedNext: list(text),
+  problems: list(record({ path: text, message: text })),
+});
+
+const allowed: Arbitrary<DecisionEvent> = fc
+  .tuple(
+    base,
+    record({
+      type: fc.constant("allowed" as const),
+      keyId: text,
+      occurrence: record({ decisionId: shared, openedAtMs: long, attempt: count }),
+      notAfterMs: long,
+      timeLimitMs: long,
+      idempotencyArgument: nullable(text),
+      call: callFacts(shared),
+    }),
+  )
+  .map(([common, own]) => ({ ...common, ...own }));
+
+const held: Arbitrary<DecisionEvent> = fc
+  .tuple(
+    base,
+    record({
+      type: fc.constant("held" as const),
+      holdId: text,
+      expiresAtMs: long,
+      requireReason: fc.boolean(),
+      approvals: count,
+      holdNumber: count,
+      ruleDigest: text,
+      message: text,
+      rule: text,
+      call: callFacts(shared),
+    }),
+  )
+  .map(([common, own]) => ({ ...common, ...own }));
+
+const refused: Arbitrary<DecisionEvent> = fc
+  .tuple(
+    base,
+    record({
+      type: fc.constant("refused" as const),
+      refusal,
+      strike: nullable(record({ key: text, count, step: nullable(text) })),
+      raised: nullable(
+        record({
+          acknowledgement: fc.boolean(),
+          userInput: fc.boolean(),
+          ended: fc.constantFrom("turn" as const, "conversation" as const, null),
+        }),
+      ),
+      cycle: nullable(list(text)),
+      answered: nullable(record({ call: callFacts(shared), outputDigest: nullable(text) })),
+    }),
+  )
+  .map(([common, own]) => ({ ...common, ...own }));
+
+export const decision: Arbitrary<DecisionEvent> = fc.oneof(allowed, held, refused);
+
+function repetitionOf(each: DecisionEvent): GateEvent {
+  const { tenantId: tenant, conversationId, decisionId } = each;
+  return { type: "repeated", tenantId: tenant, conversationId, decisionId, decision: each };
+}
+
+const repeated = decision.map(repetitionOf);
+
+const about = {
+  tenantId: text,
+  conversationId: text,
+  decisionId: text,
+  callId: text,
+  tool: text,
+  atMs: long,
+};
+
+/** Any event, by its kind. */
+export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent> } = {
+  allowed,
+  refused,
+  held,
+  repeated,
+  result_recorded: record({
+    type: fc.constant("result_recorded" as const),
+    ...about,
+    status: fc.constantFrom(...RESULT_STATUSES),
+    output: nullable(text),
+    outputDigest: nullable(text),
+    outputBytes: size,
+    whole: fc.boolean(),
+    error: nullable(callError),
+    transient: fc.boolean(),
+    durationMs: nullable(size),
+    cost: nullable(money),
+    evicted: nullable(evicted),
+  }),
+  outcome_unknown: record({ type: fc.constant("outcome_unknown" as const), ...about }),
+  reconciled: record({
+    type: fc.constant("reconciled" as const),
+    ...about,
+    outcome: fc.constantFrom("succeeded", "failed", "not_executed"),
+    by: text,
+    reason: nullable(text),
+  }),
+  ignored: record({
+    type: fc.constant("ignored" as const),
+    tenantId: text,
+    conversationId: text,
+    input: fc.constantFrom("result" as const, ...VERDICT_KINDS),
+    why: fc.constantFrom(
+      "unknown_call",
+      "unknown_approval",
+      "already_decided",
+      "already_reported",
+      "reason_required",
+      "self_approval",
+      "not_unknown",
+      "wrong_call",
+      "not_supported",
+    ),
+    id: nullable(text),
+  }),
+};
+
+/** A proposal as a well-behaved writer sends it. */
+export const proposal: Arbitrary<ProposalInput> = record({
+  type: fc.constant("proposal" as const),
+  tenantId,
+  conversationId: id,
+  callId: id,
+  agentId: nullable(id),
+  turn: nullable(id),
+  step: nullable(id),
+  tool: id,
+  arguments: fc.oneof(fc.constantFrom("a", "b"), fc.json()),
+  assistantText: nullable(text),
+  estimatedCost: nullable(money),
+  confirmation: nullable(id),
+  rejected: fc.constant(null),
+});
+
+/** A proposal as the gate may have decided it, rejected ones and bytes included. */
+const decidedProposal: Arbitrary<ProposalInput> = fc
+  .tuple(
+    proposal,
+    fc.oneof(shared, fc.uint8Array({ maxLength: 40 })),
+    nullable(
+      record({
+        reason: fc.constantFrom("malformed" as const, "too_large" as const, "misrouted" as const),
+        message: text,
+      }),
+    ),
+    record({
+      tenantId: shared,
+      conversationId: shared,
+      callId: shared,
+      agentId: nullable(shared),
+      turn: nullable(shared),
+      step: nullable(shared),
+      tool: shared,
+    }),
+  )
+  .map(([sent, given, rejected, name]) => ({ ...sent, ...name, arguments: given, rejected }));
+
+export const result: Arbitrary<ResultInput> = record({
+  type: fc.constant("result" as const),
+  tenantId,
+  conversationId: id,
+  callId: text,
+  decisionId: text,
+  status: fc.constantFrom(...RESULT_STATUSES),
+  output: nullable(text),
+  outputDigest: nullable(text),
+  outputBytes: nullable(size),
+  error: nullable(callError),
+  durationMs: nullable(size),
+  cost: nullable(money),
+});
+
+const VERDICTS = VERDICT_KINDS.filter((kind) => kind !== "tick");
+
+export const verdict: Arbitrary<VerdictInput> = record({
+  type: fc.constant("verdict" as const),
+  kind: fc.constantFrom(...VERDICTS),
+  tenantId,
+  conversationId: id,
+  approvalId: nullable(text),
+  decisionId: nullable(text),
+  outcome: fc.constantFrom("succeeded" as const, "failed" as const, "not_executed" as const, null),
+  tier: nullable(text),
+  tool: nullable(text),
+  calls: nullable(count),
+  untilMs: nullable(long),
+  by: text,
+  reason: nullable(text),
+});
+
+const position: Arbitrary<InputPosition> = record({
+  topic: fc.constantFrom(...INPUT_TOPICS),
+  partition: count,
+  offset: size,
+  appendTimeMs: long,
+});
+
+const perInput: Arbitrary<PerInput> = record({ proposals: size, results: size, verdicts: size });
+
+const input: Arbitrary<GateInput> = fc.oneof(
+  decidedProposal,
+  result,
+  verdict,
+  fc.constant({ type: "tick" as const }),
+);
+
+/** A proposal that is named, and whose arguments are written, as its decision has them. */
+const leaning: Arbitrary<{ input: GateInput; events: GateEvent[] }> = fc
+  .tuple(decidedProposal, decision, fc.boolean(), fc.boolean())
+  .map(([sent, said, sameArguments, isRepetition]) => {
+    const { tenantId: tenant, conversationId, callId, agentId, turn, step, tool } = said;
+    const name = { tenantId: tenant, conversationId, callId, agentId, turn, step, tool };
+    const given = sameArguments ? said.arguments : sent.arguments;
+    const event = isRepetition ? repetitionOf(said) : said;
+    return { input: { ...sent, ...name, arguments: given }, events: [event] };
+  });
+
+const decided = fc.oneof(
+  leaning,
+  record({ input, events: list(fc.oneof(...Object.values(events))) }),
+);
+
+const entered = fc.oneof(
+  fc
+    .tuple(decided, position)
+    .map(([each, at]) => ({ ...each, input: { type: "decided" as const, at, input: each.input } })),
+  record({
+    input: record({
+      type: fc.constant("quarantined" as const),
+      at: position,
+      code: fc.constantFrom(...QUARANTINE_CODES),
+    }),
+    events: fc.constant<GateEvent[]>([]),
+  }),
+  fc.constant({ input: { type: "idle" as const }, events: [] as GateEvent[] }),
+);
+
+/** Any journal record. */
+export const journalRecord: Arbitrary<JournalRecord> = fc
+  .tuple(
+    entered,
+    record({
+      seq: size,
+      prevHash: text,
+      next: perInput,
+      clocks: perInput,
+      previousAtMs: long,
+      policyRevision: shared,
+      stateHash: nullable(text),
+    }),
+  )
+  .map(([what, rest]) => ({ ...rest, ...what }));
+
+export const inputPosition = position;
