@@ -1,0 +1,23 @@
+/** The one place that reads the environment. */
+export type Env = {
+  /** `CALLGATE_LOG`: `debug`, `info`, `warn`, `error` or `silent`; undefined: not set. */
+  readonly logLevel: string | undefined;
+  /** `NO_COLOR` is set, to whatever. */
+  readonly noColor: boolean;
+  /** `FORCE_COLOR` is set to something else than 0. */
+  readonly forceColor: boolean;
+};
+
+export function readEnv(): Env {
+  const { CALLGATE_LOG, NO_COLOR, FORCE_COLOR } = process.env;
+  return {
+    logLevel: given(CALLGATE_LOG),
+    noColor: given(NO_COLOR) !== undefined,
+    forceColor: given(FORCE_COLOR) !== undefined && FORCE_COLOR !== "0",
+  };
+}
+
+/** A variable that is set to nothing counts as not set. */
+function given(text: string | undefined): string | undefined {
+  return text === undefined || text === "" ? undefined : text;
+}

@@ -1,0 +1,78 @@
+/** From a loaded policy to one that decides, with every problem at its line. */
+import type { LoadedPolicy, LoadResult } from "../adapters/policy/load.ts";
+import { OBJECT_NAME, type PolicyProblem } from "../adapters/policy/problem.ts";
+import { canonicalText } from "../core/canonical/canonical-text.ts";
+import type { JsonValue } from "../core/canonical/json-value.ts";
+import type { Capabilities } from "../core/capabilities.ts";
+import { sha256Hex } from "../core/hash.ts";
+import { compilePolicy } from "../core/policy/compile-policy.ts";
+import type { CompiledPolicy } from "../core/policy/compiled.ts";
+import type { PolicyDocument } from "../core/policy/document.ts";
+
+export type GatePolicy = {
+  readonly loaded: LoadedPolicy;
+  /** The loaded document, with the tools that were made known since. */
+  readonly document: PolicyDocument;
+  readonly compiled: CompiledPolicy;
+};
+
+export type GatePolicyResult =
+  | { readonly ok: true; readonly policy: GatePolicy }
+  | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
+
+const NO_KEY = "none";
+
+/** A policy that names no secret yet: `withKeyId` gives it one. */
+export function compileGatePolicy(
+  loaded: LoadResult,
+  capabilities: Capabilities,
+): GatePolicyResult {
+  if (!loaded.ok) return loaded;
+  const { document, digest: revision } = loaded;
+  const result = compilePolicy(document, capabilities, { revision, keyId: NO_KEY });
+  if (result.ok) return { ok: true, policy: { loaded, document, compiled: result.policy } };
+  const problems = result.problems.map(({ path, message }): PolicyProblem => {
+    const at = loaded.source.locate(path);
+    const { file, line, column } = at ?? { file: OBJECT_NAME, line: 0, column: 0 };
+    return { file, line, column, path, message, mend: "correct it there" };
+  });
+  return { ok: false, problems };
+}
+
+/** `keyId`: id of the secret that idempotency keys are made with. */
+export function withKeyId(policy: GatePolicy, keyId: string): GatePolicy {
+  return { ...policy, compiled: { ...policy.compiled, keyId } };
+}
+
+/**
+ * The policy with tools that the program hands over: a tool that is there is known. Those that no entry
+ * and no tier names get an empty entry in the document, so that the revision changes and the document
+ * of that revision decides the same anywhere. The same policy where all were known.
+ */
+export function withKnownTools(
+  policy: GatePolicy,
+  names: readonly string[],
+  capabilities: Capabilities,
+): GatePolicy {
+  const { compiled, document, loaded } = policy;
+  const unknown = names.filter((name) => !compiled.tool(name).known);
+  if (unknown.length === 0) return policy;
+  const entries = unknown.map((name) => [name, {}] as const);
+  const extended: PolicyDocument = {
+    ...document,
+    tool_schemas: { ...document.tool_schemas, ...Object.fromEntries(entries) },
+  };
+  const { keyId } = compiled;
+  const result = compilePolicy(extended, capabilities, { revision: revisionOf(extended), keyId });
+  // An empty entry has nothing in it that could be wrong; the rest compiled before.
+  if (!result.ok) throw new Error(`a policy with known tools did not compile: ${messages(result)}`);
+  return { loaded, document: extended, compiled: result.policy };
+}
+
+function messages(result: { readonly problems: readonly { readonly message: string }[] }): string {
+  return result.problems.map(({ message }) => message).join("; ");
+}
+
+function revisionOf(document: PolicyDocument): string {
+  return `sha256:${sha256Hex("callgate.policy/1", canonicalText(document as JsonValue))}`;
+}

@@ -1,0 +1,156 @@
+/** What goes into the gate and comes out of it, for programs that use it as a library. */
+import type { JsonObject } from "../core/canonical/json-value.ts";
+import type { Refusal } from "../core/events.ts";
+import type { CallError, Money, ResultStatus } from "../core/inputs.ts";
+import type { ReasonCode } from "../core/reasons.ts";
+import type { CallgateError } from "./callgate-error.ts";
+
+/** One call that an agent wants to make. Ids are printable ASCII, at most 256 characters. */
+export type ProposedCall = {
+  readonly conversationId: string;
+  /** Default `default`; contains no `/`. */
+  readonly tenantId?: string | undefined;
+  readonly agentId?: string | undefined;
+  /** One user message and what follows. Without it, budgets and the ladder know no turns. */
+  readonly turn?: string | number | undefined;
+  /** One model message: the calls of one step were issued together. */
+  readonly step?: string | number | undefined;
+  /**
+   * The model's id of the call, unique within the step. Proposing again under the same id gives the
+   * recorded decision. Absent: a new one is made.
+   */
+  readonly callId?: string | undefined;
+  readonly tool: string;
+  /** An object, or the JSON text that the model wrote. */
+  readonly arguments: object | string;
+  /** What the model said with the call. */
+  readonly assistantText?: string | undefined;
+  readonly estimatedCost?: Money | undefined;
+  /** Id of a user's confirmation that the platform vouches for. */
+  readonly confirmation?: string | undefined;
+};
+
+/** Why there is no decision; only clients say so, and the call may be proposed again. */
+export type UnavailableDetail = "restoring" | "not_owner" | "no_policy" | "timeout" | "closed";
+
+/** What to tell the model of a call that does not run (yet). */
+export type CallRefusal = Omit<Refusal, "decisionId"> & {
+  /** Absent with `gate_unavailable`: nothing was decided. */
+  readonly decisionId?: string;
+  /** Only with `gate_unavailable`. */
+  readonly detail?: UnavailableDetail;
+};
+
+export type Warning = { readonly reason: ReasonCode; readonly message: string };
+
+export type Decision = {
+  readonly outcome: "allowed" | "refused" | "held";
+  /** Absent where the gate gave no decision (`gate_unavailable`). */
+  readonly decisionId?: string;
+  readonly callId: string;
+  readonly tool: string;
+  /**
+   * As the gate read them. In `allowed`, the tool's `idempotency_argument` holds the key. Null where
+   * they could not be read.
+   */
+  readonly arguments: JsonObject | null;
+  /** Allowed calls: the same for every retry of one meant execution. Never stored. */
+  readonly idempotencyKey?: string;
+  /** Allowed calls: the call must not be started after this (ms since the epoch). */
+  readonly notAfter?: number;
+  /** Allowed calls: how long the call may run. */
+  readonly timeLimitMs?: number;
+  /** Refused and held calls: what to tell the model. */
+  readonly refusal?: CallRefusal;
+  /** Held calls: what `approve` and `deny` take. */
+  readonly approvalId?: string;
+  /** Held calls: when the hold ends as a refusal (ms since the epoch). */
+  readonly expiresAt?: number;
+  readonly isRead: boolean;
+  /** The same proposal was decided before, and this is that decision. */
+  readonly repeated: boolean;
+  readonly warnings: readonly Warning[];
+};
+
+/** What became of an allowed call. */
+export type CallReport = {
+  readonly status: ResultStatus;
+  /** Text as it is; anything else as its JSON. */
+  readonly output?: unknown;
+  readonly error?: {
+    readonly message: string;
+    readonly code?: CallError["code"];
+    readonly retryable?: CallError["retryable"];
+  };
+  readonly durationMs?: number;
+  readonly cost?: Money;
+};
+
+/**
+ * `recorded: false`: the journal has the report, and it changes nothing: the call is not (or no longer)
+ * open, or was reported before. Reporting twice is no error.
+ */
+export type ReportOutcome =
+  | {
+      readonly recorded: true;
+      /** As judged: an output that matches an error pattern is `failed`. */
+      readonly status: ResultStatus;
+    }
+  | {
+      readonly recorded: false;
+      readonly why: "unknown_call" | "already_reported" | "wrong_call";
+    };
+
+export type Verdict = {
+  /** Who says so. */
+  readonly by: string;
+  readonly reason?: string;
+};
+
+/** The output of an earlier call. */
+export type StoredResult = {
+  readonly decisionId: string;
+  /** As it was reported; where it was cut, the beginning as text. */
+  readonly output: unknown;
+  /** False: only the beginning is kept. */
+  readonly whole: boolean;
+  readonly bytes: number;
+  readonly digest: string | null;
+};
+
+/** Where a call that `guard` wraps belongs. */
+export type GuardContext = Pick<
+  ProposedCall,
+  "conversationId" | "tenantId" | "agentId" | "turn" | "step" | "confirmation" | "assistantText"
+> & {
+  /** Gives up waiting, and aborts what runs. */
+  readonly signal?: AbortSignal | undefined;
+  /** `wait`: a held call waits for its verdict instead of returning `Refused`. Default `return`. */
+  readonly onHeld?: "return" | "wait" | undefined;
+};
+
+/** Of one call: overrides the context. */
+export type CallOptions = Partial<GuardContext> & Pick<ProposedCall, "callId" | "estimatedCost">;
+
+/** What a handler gets beside its arguments. */
+export type HandlerCall = {
+  readonly decisionId: string;
+  readonly callId: string;
+  /** Send it downstream: the same for every retry of one meant execution. */
+  readonly idempotencyKey: string;
+  /** Aborts at the time limit, and when the caller gives up. */
+  readonly signal: AbortSignal;
+};
+
+export type OpenOptions = {
+  /** Path of a policy file, or the policy itself as an object. */
+  readonly policy: string | object;
+  /** Where the log is kept, default `.callgate/`; `false` keeps nothing on disk. */
+  readonly dataDir?: string | false | undefined;
+  /** Idempotency keys are made with it. Default: made once and kept in the data directory. */
+  readonly secret?: string | Uint8Array | undefined;
+  /** How long `propose`, `report` and verdicts wait for the journal, default 30,000. */
+  readonly timeoutMs?: number | undefined;
+  /** Called once if the gate loses its log or its place in it. It refuses everything from then on. */
+  readonly onLost?: ((error: CallgateError) => void) | undefined;
+};

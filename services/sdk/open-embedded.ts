@@ -1,0 +1,204 @@
+/** Gate, log and codec in one process. What the library, the commands and the benches are built on. */
+import { type AvroCodec, createAvroCodec } from "../adapters/avro/codec.ts";
+import { keyOfAllowed } from "../adapters/avro/encode-outputs.ts";
+import {
+  makeSecret,
+  openSecretFile,
+  type Secret,
+  type SecretResult,
+  secretFrom,
+} from "../adapters/config/secret-file.ts";
+import { noMetrics, quietLogger } from "../adapters/log/quiet-logger.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import type { CallAllowed } from "../core/events.ts";
+import { capabilities } from "../gate/capabilities.ts";
+import {
+  compileGatePolicy,
+  type GatePolicy,
+  withKeyId,
+  withKnownTools,
+} from "../gate/gate-policy.ts";
+import { createGate, type Decide, type Gate } from "../gate/gate-task.ts";
+import type { Log, Logger, Metrics } from "../runtime/ports.ts";
+import type { TaskStatus } from "../runtime/task-context.ts";
+import { asCallgateError, CallgateError } from "./callgate-error.ts";
+import {
+  type EmbeddedLog,
+  openDiskLog,
+  openDiskStorage,
+  openMemoryStorage,
+  type Storage,
+} from "./open-storage.ts";
+import { type PolicyInput, policyError, readPolicy } from "./read-policy.ts";
+
+export const DEFAULT_DATA_DIR = ".callgate";
+
+const DAY_MS = 86_400_000;
+const KEEP_MS = 30 * DAY_MS;
+const RETENTION_EVERY_MS = 60_000;
+
+export type EmbeddedOptions = {
+  readonly policy: PolicyInput;
+  /** Default `.callgate`; false: nothing is kept on disk. */
+  readonly dataDir?: string | false | undefined;
+  readonly secret?: string | Uint8Array | undefined;
+  readonly logger?: Logger | undefined;
+  readonly metrics?: Metrics | undefined;
+  /** For benches alone: decides in place of the policy, and so checks nothing. */
+  readonly decideUncheckedForBench?: Decide | undefined;
+};
+
+export interface Embedded {
+  readonly log: EmbeddedLog;
+  readonly codec: AvroCodec;
+  readonly gate: Gate;
+  readonly dataDir: string | false;
+  /** The policy that decides now. */
+  readonly policy: GatePolicy;
+  /** Makes tools known that the policy does not name; changes the revision where it has to. */
+  knowTools(names: readonly string[]): void;
+  /** The key of an allowed call; undefined where it was decided under a secret that is not at hand. */
+  keyOf(event: CallAllowed): string | undefined;
+  /** Finishes what is under way, writes a checkpoint, lets the next gate in. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the log, takes the gate role and restores; decides when it resolves.
+ *
+ * @throws CallgateError: broken policy, directory in use or not usable, secret not usable.
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const dataDir = options.dataDir ?? DEFAULT_DATA_DIR;
+  const loaded = readPolicy(options.policy);
+  if (!loaded.ok) throw policyError(loaded.problems);
+  // First the policy: a broken one must not leave a directory behind.
+  const result = compileGatePolicy(loaded, capabilities);
+  if (!result.ok) throw policyError(result.problems);
+  const storage = openStorage(dataDir);
+  try {
+    const secret = openSecret(options.secret, dataDir);
+    const policy = withKeyId(result.policy, secret.keyId);
+    const embedded = compose(options, dataDir, storage, secret, policy);
+    await running(embedded.gate);
+    return embedded;
+  } catch (error) {
+    await storage.close();
+    throw asCallgateError(error);
+  }
+}
+
+/** The log and codec alone: to append verdicts, or to read, beside a gate of whatever process. */
+export type EmbeddedClient = {
+  readonly log: Log;
+  readonly codec: AvroCodec;
+  close(): Promise<void>;
+};
+
+/** @throws CallgateError where the directory's log cannot be used. */
+export function openEmbeddedClient(dataDir: string): EmbeddedClient {
+  try {
+    const log = openDiskLog(dataDir, systemClock);
+    return { log, codec: createAvroCodec({ secrets: new Map() }), close: () => log.close() };
+  } catch (error) {
+    throw asCallgateError(error);
+  }
+}
+
+function openStorage(dataDir: string | false): Storage {
+  try {
+    return dataDir === false
+      ? openMemoryStorage(systemClock)
+      : openDiskStorage(dataDir, systemClock);
+  } catch (error) {
+    throw asCallgateError(error);
+  }
+}
+
+function openSecret(given: string | Uint8Array | undefined, dataDir: string | false): Secret {
+  const result: SecretResult =
+    given !== undefined
+      ? secretFrom(given)
+      : dataDir === false
+        ? { ok: true, secret: makeSecret() }
+        : openSecretFile(dataDir);
+  if (result.ok) return result.secret;
+  const { message, cause } = result.problem;
+  throw new CallgateError("secret_unreadable", message, { cause });
+}
+
+function compose(
+  options: EmbeddedOptions,
+  dataDir: string | false,
+  storage: Storage,
+  secret: Secret,
+  opened: GatePolicy,
+): Embedded {
+  let policy = opened;
+  const secrets = new Map([[secret.keyId, secret.bytes]]);
+  const codec = createAvroCodec({ secrets });
+  const { log, ownership, checkpoints } = storage;
+  const logger = options.logger ?? quietLogger;
+  const gate = createGate({
+    ...{ log, ownership, checkpoints, codec, logger },
+    clock: systemClock,
+    metrics: options.metrics ?? noMetrics,
+    policy: policy.compiled,
+    keepMs: KEEP_MS,
+    decideUnchecked: options.decideUncheckedForBench ?? null,
+  });
+  const retention = setInterval(() => trim(log, gate.keepMs, logger), RETENTION_EVERY_MS).unref();
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    clearInterval(retention);
+    await gate.close();
+    await storage.close();
+  };
+  return {
+    ...{ log, codec, gate, dataDir },
+    get policy() {
+      return policy;
+    },
+    knowTools: (names) => {
+      const extended = withKnownTools(policy, names, capabilities);
+      if (extended === policy) return;
+      policy = extended;
+      gate.setPolicy(policy.compiled);
+    },
+    keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function trim(log: EmbeddedLog, keepMs: number, logger: Logger): void {
+  log.applyRetention({ keepMs }).catch((error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    logger.warn("old records could not be deleted", { message });
+  });
+}
+
+/** Starts the gate and waits until it decides. @throws the error that keeps it from doing so. */
+function running(gate: Gate): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // Nothing else keeps the process alive while the journal is read.
+    const alive = setInterval(() => undefined, DAY_MS);
+    const settle = (): void => {
+      const status = gate.status();
+      if (status.state !== "running" && status.state !== "closed") return;
+      clearInterval(alive);
+      stop();
+      if (status.state === "running") resolve();
+      else reject(notRunning(status));
+    };
+    const stop = gate.onStatus(settle);
+    gate.start();
+    settle();
+  });
+}
+
+function notRunning({ error }: TaskStatus): unknown {
+  return error ?? new CallgateError("closed", "the gate was closed before it was restored");
+}

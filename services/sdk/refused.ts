@@ -1,0 +1,45 @@
+import type { ReasonCode } from "../core/reasons.ts";
+import type { CallRefusal, Decision, UnavailableDetail } from "./gate-types.ts";
+
+const BRAND = Symbol.for("callgate.refused");
+
+/** What a guarded tool gives instead of its result when the call did not run. As JSON it reads well to a model. */
+export type Refused = {
+  readonly refused: true;
+  readonly outcome: "refused" | "held";
+  readonly reason: ReasonCode;
+  /** For the model. */
+  readonly message: string;
+  readonly tool: string;
+  readonly callId: string;
+  readonly decisionId?: string;
+  /** Held calls: what `approve` and `deny` take. */
+  readonly approvalId?: string;
+  /** Only with `gate_unavailable`. */
+  readonly detail?: UnavailableDetail;
+  readonly refusal: CallRefusal;
+};
+
+/** Whether a guarded tool's answer is a refusal (or a hold), and not the tool's own result. */
+export function isRefused(answer: unknown): answer is Refused {
+  return typeof answer === "object" && answer !== null && Object.hasOwn(answer, BRAND);
+}
+
+/** The refusal of a decision that is not `allowed`. */
+export function refusedOf(decision: Decision, refusal: CallRefusal): Refused {
+  const { decisionId, approvalId } = decision;
+  const refused: Refused = {
+    refused: true,
+    outcome: decision.outcome === "held" ? "held" : "refused",
+    reason: refusal.reason,
+    message: refusal.message,
+    tool: decision.tool,
+    callId: decision.callId,
+    ...(decisionId === undefined ? {} : { decisionId }),
+    ...(approvalId === undefined ? {} : { approvalId }),
+    ...(refusal.detail === undefined ? {} : { detail: refusal.detail }),
+    refusal,
+  };
+  // Not enumerable: a model, a log and a comparison see the fields alone.
+  return Object.defineProperty(refused, BRAND, { value: true });
+}
