@@ -13,6 +13,8 @@ export interface ReplayedConversation {
   readonly calls: readonly ReplayedCall[];
   /** `file:line`, where it was read. */
   readonly place: string;
+  /** The line itself: recordings carry more than the replay looks at. */
+  readonly text: string;
 }
 
 export interface ReplayFilesOptions extends ReplayOptions {
@@ -38,7 +40,7 @@ export async function* replayFiles(
         continue;
       }
       const { conversation } = parsed;
-      yield { conversation, place, calls: replayConversation(conversation, policy, options) };
+      yield { conversation, place, text, calls: replayConversation(conversation, policy, options) };
     }
   }
 }

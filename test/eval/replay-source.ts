@@ -1,0 +1,55 @@
+/** One source: its policy as imported, untouched, and all its recordings through it. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { importTools } from "../../services/cli/policy/import/import-tools.ts";
+import { openPolicy } from "../../services/cli/policy/open-policy.ts";
+import { decisionLine } from "../../services/cli/replay/decision-line.ts";
+import { replayFiles } from "../../services/cli/replay/replay-files.ts";
+import { replayPolicy } from "../../services/cli/replay/replay-policy.ts";
+import { type Case, findCases } from "./find-cases.ts";
+import type { Source } from "./sources.ts";
+
+export interface SourceRun {
+  readonly name: string;
+  readonly conversations: number;
+  readonly calls: number;
+  readonly brokenLines: readonly string[];
+  /** Policy import, parsing and output included. */
+  readonly elapsedMs: number;
+  /** Lines for the scorer. */
+  readonly decisions: string;
+  readonly cases: readonly Case[];
+}
+
+const AS_RECORDED = { feedRefused: false, applyStops: false, heldAllow: false };
+
+export async function replaySource(source: Source, policyPath: string): Promise<SourceRun> {
+  const startedAt = performance.now();
+  const json: unknown = JSON.parse(readFileSync(source.tools, "utf8"));
+  const imported = importTools([{ name: source.tools, json }], "tools");
+  if (!imported.ok) throw new Error(`${source.tools}: ${JSON.stringify(imported.problems)}`);
+  writeFileSync(policyPath, imported.yaml);
+  const policy = replayPolicy(await openPolicy([policyPath]));
+
+  const brokenLines: string[] = [];
+  const lines: string[] = [];
+  const cases: Case[] = [];
+  let conversations = 0;
+  const onBrokenLine = (message: string) => brokenLines.push(message);
+  const options = { ...AS_RECORDED, onBrokenLine };
+  for await (const replayed of replayFiles([source.recordings], policy, options)) {
+    conversations += 1;
+    for (const call of replayed.calls) {
+      lines.push(`${JSON.stringify(decisionLine(replayed.conversation.id, call))}\n`);
+    }
+    cases.push(...findCases(source.name, replayed));
+  }
+  return {
+    name: source.name,
+    conversations,
+    calls: lines.length,
+    brokenLines,
+    elapsedMs: performance.now() - startedAt,
+    decisions: lines.join(""),
+    cases,
+  };
+}
