@@ -2,7 +2,7 @@ import type { PathSegment } from "../../core/policy/path.ts";
 import type { RawDocument } from "./fold-blocks.ts";
 import {
   APPROVALS_BUILT_MAX,
-  isNormalizerBuilt,
+  isNormalizerNotBuilt,
   NOT_BUILT,
   type NotBuilt,
   RESULT_PLACEHOLDER,
@@ -58,7 +58,7 @@ function findNormalizers(
 ): void {
   const chain: readonly unknown[] = Array.isArray(value) ? value : [value];
   chain.forEach((name, index) => {
-    if (typeof name !== "string" || isNormalizerBuilt(name)) return;
+    if (typeof name !== "string" || !isNormalizerNotBuilt(name)) return;
     refuse(Array.isArray(value) ? [...path, index] : path, `the normalizer \`${name}\``);
   });
 }

@@ -1,9 +1,9 @@
 /** The JSON Schema of policies that editors use, made from the vocabulary. */
 import { z } from "zod";
+import { BUILT_NORMALIZER_NAMES } from "../../core/normalize/compile-normalizers.ts";
 import { ALWAYS_ENFORCED, REASON_CODES } from "../../core/reasons.ts";
-import { APPROVALS_BUILT_MAX, NORMALIZERS_NOT_BUILT, NOT_BUILT } from "./not-built.ts";
+import { APPROVALS_BUILT_MAX, NOT_BUILT } from "./not-built.ts";
 import { blockShape, topLevelRetries } from "./vocabulary/blocks.ts";
-import { NORMALIZER_NAMES } from "./vocabulary/normalizers.ts";
 
 export type SchemaDraft = "draft-2020-12" | "draft-07";
 
@@ -71,10 +71,9 @@ function limitCodes(root: Node): void {
 }
 
 function limitNormalizers(chain: Node): void {
-  const names = NORMALIZER_NAMES.filter((name) => !NORMALIZERS_NOT_BUILT.includes(name));
   for (const form of chain["anyOf"] as Node[]) {
     const single = form["type"] === "array" ? (form["items"] as Node) : form;
-    single["enum"] = names;
+    single["enum"] = BUILT_NORMALIZER_NAMES;
   }
 }
 

@@ -2,7 +2,11 @@
  * The part of the vocabulary that no check implements. A policy that uses it is refused: a rule that
  * looks active and is not would be worse than none. Implementing something deletes its line here.
  */
-import { NORMALIZER_NAMES, parseNormalizer } from "./vocabulary/normalizers.ts";
+import {
+  BUILT_NORMALIZER_NAMES,
+  NORMALIZER_NAMES,
+} from "../../core/normalize/compile-normalizers.ts";
+import { parseNormalizer } from "./vocabulary/normalizers.ts";
 
 export type NotBuilt = {
   /** Keys from the top of the document; `*` is any key or list index. */
@@ -58,23 +62,10 @@ export const NOT_BUILT: readonly NotBuilt[] = [
 /** Approvals of several people for one call. */
 export const APPROVALS_BUILT_MAX = 1;
 
-const NORMALIZERS_BUILT: ReadonlySet<string> = new Set([
-  "to_int",
-  "to_number",
-  "to_string",
-  "to_lower",
-  "to_upper",
-  "trim",
-  "decimal",
-  "url",
-]);
-
-export const NORMALIZERS_NOT_BUILT: readonly string[] = NORMALIZER_NAMES.filter(
-  (name) => !NORMALIZERS_BUILT.has(name),
-);
-
-export function isNormalizerBuilt(written: string): boolean {
-  return !NORMALIZERS_NOT_BUILT.includes(parseNormalizer(written).name);
+/** Normalizers are built where the core has a function for them. A name that none has is a typo. */
+export function isNormalizerNotBuilt(written: string): boolean {
+  const { name } = parseNormalizer(written);
+  return NORMALIZER_NAMES.includes(name) && !BUILT_NORMALIZER_NAMES.includes(name);
 }
 
 /** Placeholders that are filled from a result: `order/{result.id}`. */

@@ -27,7 +27,7 @@ const grant = z.strictObject({
   ceiling: needed(count(1), "Calls of this tier that each conversation has."),
   ttl_ms: key(
     duration.positiveMs,
-    "How long a grant lasts, from its first use. Default: as long as the conversation.",
+    "How long the grant lasts, from the start of the conversation. Default: as long as the conversation.",
   ),
   granted_by: key(
     z.enum(["policy", "verdict"]),
