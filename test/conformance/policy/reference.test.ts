@@ -1,0 +1,51 @@
+// docs/policy.md is the reference for authors: complete, and each of its examples is a valid policy.
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { loadPolicy } from "../../../services/adapters/policy/load.ts";
+import { formatProblem } from "../../../services/adapters/policy/problem.ts";
+import { NORMALIZER_NAMES } from "../../../services/core/normalize/compile-normalizers.ts";
+import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
+import { REASON_CODES } from "../../../services/core/reasons.ts";
+import { capabilities } from "../../../services/gate/capabilities.ts";
+
+const ROOT = new URL("../../../", import.meta.url);
+const reference = readFileSync(new URL("docs/policy.md", ROOT), "utf8");
+const schema: unknown = JSON.parse(
+  readFileSync(new URL("schemas/policy.schema.json", ROOT), "utf8"),
+);
+
+const words = new Set(reference.match(/[A-Za-z_][A-Za-z0-9_]*/g));
+
+describe("the reference", () => {
+  it("names every key", () => {
+    const keys = new Set<string>();
+    collectKeys(schema, keys);
+    expect(keys.size).toBeGreaterThan(80);
+    expect([...keys].filter((key) => !words.has(key))).toEqual([]);
+  });
+
+  it("names every reason code that a policy may or may not set, and every normalizer", () => {
+    expect(REASON_CODES.filter((code) => !words.has(code))).toEqual([]);
+    expect(NORMALIZER_NAMES.filter((name) => !words.has(name))).toEqual([]);
+  });
+
+  const examples = [...reference.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+
+  it("has examples", () => {
+    expect(examples.length).toBeGreaterThan(6);
+  });
+
+  it.each(examples)("has an example that loads and compiles: %s", (text) => {
+    const loaded = loadPolicy([{ name: "docs/policy.md", text }]);
+    if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join("\n"));
+    const options = { revision: loaded.digest, keyId: "k1" };
+    expect(compilePolicy(loaded.document, capabilities, options)).toMatchObject({ ok: true });
+  });
+});
+
+function collectKeys(node: unknown, keys: Set<string>): void {
+  if (typeof node !== "object" || node === null) return;
+  const { properties } = node as { readonly properties?: object };
+  for (const key of Object.keys(properties ?? {})) keys.add(key);
+  for (const child of Object.values(node)) collectKeys(child, keys);
+}
