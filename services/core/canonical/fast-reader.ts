@@ -1,15 +1,59 @@
 /**
- * The common case, fast: finds the canonical text of a JSON text by moving slices of it, and leaves the rest to the
- * engine's own parser. It gives up (undefined) wherever it is not certain, and the strict reader decides instead.
+ * The common case, fast: one walk that finds where the parts of a text stand and whether it is canonical already. Where
+ * it is not certain it gives up, and the strict reader decides instead.
  *
- * F1 What it checks itself is all that JSON.parse lets pass: structure between tokens, duplicate and forbidden keys,
- *    numbers, lone surrogates, depth, count of keys. What it leaves to JSON.parse is the inside of strings.
+ * F1 It checks all that JSON.parse lets pass: duplicate and forbidden keys, numbers, lone surrogates, depth, count of
+ *    keys, and what stands between tokens. The inside of strings is left to JSON.parse.
  * F2 Whatever it accepts, the strict reader accepts with the same text; a property test holds the two together.
+ *
+ * Its shape is for speed, and every part of it was measured. Offsets go in and come out as numbers, `NO` where it gives
+ * up; what is found goes into a table of integers, and nothing is sliced before the end. Constants and table stand in
+ * this file, because an import is read from memory at each use. No `charCodeAt` reads beyond the end, because the
+ * engine no longer inlines it after the first that does: the text is known to end with a bracket.
  */
 
 import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
 import { readNumber } from "./number.ts";
+
+/** Offsets of a member's key, between its quotes. */
+const KEY_FROM = 0;
+const KEY_TO = 1;
+/** Offsets of the value as it was written. */
+const VALUE_FROM = 2;
+const VALUE_TO = 3;
+/** One of the kinds below. */
+const KIND = 4;
+/** Slot of the next value in the same container, or `NONE`. */
+const NEXT = 5;
+/** Slot of a container's first value, or `NONE`. */
+const CHILD = 6;
+/** First units of a member's key as one number, in the order of keys; equal heads tell nothing. */
+const HEAD = 7;
+
+/** Integers a slot takes: a power of two, for the sake of the multiplication. */
+const SLOT = 8;
+
+/** Slot of the outermost value. No list contains it, so that its number can stand for the end of a list. */
+const ROOT = 0;
+const NONE = 0;
+
+/** The value is copied as it was written. */
+const COPIED = 0;
+/** The value was printed anew: its text is in `Walk.pieces`. */
+const PRINTED = 1;
+const OBJECT = 2;
+const ARRAY = 3;
+
+/** Members that are passed to find a place; beyond, the strict reader sorts better. */
+const MAX_STEPS = 64;
+
+/** Values in one text; a text with more goes to the strict reader. */
+const MAX_VALUES = 8192;
+
+const CAPACITY = MAX_VALUES * SLOT;
+
+const PARTS = new Int32Array(CAPACITY);
 
 export type FastRead = {
   readonly value: JsonValue;
@@ -18,55 +62,47 @@ export type FastRead = {
   readonly depth: number;
 };
 
+/** One walk over one text; the parts are in `PARTS` until the next walk. */
 type Walk = {
   readonly text: string;
   readonly limits: CanonicalLimits;
-  at: number;
   /** Where the next backslash stands, or the length of the text. */
   backslash: number;
+  /** False where the text differs from its canonical form. */
+  asItStands: boolean;
+  /** Texts of the values of kind `PRINTED`, by slot. */
+  pieces: Map<number, string> | undefined;
   keyCount: number;
   depth: number;
+  /** First slot that is not in use. */
+  free: number;
 };
 
-/** What a walking function gives: canonical text, or one of these two. */
-type Piece = string | undefined;
+const NO = -1;
 
-/** The slice of the input that was walked is canonical as it stands. No canonical text is empty. */
-const AS_IT_STANDS = "";
-
-/** Offsets of one object's members, four each: key from, key to, value from, value to. */
-type Members = { readonly offsets: number[]; readonly texts: string[] };
-
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const MINUS = 0x2d;
-const POINT = 0x2e;
 const COLON = 0x3a;
-const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
 
-/** Any decimal of so many significant digits is one double, and that double prints as this decimal. */
+/** Any integer of so many digits is a double and prints as it is written. */
 const SAFE_DIGITS = 15;
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
-/** Value and canonical text of a text, or undefined where the strict reader has to look at it. Never throws. */
+/**
+ * Value and canonical text of one object or array with nothing around it; undefined where the strict reader has to
+ * look. Never throws.
+ */
 export function readFast(text: string, limits: CanonicalLimits): FastRead | undefined {
-  if (!isWellFormed(text)) return undefined;
-  const walk: Walk = {
-    text,
-    limits,
-    at: 0,
-    backslash: nextBackslash(text, 0),
-    keyCount: 0,
-    depth: 0,
-  };
   try {
-    const from = skipSpace(walk);
-    const piece = walkValue(walk, 0);
-    if (piece === undefined) return undefined;
-    const to = walk.at;
-    if (skipSpace(walk) < text.length) return undefined;
-    const canonical = piece === AS_IT_STANDS ? text.slice(from, to) : piece;
+    const walk = walkText(text, limits);
+    if (walk === undefined) return undefined;
+    const canonical = walkedText(walk);
     const value = JSON.parse(canonical) as JsonValue;
     return { value, text: canonical, keyCount: walk.keyCount, depth: walk.depth };
   } catch {
@@ -74,255 +110,236 @@ export function readFast(text: string, limits: CanonicalLimits): FastRead | unde
   }
 }
 
-function walkValue(walk: Walk, open: number): Piece {
-  const first = unitAt(walk.text, walk.at);
-  if (first === QUOTE) return walkString(walk);
-  if (first === 0x7b) return walkObject(walk, open + 1);
-  if (first === 0x5b) return walkArray(walk, open + 1);
-  if (first === 0x74) return walkWord(walk, "true");
-  if (first === 0x66) return walkWord(walk, "false");
-  if (first === 0x6e) return walkWord(walk, "null");
-  return walkNumber(walk);
+function walkText(text: string, limits: CanonicalLimits): Walk | undefined {
+  if (text.length < 2 || !isWellFormed(text)) return undefined;
+  const last = text.charCodeAt(text.length - 1);
+  if (last !== CLOSE_OBJECT && last !== CLOSE_ARRAY) return undefined;
+  const walk: Walk = {
+    text,
+    limits,
+    backslash: nextBackslash(text, 0),
+    asItStands: true,
+    pieces: undefined,
+    keyCount: 0,
+    depth: 0,
+    free: ROOT + SLOT,
+  };
+  return walkValue(walk, 0, text.charCodeAt(0), 0, ROOT) === text.length ? walk : undefined;
 }
 
-function walkWord(walk: Walk, word: string): Piece {
-  if (!walk.text.startsWith(word, walk.at)) return undefined;
-  walk.at += word.length;
-  return AS_IT_STANDS;
-}
-
-function walkObject(walk: Walk, open: number): Piece {
+/** Each walking function steps over what it is named after and gives the offset behind it. */
+function walkValue(walk: Walk, at: number, first: number, open: number, slot: number): number {
   const { text } = walk;
-  const start = walk.at;
-  if (!enter(walk, open)) return undefined;
-  if (unitAt(text, walk.at) === 0x7d) {
-    walk.at += 1;
-    return walk.at === start + 2 ? AS_IT_STANDS : "{}";
-  }
-  const members: Members = { offsets: [], texts: [] };
-  let length = 1;
-  let asItStands = true;
-  let isOrdered = true;
-  let lastFrom = -1;
-  let lastTo = -1;
+  if (first === OPEN_OBJECT) return walkObject(walk, at, open + 1, slot);
+  if (first === OPEN_ARRAY) return walkArray(walk, at, open + 1, slot);
+  PARTS[slot + KIND] = COPIED;
+  if (first === 0x74) return text.startsWith("true", at) ? at + 4 : NO;
+  if (first === 0x66) return text.startsWith("false", at) ? at + 5 : NO;
+  if (first === 0x6e) return text.startsWith("null", at) ? at + 4 : NO;
+  return walkNumber(walk, at, first, slot);
+}
+
+function walkObject(walk: Walk, start: number, open: number, parent: number): number {
+  const { text } = walk;
+  if (!enter(walk, open, parent, OBJECT)) return NO;
+  let at = toToken(walk, text, start + 1);
+  if (text.charCodeAt(at) === CLOSE_OBJECT) return at + 1;
+  let greatest = NONE;
   for (;;) {
-    const from = walk.at;
-    const to = walkKey(walk);
-    if (to === -1) return undefined;
-    if (lastFrom !== -1 && compareKeys(text, lastFrom, lastTo, from, to) >= 0) isOrdered = false;
-    lastFrom = from;
-    lastTo = to;
-    const valueFrom = walk.at;
-    const piece = walkValue(walk, open);
-    if (piece === undefined) return undefined;
-    const valueTo = walk.at;
-    if (piece !== AS_IT_STANDS) asItStands = false;
-    length += valueTo - valueFrom + to - from + 2;
-    members.offsets.push(from, to, valueFrom, valueTo);
-    members.texts.push(piece);
-    const unit = unitAt(text, skipSpace(walk));
-    walk.at += 1;
-    if (unit === 0x7d) break;
-    if (unit !== COMMA) return undefined;
-    skipSpace(walk);
+    const slot = walk.free;
+    at = walkKey(walk, text, at, slot);
+    if (at === NO) return NO;
+    at = walkItem(walk, text, at, open, slot);
+    if (at === NO) return NO;
+    PARTS[slot + NEXT] = NONE;
+    if (greatest === NONE) PARTS[parent + CHILD] = greatest = slot;
+    else if (compareKeys(text, greatest, slot) < 0) PARTS[greatest + NEXT] = greatest = slot;
+    else if (!insert(walk, parent, slot)) return NO;
+    const unit = text.charCodeAt(at);
+    at += 1;
+    if (unit !== COMMA) return unit === CLOSE_OBJECT ? at : NO;
   }
-  // Every byte accounted for by brackets, keys, colons, values and commas: there was no white space.
-  if (isOrdered && asItStands && length === walk.at - start) return AS_IT_STANDS;
-  return isOrdered ? inGivenOrder(text, members) : inKeyOrder(text, members);
 }
 
-/** Steps over key, colon and space; the offset after the key's closing quote, or -1. */
-function walkKey(walk: Walk): number {
-  const { text } = walk;
-  const from = walk.at;
-  if (unitAt(text, from) !== QUOTE) return -1;
+/** Steps over key and colon. */
+function walkKey(walk: Walk, text: string, start: number, slot: number): number {
+  let at = start;
+  let unit = text.charCodeAt(at);
+  if (unit <= SPACE) {
+    at = skipSpace(walk, at);
+    unit = text.charCodeAt(at);
+  }
+  if (unit !== QUOTE) return NO;
+  const from = at + 1;
+  const to = text.indexOf('"', from);
+  // A key with an escape is compared by what it says, not by how it is written.
+  if (to === -1 || to > walk.backslash || isForbidden(text, from, to)) return NO;
   walk.keyCount += 1;
-  if (walk.keyCount > walk.limits.maxKeys) return -1;
-  const end = closingQuote(text, from + 1);
-  if (end > walk.backslash || end === text.length) return -1;
-  if (isForbidden(text, from + 1, end)) return -1;
-  walk.at = end + 1;
-  if (unitAt(text, skipSpace(walk)) !== COLON) return -1;
-  walk.at += 1;
-  skipSpace(walk);
-  return end + 1;
+  walk.free = slot + SLOT;
+  if (walk.keyCount > walk.limits.maxKeys || walk.free >= CAPACITY) return NO;
+  PARTS[slot + KEY_FROM] = from;
+  PARTS[slot + KEY_TO] = to;
+  PARTS[slot + HEAD] = headOf(text, from, to - from);
+  at = to + 1;
+  unit = text.charCodeAt(at);
+  if (unit <= SPACE) {
+    at = skipSpace(walk, at);
+    unit = text.charCodeAt(at);
+  }
+  return unit === COLON ? at + 1 : NO;
 }
 
-function walkArray(walk: Walk, open: number): Piece {
+/** Steps over a value and the space on both sides, to a place within the text. */
+function walkItem(walk: Walk, text: string, start: number, open: number, slot: number): number {
+  let at = start;
+  let unit = text.charCodeAt(at);
+  if (unit <= SPACE) {
+    at = skipSpace(walk, at);
+    unit = text.charCodeAt(at);
+  }
+  PARTS[slot + VALUE_FROM] = at;
+  if (unit === QUOTE) at = walkString(walk, text, at, slot);
+  else at = walkValue(walk, at, unit, open, slot);
+  PARTS[slot + VALUE_TO] = at;
+  return at === NO || at >= text.length ? NO : toToken(walk, text, at);
+}
+
+/** Puts a member before the first with a greater key; false where it finds its own, or looks too long. */
+function insert(walk: Walk, parent: number, slot: number): boolean {
+  walk.asItStands = false;
+  let before = NONE;
+  let next = PARTS[parent + CHILD] as number;
+  // The greatest key is not below this one, so that the list does not end before the place is found.
+  for (let step = 0; step < MAX_STEPS; step += 1) {
+    const order = compareKeys(walk.text, next, slot);
+    if (order === 0) return false;
+    if (order > 0) {
+      PARTS[slot + NEXT] = next;
+      PARTS[before === NONE ? parent + CHILD : before + NEXT] = slot;
+      return true;
+    }
+    before = next;
+    next = PARTS[next + NEXT] as number;
+  }
+  return false;
+}
+
+function walkArray(walk: Walk, start: number, open: number, parent: number): number {
   const { text } = walk;
-  const start = walk.at;
-  if (!enter(walk, open)) return undefined;
-  if (unitAt(text, walk.at) === 0x5d) {
-    walk.at += 1;
-    return walk.at === start + 2 ? AS_IT_STANDS : "[]";
-  }
-  let out = "[";
-  let asItStands = true;
-  let length = 1;
+  if (!enter(walk, open, parent, ARRAY)) return NO;
+  let at = toToken(walk, text, start + 1);
+  if (text.charCodeAt(at) === CLOSE_ARRAY) return at + 1;
+  let link = parent + CHILD;
   for (;;) {
-    const from = walk.at;
-    const piece = walkValue(walk, open);
-    if (piece === undefined) return undefined;
-    const to = walk.at;
-    if (piece !== AS_IT_STANDS) asItStands = false;
-    length += to - from + 1;
-    out += piece === AS_IT_STANDS ? text.slice(from, to) : piece;
-    const unit = unitAt(text, skipSpace(walk));
-    walk.at += 1;
-    if (unit === 0x5d) break;
-    if (unit !== COMMA) return undefined;
-    out += ",";
-    skipSpace(walk);
+    const slot = walk.free;
+    walk.free = slot + SLOT;
+    if (walk.free >= CAPACITY) return NO;
+    PARTS[slot + NEXT] = NONE;
+    PARTS[link] = slot;
+    link = slot + NEXT;
+    at = walkItem(walk, text, at, open, slot);
+    if (at === NO) return NO;
+    const unit = text.charCodeAt(at);
+    at += 1;
+    if (unit !== COMMA) return unit === CLOSE_ARRAY ? at : NO;
   }
-  return asItStands && length === walk.at - start ? AS_IT_STANDS : `${out}]`;
 }
 
-/** Steps over an opening bracket and space. */
-function enter(walk: Walk, open: number): boolean {
+function enter(walk: Walk, open: number, slot: number, kind: number): boolean {
   if (open > walk.limits.maxDepth) return false;
   if (open > walk.depth) walk.depth = open;
-  walk.at += 1;
-  skipSpace(walk);
+  PARTS[slot + KIND] = kind;
+  PARTS[slot + CHILD] = NONE;
   return true;
 }
 
-function walkString(walk: Walk): Piece {
-  const { text } = walk;
-  const from = walk.at;
-  const end = closingQuote(text, from + 1);
-  if (end < walk.backslash) {
-    walk.at = end + 1;
-    return AS_IT_STANDS;
-  }
-  return walkEscaped(walk, from);
+function walkString(walk: Walk, text: string, from: number, slot: number): number {
+  const to = text.indexOf('"', from + 1);
+  if (to === -1) return NO;
+  if (to > walk.backslash) return walkEscaped(walk, from, slot);
+  PARTS[slot + KIND] = COPIED;
+  return to + 1;
 }
 
-/** A string with escapes. The short ones are canonical; any other is decoded and printed again. */
-function walkEscaped(walk: Walk, from: number): Piece {
+/** A string with escapes. The short ones are canonical; a string with any other is decoded and printed again. */
+function walkEscaped(walk: Walk, from: number, slot: number): number {
   const { text } = walk;
+  let isCanonical = true;
   let at = walk.backslash;
-  let asItStands = true;
-  while (unitAt(text, at) === BACKSLASH) {
-    const letter = unitAt(text, at + 1);
-    if (letter === 0x75 || letter === 0x2f) asItStands = false;
-    at += 2;
-    while (at < text.length) {
-      const unit = unitAt(text, at);
-      if (unit === QUOTE || unit === BACKSLASH) break;
-      at += 1;
-    }
-  }
-  if (unitAt(text, at) !== QUOTE) return undefined;
-  walk.at = at + 1;
-  walk.backslash = nextBackslash(text, at);
-  if (asItStands) return AS_IT_STANDS;
-  const decoded = JSON.parse(text.slice(from, at + 1)) as string;
-  return isWellFormed(decoded) ? JSON.stringify(decoded) : undefined;
+  let quote = at;
+  do {
+    const letter = text.charCodeAt(at + 1);
+    if (letter === 0x75 || letter === 0x2f) isCanonical = false;
+    // A quote further on still holds; to look for it after each escape would be quadratic.
+    if (quote < at + 2) quote = text.indexOf('"', at + 2);
+    if (quote === NO) return NO;
+    at = nextBackslash(text, at + 2);
+  } while (at < quote);
+  walk.backslash = at;
+  PARTS[slot + KIND] = COPIED;
+  if (isCanonical) return quote + 1;
+  const decoded = JSON.parse(text.slice(from, quote + 1)) as string;
+  if (!isWellFormed(decoded)) return NO;
+  print(walk, slot, JSON.stringify(decoded));
+  return quote + 1;
 }
 
-function walkNumber(walk: Walk): Piece {
+function walkNumber(walk: Walk, from: number, first: number, slot: number): number {
   const { text } = walk;
-  const from = walk.at;
-  let at = unitAt(text, from) === MINUS ? from + 1 : from;
-  const first = at;
-  const lead = unitAt(text, at);
-  while (isDigit(unitAt(text, at))) at += 1;
-  const unit = unitAt(text, at);
-  const isPlainLead = lead > 0x30 || (at === first + 1 && first === from);
-  if (
-    isPlainLead &&
-    at > first &&
-    at - first <= SAFE_DIGITS &&
-    unit !== POINT &&
-    (unit | 0x20) !== 0x65
-  ) {
-    walk.at = at;
-    return AS_IT_STANDS;
+  if (first >= 0x31 && first <= 0x39) {
+    let at = from + 1;
+    let unit = text.charCodeAt(at);
+    while (unit >= 0x30 && unit <= 0x39) {
+      at += 1;
+      unit = text.charCodeAt(at);
+    }
+    const isInteger = unit !== 0x2e && unit !== 0x65 && unit !== 0x45;
+    if (isInteger && at - from <= SAFE_DIGITS) return at;
   }
-  return walkRareNumber(walk);
+  return walkOtherNumber(walk, from, slot);
 }
 
-function walkRareNumber(walk: Walk): Piece {
-  NUMBER.lastIndex = walk.at;
+function walkOtherNumber(walk: Walk, from: number, slot: number): number {
+  NUMBER.lastIndex = from;
   const token = NUMBER.exec(walk.text)?.[0];
-  if (token === undefined) return undefined;
+  if (token === undefined) return NO;
   const value = readNumber(token);
-  if (typeof value !== "number") return undefined;
-  walk.at += token.length;
+  if (typeof value !== "number") return NO;
   const printed = String(value);
-  return printed === token ? AS_IT_STANDS : printed;
+  if (printed !== token) print(walk, slot, printed);
+  return from + token.length;
 }
 
-function inGivenOrder(text: string, members: Members): string {
-  let out = "{";
-  for (let member = 0; member < members.texts.length; member += 1) {
-    out += member === 0 ? "" : ",";
-    out += memberText(text, members, member);
+function print(walk: Walk, slot: number, piece: string): void {
+  walk.asItStands = false;
+  walk.pieces ??= new Map();
+  walk.pieces.set(slot, piece);
+  PARTS[slot + KIND] = PRINTED;
+}
+
+/** By UTF-16 code units, as RFC 8785 sorts. */
+function compareKeys(text: string, left: number, right: number): number {
+  const order = (PARTS[left + HEAD] as number) - (PARTS[right + HEAD] as number);
+  return order === 0 ? compareWhole(text, left, right) : order;
+}
+
+function compareWhole(text: string, left: number, right: number): number {
+  const leftFrom = PARTS[left + KEY_FROM] as number;
+  const leftLength = (PARTS[left + KEY_TO] as number) - leftFrom;
+  const rightFrom = PARTS[right + KEY_FROM] as number;
+  const rightLength = (PARTS[right + KEY_TO] as number) - rightFrom;
+  const length = Math.min(leftLength, rightLength);
+  for (let at = 0; at < length; at += 1) {
+    const order = text.charCodeAt(leftFrom + at) - text.charCodeAt(rightFrom + at);
+    if (order !== 0) return order;
   }
-  return `${out}}`;
+  return leftLength - rightLength;
 }
 
-function inKeyOrder(text: string, members: Members): Piece {
-  const { offsets } = members;
-  const order = members.texts.map((_, member) => member);
-  let isDuplicate = false;
-  order.sort((a, b) => {
-    const sign = compareKeys(
-      text,
-      offsets[a * 4] as number,
-      offsets[a * 4 + 1] as number,
-      offsets[b * 4] as number,
-      offsets[b * 4 + 1] as number,
-    );
-    if (sign === 0) isDuplicate = true;
-    return sign;
-  });
-  if (isDuplicate) return undefined;
-  let out = "{";
-  for (let at = 0; at < order.length; at += 1) {
-    out += at === 0 ? "" : ",";
-    out += memberText(text, members, order[at] as number);
-  }
-  return `${out}}`;
-}
-
-function memberText(text: string, members: Members, member: number): string {
-  const { offsets } = members;
-  const first = member * 4;
-  const from = offsets[first] as number;
-  const to = offsets[first + 1] as number;
-  const valueFrom = offsets[first + 2] as number;
-  const piece = members.texts[member] as string;
-  if (piece !== AS_IT_STANDS) return `${text.slice(from, to)}:${piece}`;
-  const valueTo = offsets[first + 3] as number;
-  if (valueFrom === to + 1) return text.slice(from, valueTo);
-  return `${text.slice(from, to)}:${text.slice(valueFrom, valueTo)}`;
-}
-
-function compareKeys(text: string, aFrom: number, aTo: number, bFrom: number, bTo: number): number {
-  const length = Math.min(aTo - aFrom, bTo - bFrom);
-  // Without the closing quotes, which are no part of the keys.
-  for (let at = 1; at < length - 1; at += 1) {
-    const difference = unitAt(text, aFrom + at) - unitAt(text, bFrom + at);
-    if (difference !== 0) return difference;
-  }
-  return aTo - aFrom - (bTo - bFrom);
-}
-
-function closingQuote(text: string, from: number): number {
-  let at = from;
-  const near = Math.min(text.length, from + 24);
-  while (at < near) {
-    if (unitAt(text, at) === QUOTE) return at;
-    at += 1;
-  }
-  const end = text.indexOf('"', at);
-  return end === -1 ? text.length : end;
-}
-
-function nextBackslash(text: string, from: number): number {
-  const at = text.indexOf("\\", from);
-  return at === -1 ? text.length : at;
+/** Thirty bits: all of the first unit and most of the second, so that the number stays a small integer. */
+function headOf(text: string, from: number, length: number): number {
+  if (length === 0) return 0;
+  return (text.charCodeAt(from) << 14) | (length === 1 ? 0 : text.charCodeAt(from + 1) >> 2);
 }
 
 function isForbidden(text: string, from: number, to: number): boolean {
@@ -332,20 +349,26 @@ function isForbidden(text: string, from: number, to: number): boolean {
   return key === "__proto__" || key === "prototype" || key === "constructor";
 }
 
-function skipSpace(walk: Walk): number {
+/** Steps over white space, if there is any. */
+function toToken(walk: Walk, text: string, from: number): number {
+  return text.charCodeAt(from) > SPACE ? from : skipSpace(walk, from);
+}
+
+function skipSpace(walk: Walk, from: number): number {
   const { text } = walk;
-  let at = walk.at;
-  let unit = unitAt(text, at);
-  while (unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09) {
+  walk.asItStands = false;
+  let at = from;
+  let unit = text.charCodeAt(at);
+  while (unit === SPACE || unit === 0x0a || unit === 0x0d || unit === 0x09) {
     at += 1;
-    unit = unitAt(text, at);
+    unit = text.charCodeAt(at);
   }
-  walk.at = at;
   return at;
 }
 
-function isDigit(unit: number): boolean {
-  return unit >= 0x30 && unit <= 0x39;
+function nextBackslash(text: string, from: number): number {
+  const at = text.indexOf("\\", from);
+  return at === -1 ? text.length : at;
 }
 
 /** ES2024, which Node has had since version 20. */
@@ -353,10 +376,64 @@ function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
-/**
- * Code unit, 0 beyond the end. The check is for speed: one `charCodeAt` out of bounds, and the engine no longer inlines
- * it.
- */
-function unitAt(text: string, at: number): number {
-  return at < text.length ? text.charCodeAt(at) : 0;
+/** The slices of the text, in order. */
+function walkedText(walk: Walk): string {
+  return walk.asItStands ? walk.text : valueText(walk, ROOT, PARTS[ROOT + KIND] as number);
+}
+
+function valueText(walk: Walk, slot: number, kind: number): string {
+  if (kind === OBJECT) return objectText(walk, slot);
+  if (kind === ARRAY) return arrayText(walk, slot);
+  if (kind === PRINTED) return walk.pieces?.get(slot) as string;
+  return walk.text.slice(PARTS[slot + VALUE_FROM] as number, PARTS[slot + VALUE_TO] as number);
+}
+
+function objectText(walk: Walk, parent: number): string {
+  const { text } = walk;
+  let out = "{";
+  for (let slot = PARTS[parent + CHILD] as number; slot !== NONE; ) {
+    const next = PARTS[slot + NEXT] as number;
+    const kind = PARTS[slot + KIND] as number;
+    if (kind === COPIED) {
+      out = withCopied(text, out, slot, next !== NONE);
+    } else {
+      const from = (PARTS[slot + KEY_FROM] as number) - 1;
+      out += `${text.slice(from, (PARTS[slot + KEY_TO] as number) + 1)}:`;
+      out += valueText(walk, slot, kind);
+      if (next !== NONE) out += ",";
+    }
+    slot = next;
+  }
+  return `${out}}`;
+}
+
+/** Long slices are cheaper than many: colon and comma come along where they stand in the text. */
+function withCopied(text: string, before: string, slot: number, hasNext: boolean): string {
+  const keyFrom = (PARTS[slot + KEY_FROM] as number) - 1;
+  const keyTo = (PARTS[slot + KEY_TO] as number) + 1;
+  const from = PARTS[slot + VALUE_FROM] as number;
+  const to = PARTS[slot + VALUE_TO] as number;
+  const hasComma = hasNext && text.charCodeAt(to) === COMMA;
+  const end = hasComma ? to + 1 : to;
+  let out = before;
+  if (from === keyTo + 1) {
+    out += text.slice(keyFrom, end);
+  } else if (text.charCodeAt(keyTo) === COLON) {
+    out += text.slice(keyFrom, keyTo + 1);
+    out += text.slice(from, end);
+  } else {
+    out += `${text.slice(keyFrom, keyTo)}:${text.slice(from, end)}`;
+  }
+  return hasNext && !hasComma ? `${out},` : out;
+}
+
+function arrayText(walk: Walk, parent: number): string {
+  let out = "[";
+  for (let slot = PARTS[parent + CHILD] as number; slot !== NONE; ) {
+    const next = PARTS[slot + NEXT] as number;
+    out += valueText(walk, slot, PARTS[slot + KIND] as number);
+    if (next !== NONE) out += ",";
+    slot = next;
+  }
+  return `${out}]`;
 }

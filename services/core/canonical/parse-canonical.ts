@@ -9,6 +9,7 @@
 
 import { canonicalText } from "./canonical-text.ts";
 import { type CanonicalFailure, canonicalFailure } from "./failure.ts";
+import { type FastRead, readFast } from "./fast-reader.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type CanonicalLimits, DEFAULT_CANONICAL_LIMITS } from "./limits.ts";
 import { readStrict } from "./strict-reader.ts";
@@ -45,13 +46,19 @@ export function parseCanonical(
 
 function parseText(text: string, limits: CanonicalLimits): CanonicalResult {
   if (exceeds(text, limits.maxBytes)) return tooLarge(utf8Length(text), limits);
+  const fast = readFast(text, limits);
+  if (fast !== undefined) return within(fast, limits);
   const read = readStrict(text, limits);
   if (!read.ok) return read;
-  const canonical = canonicalText(read.value);
-  // Only numbers can grow, `1e20` to its 21 digits; without this the form itself would not be accepted.
-  if (exceeds(canonical, limits.maxBytes)) return tooLarge(utf8Length(canonical), limits);
   const { value, keyCount, depth } = read;
-  return { ok: true, value, text: canonical, keyCount, depth };
+  return within({ value, text: canonicalText(value), keyCount, depth }, limits);
+}
+
+/** Only numbers can grow, `1e20` to its 21 digits; without this the form itself would not be accepted. */
+function within(read: FastRead, limits: CanonicalLimits): CanonicalResult {
+  const { value, text, keyCount, depth } = read;
+  if (exceeds(text, limits.maxBytes)) return tooLarge(utf8Length(text), limits);
+  return { ok: true, value, text, keyCount, depth };
 }
 
 /** A code unit is at most three bytes, so short texts need no counting. */

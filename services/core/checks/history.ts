@@ -27,16 +27,20 @@ function fullCollection(state: ConversationState, isRead: boolean, nowMs: number
   if (isFull(state.kept, LIMITS.callNames, nowMs, LIMITS.callNameBytes)) return "call names";
   if (state.effects.size >= LIMITS.exclusiveEffects) return "exclusive effects";
   if (isFull(state.writeTwins, LIMITS.writeTwins, nowMs)) {
-    const first = ledgerFirst(state.writeTwins);
-    const twin = first === undefined ? undefined : ledgerGet(state.writeTwins, first, nowMs);
-    if (twin !== undefined && twin.windowUntilMs > nowMs) return "writes";
+    if ((firstOf(state.writeTwins, nowMs)?.windowUntilMs ?? 0) > nowMs) return "writes";
   }
-  if (isFull(state.writes.byResource, LIMITS.resources, nowMs)) {
-    const first = ledgerFirst(state.writes.byResource);
-    const last = first === undefined ? undefined : ledgerGet(state.writes.byResource, first, nowMs);
-    if ((last?.latest?.windowUntilMs ?? 0) > nowMs) return "changed resources";
-  }
-  return null;
+  return fullResources(state, nowMs) ? "changed resources" : null;
+}
+
+function fullResources({ writes }: ConversationState, nowMs: number): boolean {
+  if (!isFull(writes.byResource, LIMITS.resources, nowMs)) return false;
+  return (firstOf(writes.byResource, nowMs)?.latest?.windowUntilMs ?? 0) > nowMs;
+}
+
+/** What would go first. */
+function firstOf<V>(ledger: Ledger<V>, nowMs: number): V | undefined {
+  const key = ledgerFirst(ledger);
+  return key === undefined ? undefined : ledgerGet(ledger, key, nowMs);
 }
 
 function isFull<V>(ledger: Ledger<V>, most: number, nowMs: number, bytes = Infinity): boolean {

@@ -10,7 +10,7 @@ export interface Advice {
   readonly add: (mode: Mode, reason: ReasonCode, rule: string, detail: string | null) => void;
 }
 
-export function NO_ADVICE(): Advice {
+export function noAdvice(): Advice {
   const warnings: Notice[] = [];
   const shadow: Notice[] = [];
   const add: Advice["add"] = (mode, reason, rule, detail) => {

@@ -4,26 +4,27 @@ import type { CallAllowed, CallHeld, CallRefused, DecisionBase, DecisionEvent } 
 import { approvalIdOf } from "../hash.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
 import type { Approval } from "./decide-proposal.ts";
+import type { Draft } from "./decision-base.ts";
 import { runningFacts } from "./facts.ts";
 import { climb } from "./ladder.ts";
 import { makeRoom } from "./make-room.ts";
 import { occurrenceOf } from "./occurrence.ts";
 import { refusalOf } from "./refusal.ts";
 
+const NOBODY: readonly string[] = [];
+
 export function conclude(
   call: CallContext,
-  base: DecisionBase,
+  base: Draft,
   found: Finding | null,
   approval: Approval | null,
 ): DecisionEvent {
   const spent = call.covered && approval === null ? call.proposal.confirmation : null;
-  const common: DecisionBase = {
-    ...base,
-    actionKey: call.actionKey,
-    approvalId: approval === null ? null : approval.approvalId,
-    approvedBy: approval === null ? [] : approval.by,
-    confirmation: spent,
-  };
+  const common: Draft = base;
+  common.actionKey = call.actionKey;
+  common.approvalId = approval === null ? null : approval.approvalId;
+  common.approvedBy = approval === null ? NOBODY : approval.by;
+  common.confirmation = spent;
   if (found === null) return allow(call, common);
   return found.hold === null ? refuse(call, common, found) : hold(call, common, found, found.hold);
 }

@@ -13,9 +13,9 @@ import { callNameOf, findNamed } from "../state/names.ts";
 import { type ConversationState, initialState } from "../state/state.ts";
 import { enterTurn } from "../state/turn.ts";
 import { findTwin } from "../state/twins.ts";
-import { type Advice, NO_ADVICE, withAdvice } from "./advice.ts";
+import { noAdvice, withAdvice } from "./advice.ts";
 import { conclude } from "./conclude.ts";
-import { decisionBase } from "./decision-base.ts";
+import { type Draft, decisionBase } from "./decision-base.ts";
 import { factsOf, type Touched, touchedBy } from "./facts.ts";
 import { judge } from "./judge.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
@@ -98,20 +98,18 @@ export interface Approval {
 export function decideRead(
   state: ConversationState | undefined,
   proposal: Omit<ProposalInput, "type" | "arguments" | "rejected">,
-  base: DecisionBase,
+  base: Draft,
   args: JsonObject,
   policy: CompiledPolicy,
   nowMs: number,
   approval: Approval | null,
 ): DecisionEvent {
   const tool = policy.tool(proposal.tool);
-  const entered = {
-    ...base,
-    entersTurn: approval === null,
-    isRead: tool.isRead,
-    tier: tool.tier.name,
-  };
-  const advice: Advice = NO_ADVICE();
+  const entered: Draft = base;
+  entered.entersTurn = approval === null;
+  entered.isRead = tool.isRead;
+  entered.tier = tool.tier.name;
+  const advice = noAdvice();
   const unknown = tool.known ? null : "unknown_tool";
   if (unknown !== null && isUnknownRefused(policy, tool)) {
     const mode = tool.modes.unknown_tool;

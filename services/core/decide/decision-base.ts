@@ -8,6 +8,9 @@ import type { NamedCall } from "./name-call.ts";
 
 export type Proposed = Omit<ProposalInput, "type" | "arguments" | "rejected">;
 
+/** A decision in the making; nobody else holds it yet, so it is filled in place. */
+export type Draft = { -readonly [K in keyof DecisionBase]: DecisionBase[K] };
+
 const NO_NOTICES: readonly Notice[] = [];
 
 /** `times.at`: of the input. `times.proposals`: of the latest proposal, which windows compare. */
@@ -17,7 +20,7 @@ export function decisionBase(
   named: Pick<NamedCall, "text" | "argumentsDigest" | "decisionId">,
   policy: CompiledPolicy,
   times: { readonly at: number; readonly proposals: number },
-): DecisionBase {
+): Draft {
   const startedAtMs = state?.startedAtMs ?? times.proposals;
   return {
     decisionId: named.decisionId,

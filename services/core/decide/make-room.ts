@@ -1,6 +1,6 @@
 /**
  * At a bound the oldest reads, refusals and writes out of their window go, and the event names them.
- * What must not go is the history check's question.
+ * What must not go is the history check's question; where a policy does not enforce that, it goes too.
  */
 import type { CallContext } from "../checks/check.ts";
 import type { Evicted } from "../events.ts";
@@ -15,7 +15,9 @@ export function makeRoom(call: CallContext, isWrite: boolean): Evicted | null {
   const { state, nowMs, facts } = call;
   const evicted = {
     reads: isWrite ? NONE : oldest(state.readTwins, LIMITS.readTwins, LIMITS.readTwinBytes, nowMs),
-    names: oldest(state.loose, LIMITS.callNames, LIMITS.callNameBytes, nowMs),
+    names: isWrite
+      ? oldest(state.kept, LIMITS.callNames, LIMITS.callNameBytes, nowMs)
+      : oldest(state.loose, LIMITS.callNames, LIMITS.callNameBytes, nowMs),
     writes: isWrite ? oldest(state.writeTwins, LIMITS.writeTwins, Infinity, nowMs) : NONE,
     resources: isWrite ? oldestResources(state, facts.resources?.length ?? 0, nowMs) : NONE,
   };

@@ -4,6 +4,7 @@
  *
  * L1 `bytes` and `size` count what is stored, freed or not: `ledgerPurge` first, then compare.
  * L2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
+ * L3 the head of the queue is a stored entry; replaced and deleted ones may wait behind it.
  */
 
 import { type Heap, heapPop, heapPush } from "./heap.ts";
@@ -59,7 +60,7 @@ export function ledgerPut<V>(
     bytes: ledger.bytes + bytes - (old === undefined ? 0 : old.bytes),
     nextOrder: order + 1,
   };
-  return next.queued > 2 * next.map.size + 16 ? rebuilt(next) : next;
+  return next.queued > 2 * next.map.size + 16 ? rebuilt(next) : trimmed(next);
 }
 
 /** Replaces the value of a stored key; its place and its end stay. Absent keys stay absent. */
@@ -81,33 +82,32 @@ export function ledgerReplace<V>(
 export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
   const old = trieGet(ledger.map, key);
   if (old === undefined) return ledger;
-  return { ...ledger, map: trieDelete(ledger.map, key), bytes: ledger.bytes - old.bytes };
+  const map = trieDelete(ledger.map, key);
+  return trimmed({ ...ledger, map, bytes: ledger.bytes - old.bytes });
 }
 
 /** Frees everything whose end has come. */
 export function ledgerPurge<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
   let current = ledger;
   while (current.queue !== undefined && current.queue.dropAt <= nowMs) {
-    current = dropHead(current);
+    current = ledgerDelete(current, current.queue.key);
   }
   return current;
 }
 
 /** The key that goes first (L2), or undefined of an empty ledger. */
 export function ledgerFirst<V>(ledger: Ledger<V>): string | undefined {
-  let queue = ledger.queue;
-  while (queue !== undefined) {
-    if (trieGet(ledger.map, queue.key)?.order === queue.order) return queue.key;
-    queue = heapPop(queue);
-  }
-  return undefined;
+  return ledger.queue?.key;
 }
 
-function dropHead<V>(ledger: Ledger<V>): Ledger<V> {
-  const head = ledger.queue as Heap;
-  const live = trieGet(ledger.map, head.key)?.order === head.order;
-  const rest = live ? ledgerDelete(ledger, head.key) : ledger;
-  return { ...rest, queue: heapPop(head), queued: ledger.queued - 1 };
+/** Restores L3: replaced and deleted elements leave the head of the queue. */
+function trimmed<V>(ledger: Ledger<V>): Ledger<V> {
+  let { queue, queued } = ledger;
+  while (queue !== undefined && trieGet(ledger.map, queue.key)?.order !== queue.order) {
+    queue = heapPop(queue);
+    queued -= 1;
+  }
+  return queue === ledger.queue ? ledger : { ...ledger, queue, queued };
 }
 
 function rebuilt<V>(ledger: Ledger<V>): Ledger<V> {

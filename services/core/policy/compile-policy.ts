@@ -41,58 +41,61 @@ export function compilePolicy(
   };
   const tiers = compileTiers(document);
   const declaredTools = Object.keys(document.tool_schemas ?? {});
-  const windows = windowsOf(document, conversation.maxAgeMs);
   const context: ToolContext = {
     document,
     modes: policyModes(document),
     tiers,
-    windows,
+    windows: windowsOf(document, conversation.maxAgeMs),
     declaresNothing:
       declaredTools.length === 0 && (document.authorization?.tiers ?? []).length === 0,
     capabilities,
   };
   const compiled = new Map<string, CompiledTool>();
   for (const name of declaredTools) compiled.set(name, compileTool(name, context, problems));
-  checkLifetimes(
-    document,
-    [...compiled.values()],
-    conversation.idleMs,
-    tiers.longestHoldMs,
-    problems,
-  );
+  const tools = [...compiled.values()];
+  checkLifetimes(document, tools, conversation.idleMs, tiers.longestHoldMs, problems);
   checkUnknownTier(document, problems);
   if (problems.length > 0) return { ok: false, problems };
+  const tool = rememberingTools(compiled, context);
   return {
     ok: true,
     policy: {
+      ...settingsOf(document),
       revision: options.revision,
       keyId: options.keyId,
       conversation,
-      canonicalLimits: {
-        ...DEFAULT_CANONICAL_LIMITS,
-        maxBytes: document.limits?.arguments_bytes ?? DEFAULT_CANONICAL_LIMITS.maxBytes,
-      },
-      outputBytes: document.limits?.output_bytes ?? LIMITS.outputBytesDefault,
-      ringSize: document.limits?.ring ?? document.deduplication?.max_history ?? LIMITS.ringDefault,
-      ladder: ladderOf(document),
-      acknowledgement: acknowledgementOf(document),
-      idempotencyTtlMs: document.idempotency?.ttl_ms ?? IDEMPOTENCY_TTL_MS,
-      idempotencyHeader: document.idempotency?.header ?? "X-Agent-Idempotency-Key",
-      budgets: {
-        turn: limitOf(document.budgets),
-        conversation: limitOf(document.budgets?.per_conversation),
-        tool: limitOf(document.budgets?.per_tool),
-      },
-      loops: loopsOf(document),
-      appendNote: document.tool_deduplication?.append_system_note ?? false,
-      answersFromRepeat: document.tool_deduplication?.exact_duplicate_threshold ?? 1,
-      tool: rememberingTools(compiled, context),
-      unknownTools: (document.unknown_tools ?? "deny") === "deny" ? "deny" : "tier",
-      readersOf: compileReaders(document, rememberingTools(compiled, context)),
+      tool,
+      readersOf: compileReaders(document, tool),
       declaredTools,
       longestHoldMs: tiers.longestHoldMs,
     },
   };
+}
+
+/** What the document says of the policy as a whole, with the preset's defaults. */
+function settingsOf(document: PolicyDocument) {
+  const { limits, idempotency, budgets, tool_deduplication: byTurn } = document;
+  return {
+    canonicalLimits: {
+      ...DEFAULT_CANONICAL_LIMITS,
+      maxBytes: limits?.arguments_bytes ?? DEFAULT_CANONICAL_LIMITS.maxBytes,
+    },
+    outputBytes: limits?.output_bytes ?? LIMITS.outputBytesDefault,
+    ringSize: limits?.ring ?? document.deduplication?.max_history ?? LIMITS.ringDefault,
+    ladder: ladderOf(document),
+    acknowledgement: acknowledgementOf(document),
+    idempotencyTtlMs: idempotency?.ttl_ms ?? IDEMPOTENCY_TTL_MS,
+    idempotencyHeader: idempotency?.header ?? "X-Agent-Idempotency-Key",
+    budgets: {
+      turn: limitOf(budgets),
+      conversation: limitOf(budgets?.per_conversation),
+      tool: limitOf(budgets?.per_tool),
+    },
+    loops: loopsOf(document),
+    appendNote: byTurn?.append_system_note ?? false,
+    answersFromRepeat: byTurn?.exact_duplicate_threshold ?? 1,
+    unknownTools: (document.unknown_tools ?? "deny") === "deny" ? "deny" : "tier",
+  } as const;
 }
 
 function rememberingTools(

@@ -44,6 +44,7 @@ export function compileTool(
   const modes = withChecks(context.modes, entry.checks);
   const rule = declared ? policyPath(["tool_schemas", name]) : tier.rule;
   return {
+    ...defaultsOf(entry),
     name,
     known,
     isRead: isRead(entry, matching),
@@ -65,21 +66,27 @@ export function compileTool(
     windowMs: seconds(entry.dedupe_window_s) ?? windows.windowMs,
     cacheMs: seconds(entry.cache_ttl_s) ?? windows.cacheMs,
     answersAsRead: context.declaresNothing && windows.cacheWritten,
+    bare: effects.length === 0 && hasNoParameters(entry.input_schema),
+    looksFailed: failureTest(entry, name, context.capabilities, problems),
+    ruleDigest: ruleDigest(entry, tier),
+    rule,
+  };
+}
+
+/** What the entry alone says. */
+function defaultsOf(entry: ToolDocument) {
+  return {
     volatile: entry.volatile ?? false,
     volatileOutput: (entry.volatile_output ?? []).map(outputPath),
     polling: entry.polling ?? null,
     repeatable: entry.repeatable ?? false,
     batchable: entry.batchable ?? false,
-    bare: effects.length === 0 && hasNoParameters(entry.input_schema),
     emptyOutput: entry.empty_output ?? false,
     frequency: entry.frequency ?? null,
     timeLimitMs: entry.time_limit_ms ?? TIME_LIMIT_MS,
     startWithinMs: entry.start_within_ms ?? START_WITHIN_MS,
     idempotencyArgument: entry.idempotency_argument ?? null,
-    looksFailed: failureTest(entry, name, context.capabilities, problems),
     suggest: entry.suggest ?? [],
-    ruleDigest: ruleDigest(entry, tier),
-    rule,
   };
 }
 

@@ -23,57 +23,63 @@ import {
 } from "./state.ts";
 import { enterTurn, opensStep } from "./turn.ts";
 
+/** One copy an event, filled field by field: it leaves this file as a `ConversationState`. */
+type Draft = { -readonly [K in keyof ConversationState]: ConversationState[K] };
+
 export function evolveDecision(
   before: ConversationState | undefined,
   event: DecisionEvent,
 ): ConversationState {
-  const state = named(admitted(before, event), event);
+  const state = admitted(before, event);
+  nameIt(state, event);
   switch (event.type) {
     case "allowed":
-      return afterAllowed(state, event);
+      afterAllowed(state, event);
+      break;
     case "held":
-      return afterHeld(state, event);
+      afterHeld(state, event);
+      break;
     case "refused":
-      return afterRefused(state, event);
+      afterRefused(state, event);
+      break;
   }
+  return state;
 }
 
 /** The conversation with the call's turn entered, its room made and its hold ended. */
-function admitted(before: ConversationState | undefined, event: DecisionEvent): ConversationState {
+function admitted(before: ConversationState | undefined, event: DecisionEvent): Draft {
   const { proposalsAtMs: at } = event;
   const known =
     before === undefined || event.fresh
       ? initialState(event.tenantId, event.conversationId, at)
       : before;
-  const timed: ConversationState = {
-    ...known,
-    lastAtMs: Math.max(known.lastAtMs, at),
-    dropAtMs: event.stateDropAtMs,
-  };
-  const entered = event.entersTurn ? enterTurn(timed, event.turn, at) : timed;
+  const entered = event.entersTurn ? enterTurn(known, event.turn, at) : known;
   const roomy = event.evicted === null ? entered : without(entered, event.evicted);
-  const confirmed =
-    event.confirmation === null
-      ? roomy
-      : {
-          ...roomy,
-          confirmations: trieSet(roomy.confirmations, event.confirmation, event.actionKey),
-        };
-  return event.approvalId === null ? confirmed : holdEnded(confirmed, event);
+  const state: Draft = { ...roomy };
+  state.lastAtMs = Math.max(known.lastAtMs, at);
+  state.dropAtMs = event.stateDropAtMs;
+  if (event.confirmation !== null) {
+    state.confirmations = trieSet(state.confirmations, event.confirmation, event.actionKey);
+  }
+  return event.approvalId === null ? state : holdEnded(state, event);
 }
 
 export function without(state: ConversationState, evicted: Evicted): ConversationState {
-  let { readTwins, writeTwins, loose } = state;
+  let { readTwins, writeTwins, loose, kept } = state;
   let { byResource } = state.writes;
   for (const key of evicted.reads) readTwins = ledgerDelete(readTwins, key);
-  for (const key of evicted.names) loose = ledgerDelete(loose, key);
+  for (const key of evicted.names) {
+    loose = ledgerDelete(loose, key);
+    kept = ledgerDelete(kept, key);
+  }
   for (const key of evicted.writes) writeTwins = ledgerDelete(writeTwins, key);
   for (const key of evicted.resources) byResource = ledgerDelete(byResource, key);
-  return { ...state, readTwins, writeTwins, loose, writes: { ...state.writes, byResource } };
+  const writes = { ...state.writes, byResource };
+  return { ...state, readTwins, writeTwins, loose, kept, writes };
 }
 
 /** A hold that did not lead to an allowed call gives its reservation back. */
-function holdEnded(state: ConversationState, event: DecisionEvent): ConversationState {
+function holdEnded(state: Draft, event: DecisionEvent): Draft {
   const held = trieGet(state.open, event.decisionId);
   if (held === undefined) return state;
   const open = trieDelete(state.open, event.decisionId);
@@ -96,68 +102,74 @@ export function released(state: ConversationState, call: OpenCall): Conversation
   };
 }
 
-function named(state: ConversationState, event: DecisionEvent): ConversationState {
-  if (event.type === "refused" && event.refusal.reason === "call_id_conflict") return state;
+function nameIt(state: Draft, event: DecisionEvent): void {
+  if (event.type === "refused" && event.refusal.reason === "call_id_conflict") return;
   const name = callNameOf(event.turn, event.step, event.callId);
   const at = event.proposalsAtMs;
   const bytes = decisionBytes(event);
   const value = { decision: event };
   if (staysNamed(event)) {
-    const kept = ledgerPut(ledgerPurge(state.kept, at), name, value, event.nameDropAtMs, bytes);
-    return { ...state, kept, loose: ledgerDelete(state.loose, name) };
+    state.kept = ledgerPut(ledgerPurge(state.kept, at), name, value, event.nameDropAtMs, bytes);
+    state.loose = ledgerDelete(state.loose, name);
+    return;
   }
-  const loose = ledgerPut(ledgerPurge(state.loose, at), name, value, event.nameDropAtMs, bytes);
-  return { ...state, kept: ledgerDelete(state.kept, name), loose };
+  state.loose = ledgerPut(ledgerPurge(state.loose, at), name, value, event.nameDropAtMs, bytes);
+  state.kept = ledgerDelete(state.kept, name);
 }
 
-function afterAllowed(before: ConversationState, event: CallAllowed): ConversationState {
-  const state = reserved(before, event);
-  const n = state.n + 1;
-  const next: ConversationState = {
-    ...withTwin(state, event, n),
-    n,
-    open: trieSet(state.open, event.decisionId, openCall(event, event.call, n, state)),
-    ring: pushed(state.ring, ringEntry(event, n, state), event.call.ringSize),
-    flags:
-      state.flags.acknowledge === null || state.flags.acknowledge === event.actionKey
-        ? state.flags
-        : { ...state.flags, acknowledge: null },
-  };
-  return counted(withEffects(next, event), event.call, event.proposalsAtMs);
+function afterAllowed(state: Draft, event: CallAllowed): void {
+  const { actionKey, call } = event;
+  reserve(state, event);
+  state.n += 1;
+  addTwin(state, event);
+  addOpen(state, openCall(event, call, state.n, state));
+  state.ring = pushed(state.ring, ringEntry(event, state.n, state), call.ringSize);
+  const { acknowledge } = state.flags;
+  if (acknowledge !== null && acknowledge !== actionKey) {
+    state.flags = { ...state.flags, acknowledge: null };
+  }
+  addEffects(state, event);
+  count(state, call, event.proposalsAtMs);
+}
+
+/** Beyond the bound only a policy that does not enforce it gets here: the result is then unknown. */
+function addOpen(state: Draft, call: OpenCall): void {
+  if (state.open.size >= LIMITS.openCalls) return;
+  state.open = trieSet(state.open, call.decisionId, call);
 }
 
 /** Counts the call and its step; what a result of `not_executed` gives back again. */
-function reserved(state: ConversationState, event: CallAllowed | CallHeld): ConversationState {
-  const { turn, totals, tools } = state;
+function reserve(state: Draft, event: CallAllowed | CallHeld): void {
+  const { turn, totals } = state;
   // A call that was held has counted its step when it was held.
   const first = event.approvalId === null;
   const newStep = first && opensStep(event.step, turn.lastStep) ? 1 : 0;
-  const tool = trieGet(tools, event.tool);
-  const inTurn = tool !== undefined && tool.turnIndex === turn.index ? tool : undefined;
-  return {
-    ...state,
-    turn: {
-      ...turn,
-      calls: turn.calls + 1,
-      steps: turn.steps + newStep,
-      lastStep: event.step,
-    },
-    totals: { calls: totals.calls + 1, steps: totals.steps + newStep },
-    tools:
-      tool === undefined && tools.size >= LIMITS.counters
-        ? tools
-        : trieSet(tools, event.tool, {
-            turnIndex: turn.index,
-            turnCalls: (inTurn?.turnCalls ?? 0) + 1,
-            turnSteps:
-              (inTurn?.turnSteps ?? 0) +
-              (first && opensStep(event.step, inTurn?.lastStep ?? null) ? 1 : 0),
-            lastStep: event.step,
-          }),
+  state.totals = { calls: totals.calls + 1, steps: totals.steps + newStep };
+  reserveTool(state, event, first);
+  state.turn = {
+    id: turn.id,
+    index: turn.index,
+    startedAtMs: turn.startedAtMs,
+    calls: turn.calls + 1,
+    steps: turn.steps + newStep,
+    lastStep: event.step,
   };
 }
 
-function withTwin(state: ConversationState, event: CallAllowed, n: number): ConversationState {
+function reserveTool(state: Draft, event: CallAllowed | CallHeld, first: boolean): void {
+  const tool = trieGet(state.tools, event.tool);
+  if (tool === undefined && state.tools.size >= LIMITS.counters) return;
+  const inTurn = tool !== undefined && tool.turnIndex === state.turn.index ? tool : undefined;
+  const newStep = first && opensStep(event.step, inTurn?.lastStep ?? null) ? 1 : 0;
+  state.tools = trieSet(state.tools, event.tool, {
+    turnIndex: state.turn.index,
+    turnCalls: (inTurn?.turnCalls ?? 0) + 1,
+    turnSteps: (inTurn?.turnSteps ?? 0) + newStep,
+    lastStep: event.step,
+  });
+}
+
+function addTwin(state: Draft, event: CallAllowed): void {
   const { call, proposalsAtMs: at } = event;
   const ledger = ledgerPurge(event.isRead ? state.readTwins : state.writeTwins, at);
   const before = ledgerGet(ledger, call.twinKey, at);
@@ -165,7 +177,7 @@ function withTwin(state: ConversationState, event: CallAllowed, n: number): Conv
     decisionId: event.decisionId,
     callId: event.callId,
     tool: event.tool,
-    n,
+    n: state.n,
     atMs: at,
     turn: event.turn,
     step: event.step,
@@ -183,7 +195,8 @@ function withTwin(state: ConversationState, event: CallAllowed, n: number): Conv
     sameOutputs: before?.sameOutputs ?? 0,
   };
   const put = ledgerPut(ledger, call.twinKey, twin, call.dropAtMs, 0);
-  return event.isRead ? { ...state, readTwins: put } : { ...state, writeTwins: put };
+  if (event.isRead) state.readTwins = put;
+  else state.writeTwins = put;
 }
 
 function openCall(
@@ -232,10 +245,10 @@ function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): rea
   return kept;
 }
 
-function withEffects(state: ConversationState, event: CallAllowed): ConversationState {
-  let { effects } = state;
+function addEffects(state: Draft, event: CallAllowed): void {
   for (const effect of event.call.exclusive) {
-    effects = trieSet(effects, effect.resource, {
+    if (state.effects.size >= LIMITS.exclusiveEffects) return;
+    state.effects = trieSet(state.effects, effect.resource, {
       decisionId: event.decisionId,
       callId: event.callId,
       tool: event.tool,
@@ -245,68 +258,55 @@ function withEffects(state: ConversationState, event: CallAllowed): Conversation
       status: "in_flight",
     });
   }
-  return effects === state.effects ? state : { ...state, effects };
 }
 
 /** Advances rate windows and grants. */
-function counted(state: ConversationState, call: CallFacts, atMs: number): ConversationState {
-  let { rates, grants } = state;
+function count(state: Draft, call: CallFacts, atMs: number): void {
   for (const { key, windowMs } of call.rates) {
-    const recent = (trieGet(rates, key) ?? []).filter((time) => time > atMs - windowMs);
-    rates = trieSet(rates, key, [...recent, atMs].slice(-LIMITS.rateWindowCalls));
+    const recent = (trieGet(state.rates, key) ?? []).filter((time) => time > atMs - windowMs);
+    state.rates = trieSet(state.rates, key, [...recent, atMs].slice(-LIMITS.rateWindowCalls));
   }
-  if (call.grant !== null) {
-    const { tier, expiresAtMs } = call.grant;
-    const used = (trieGet(grants, tier)?.used ?? 0) + 1;
-    grants = trieSet(grants, tier, { used, expiresAtMs });
-  }
-  return rates === state.rates && grants === state.grants ? state : { ...state, rates, grants };
+  if (call.grant === null) return;
+  const { tier, expiresAtMs } = call.grant;
+  const used = (trieGet(state.grants, tier)?.used ?? 0) + 1;
+  state.grants = trieSet(state.grants, tier, { used, expiresAtMs });
 }
 
-function afterHeld(before: ConversationState, event: CallHeld): ConversationState {
-  const state = reserved(before, event);
-  const open = openCall(event, event.call, state.n, state);
-  return { ...state, open: trieSet(state.open, event.decisionId, open) };
+function afterHeld(state: Draft, event: CallHeld): void {
+  reserve(state, event);
+  addOpen(state, openCall(event, event.call, state.n, state));
 }
 
-function afterRefused(before: ConversationState, event: CallRefused): ConversationState {
-  let state = before;
-  if (event.answered !== null) state = afterAnswered(state, event, event.answered);
-  if (event.strike !== null) state = { ...state, strikes: struck(state.strikes, event.strike) };
-  if (event.cycle !== null) state = { ...state, cycle: event.cycle };
+function afterRefused(state: Draft, event: CallRefused): void {
+  if (event.answered !== null) addAnswered(state, event, event.answered);
+  if (event.strike !== null) state.strikes = struck(state.strikes, event.strike);
+  if (event.cycle !== null) state.cycle = event.cycle;
   const { raised } = event;
-  if (raised === null) return state;
-  const flags = {
+  if (raised === null) return;
+  state.flags = {
     userInputRequired: state.flags.userInputRequired || raised.userInput,
     ended: raised.ended ?? state.flags.ended,
     acknowledge: raised.acknowledgement ? event.actionKey : state.flags.acknowledge,
   };
-  return { ...state, flags };
 }
 
 /** A read answered from memory stands in the ring as its twin would. */
-function afterAnswered(
-  state: ConversationState,
+function addAnswered(
+  state: Draft,
   event: CallRefused,
-  answered: NonNullable<CallRefused["answered"]>,
-): ConversationState {
-  const { call, outputDigest } = answered;
-  const n = state.n + 1;
-  const entry: RingEntry = {
-    ...ringEntry(event, n, state),
-    status: "succeeded",
-    digest: outputDigest,
-  };
-  const ring = pushed(state.ring, entry, call.ringSize);
+  { call, outputDigest }: NonNullable<CallRefused["answered"]>,
+): void {
+  state.n += 1;
+  const entry = ringEntry(event, state.n, state);
+  const answered: RingEntry = { ...entry, status: "succeeded", digest: outputDigest };
+  state.ring = pushed(state.ring, answered, call.ringSize);
   const ledger = event.isRead ? state.readTwins : state.writeTwins;
   const twin = ledgerGet(ledger, call.twinKey, event.proposalsAtMs);
-  if (twin === undefined) return { ...state, n, ring };
+  if (twin === undefined) return;
   const again = { ...twin, repeats: call.repeats };
-  const bytes = twin.output?.length ?? 0;
-  const put = ledgerPut(ledger, call.twinKey, again, call.dropAtMs, bytes);
-  return event.isRead
-    ? { ...state, n, ring, readTwins: put }
-    : { ...state, n, ring, writeTwins: put };
+  const put = ledgerPut(ledger, call.twinKey, again, call.dropAtMs, twin.output?.length ?? 0);
+  if (event.isRead) state.readTwins = put;
+  else state.writeTwins = put;
 }
 
 function struck(strikes: readonly Strike[], strike: Strike): readonly Strike[] {

@@ -1,0 +1,131 @@
+/** Seeded tool calls of about 300 bytes, ten tools in equal shares, and the policy they run under. */
+import type { ProposalInput } from "../../services/core/inputs.ts";
+
+const WORDS =
+  "order refund invoice customer shipping delayed please update address account billing review".split(
+    " ",
+  );
+
+const SHAPES: Readonly<Record<string, (n: (most: number) => number, text: (words: number) => string) => object>> = {
+  search_docs: (n, text) => ({
+    query: text(8),
+    filters: { section: "billing", locale: "en-GB" },
+    limit: 10,
+    offset: 10 * n(40),
+    note: text(18),
+  }),
+  read_file: (n, text) => ({
+    path: `reports/2026/q${1 + n(4)}/${n(1e6)}.md`,
+    encoding: "utf8",
+    range: { start: n(500), end: 500 + n(500) },
+    note: text(20),
+  }),
+  list_orders: (n, text) => ({
+    customerId: `cus_${n(1e9)}`,
+    status: ["open", "paid"],
+    createdAfter: "2026-01-01T00:00:00Z",
+    pageSize: 25,
+    note: text(16),
+  }),
+  get_customer: (n, text) => ({
+    customerId: `cus_${n(1e9)}`,
+    include: ["orders", "addresses", "notes"],
+    note: text(20),
+  }),
+  create_ticket: (n, text) => ({
+    title: text(5),
+    priority: "high",
+    customerId: `cus_${n(1e9)}`,
+    labels: ["billing", "refund"],
+    estimate: 1.5,
+    note: text(16),
+  }),
+  update_order: (n, text) => ({
+    orderId: `ord_${n(1e9)}`,
+    patch: { note: text(6), quantity: 1 + n(9) },
+    ifVersion: n(50),
+    notify: true,
+    note: text(14),
+  }),
+  run_query: (n, text) => ({
+    database: "analytics",
+    statement: `SELECT id, total FROM orders WHERE customer_id = ${n(1e9)} AND total > ${n(900)}`,
+    timeoutMs: 5000,
+    note: text(12),
+  }),
+  send_email: (n, text) => ({
+    to: `user${n(1e6)}@example.com`,
+    subject: text(4),
+    body: text(20),
+    attachments: [],
+  }),
+  charge_card: (n, text) => ({
+    customerId: `cus_${n(1e9)}`,
+    amount: n(1000),
+    currency: "EUR",
+    description: text(14),
+    capture: true,
+  }),
+  delete_file: (n, text) => ({
+    path: `reports/2026/old-${n(1e9)}.md`,
+    recursive: false,
+    reason: text(18),
+  }),
+};
+
+const TOOLS = Object.keys(SHAPES);
+
+export const BENCH_POLICY = {
+  preset: "balanced",
+  tool_schemas: {
+    search_docs: { read_only: true },
+    read_file: { read_only: true, reads: ["file/{path}"] },
+    list_orders: { read_only: true },
+    get_customer: { read_only: true, reads: ["customer/{customerId}"] },
+    create_ticket: { effects: [{ resource: "ticket", kind: "update" }] },
+    update_order: { effects: [{ resource: "order/{orderId}", kind: "update" }] },
+    run_query: { read_only: true },
+    send_email: { effects: [{ resource: "mail/{to}", kind: "send", exclusive: false }] },
+    charge_card: { effects: [{ resource: "customer/{customerId}/charge", kind: "update" }] },
+    delete_file: { effects: [{ resource: "file/{path}", kind: "delete", exclusive: false }] },
+  },
+} as const;
+
+function generator(seed: number): () => number {
+  let a = seed >>> 0;
+  return () => {
+    a = (a + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(a ^ (a >>> 15), a | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** The i-th call of a conversation; texts are made beforehand, so that making them is not timed. */
+export function benchCalls(length: number): (at: number, round: number) => ProposalInput {
+  const next = generator(7);
+  const n = (most: number) => Math.floor(next() * most);
+  const text = (words: number) => Array.from({ length: words }, () => WORDS[n(WORDS.length)]).join(" ");
+  const texts = Array.from({ length: Math.max(Math.min(length, 100_000), 10) }, (_, i) => {
+    const tool = TOOLS[i % TOOLS.length] as string;
+    return { tool, arguments: JSON.stringify(SHAPES[tool]?.(n, text)) };
+  });
+  return (at, round) => {
+    const call = texts[at % texts.length] as { tool: string; arguments: string };
+    return {
+      type: "proposal",
+      tenantId: "default",
+      conversationId: `conversation-${round}`,
+      callId: `call_${at}`,
+      agentId: "agent-7",
+      turn: "1",
+      step: String(at),
+      tool: call.tool,
+      arguments: call.arguments,
+      assistantText: null,
+      estimatedCost: null,
+      confirmation: null,
+      rejected: null,
+    };
+  };
+}
