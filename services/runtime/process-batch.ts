@@ -194,7 +194,9 @@ export class BatchBuilder {
     code: QuarantineCode,
     message: string,
   ): Judged {
-    const { key, value } = record;
+    const { key } = record;
+    // What is too large to be written does not fit into a dead letter either.
+    const value = code === "too_large" ? null : record.value;
     const letter = this.#context.codec.encodeDeadLetter({ at, code, message, key, value });
     const { partition } = this.#context;
     const output: OutgoingRecord = { topic: "deadLetters", partition, key, value: letter };

@@ -12,6 +12,8 @@ import type { LogRecord } from "./ports.ts";
 import { StagedState } from "./staged-state.ts";
 
 export type ReplayOptions = {
+  /** The log's start has moved: the first record need not be the journal's first. */
+  readonly startMoved: boolean;
   /** Compare `seq` and `prevHash` of each record with what came before. */
   readonly checkChain: boolean;
   /** State hashes of records before this `seq` are not compared: checkpoints may be newer. */
@@ -57,7 +59,8 @@ export class Replay {
   }
 
   #applyOne(staged: StagedState, { record, log }: JournalEntry): void {
-    if (staged.progress.seq === 0 && record.seq > 1) this.#anchor(staged, record);
+    const isFirst = staged.progress.seq === 0;
+    if (isFirst && record.seq > 1 && this.#options.startMoved) this.#anchor(staged, record);
     if (this.#options.checkChain) assertFollows(staged, record, log);
     staged.applyEvents(this.#known(staged, record.events), record.seq);
     const rehash = record.stateHash === null ? null : staged.rehash(record.clocks.proposals);

@@ -24,7 +24,7 @@ import type {
 import { readJournal } from "./read-journal.ts";
 import { Replay } from "./replay.ts";
 import type { Safeguards } from "./safeguards.ts";
-import { INPUT_TOPICS, JOURNAL_TOPIC } from "./topics.ts";
+import { INPUT_TOPICS, type InputTopic, JOURNAL_TOPIC, type PerInput } from "./topics.ts";
 
 export type RestoreContext = {
   readonly partition: number;
@@ -96,8 +96,8 @@ async function readState(
     try {
       const start = await startFrom(context, source, held, end);
       if (start === null) continue;
-      const replayed = await replay(context, start, end);
-      await assertNotBehind(context, writer, start.state);
+      const replayed =
+        (await replay(context, start, end)) + (await catchUp(context, writer, start));
       return { writer, state: start.state, source, mark: start.mark, replayed };
     } catch (error) {
       if (!(error instanceof StateCorruptError) || source === "journal") throw broken(error);
@@ -180,7 +180,12 @@ async function replay(context: RestoreContext, start: Start, end: number): Promi
     state.progress.seq === 0
       ? await log.startOffset(JOURNAL_TOPIC, partition)
       : state.journalOffset;
-  const replaying = new Replay(state, { checkChain: safeguards.chainCheck, hashesFromSeq, spanMs });
+  const replaying = new Replay(state, {
+    startMoved: from > 0,
+    checkChain: safeguards.chainCheck,
+    hashesFromSeq,
+    spanMs,
+  });
   let replayed = 0;
   for await (const entries of readJournal(log, codec, partition, from, end)) {
     const first = replayed === 0 ? entries[0]?.record : undefined;
@@ -210,30 +215,41 @@ async function replay(context: RestoreContext, start: Start, end: number): Promi
 /**
  * A recorded offset beyond the journal says that somebody consumed what was never journaled, or that
  * we were shown an old end of the journal. Going on would be right in the first case and wrong in the
- * second, so the partition is not run until it is gone.
+ * second: the journal is read again for a while, then the partition is refused. Gives how many more
+ * records were replayed.
  */
-async function assertNotBehind(
+async function catchUp(
   context: RestoreContext,
   writer: PartitionWriter,
-  state: PartitionState,
-): Promise<void> {
-  if (!context.safeguards.positionsFromJournal) return;
+  start: Start,
+): Promise<number> {
+  if (!context.safeguards.positionsFromJournal) return 0;
   const untilMs = context.clock.nowMs() + context.offsetsGraceMs;
+  let replayed = 0;
   for (;;) {
     const recorded = await writer.recordedOffsets();
-    const ahead = INPUT_TOPICS.find((topic) => recorded[topic] > state.progress.next[topic]);
-    if (ahead === undefined) return;
-    if (context.clock.nowMs() >= untilMs) {
-      throw new FatalError(
-        "offsets_ahead",
-        `the recorded offset of ${ahead}[${context.partition}] is ${recorded[ahead]}, the journal ` +
-          `says ${state.progress.next[ahead]}: find out who else commits for this group, then reset ` +
-          "the group's offset to what the journal says",
-        { context: { partition: context.partition, recorded: recorded[ahead] } },
-      );
-    }
+    const { next } = start.state.progress;
+    const ahead = INPUT_TOPICS.find((topic) => recorded[topic] > next[topic]);
+    if (ahead === undefined) return replayed;
+    if (context.clock.nowMs() >= untilMs) throw offsetsAhead(context, ahead, recorded, next);
     await context.clock.sleep(OFFSETS_RETRY_MS);
+    replayed += await replay(context, start, await endOf(context));
   }
+}
+
+function offsetsAhead(
+  context: RestoreContext,
+  topic: InputTopic,
+  recorded: PerInput,
+  next: PerInput,
+): FatalError {
+  return new FatalError(
+    "offsets_ahead",
+    `the recorded offset of ${topic}[${context.partition}] is ${recorded[topic]}, the journal says ` +
+      `${next[topic]}: find out who else commits for this group, then reset the group's offset to ` +
+      "what the journal says",
+    { context: { partition: context.partition, recorded: recorded[topic] } },
+  );
 }
 
 function assertNothingYoungIsGone(

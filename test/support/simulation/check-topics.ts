@@ -1,0 +1,248 @@
+// Judges a finished run by its topics alone, never by what the gate had in memory. It shares no code
+// with the task but the core, the codec and the hash functions: journal order, positions, clocks,
+// ticks, state hashes and outputs are worked out again, slowly and plainly.
+import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
+import { chainHash } from "../../../services/core/hash.ts";
+import type { ConversationState } from "../../../services/core/state/state.ts";
+import { addDigests, ZERO_DIGEST } from "../../../services/runtime/digest-sum.ts";
+import type { Engine } from "../../../services/runtime/engine.ts";
+import { GENESIS_HASH, type JournalRecord } from "../../../services/runtime/journal.ts";
+import { conversationDigest } from "../../../services/runtime/state-hash.ts";
+import { INPUT_TOPICS, type InputTopic, type Topic } from "../../../services/runtime/topics.ts";
+import { type DecisionRecord, decodeJson } from "./json-codec.ts";
+
+/** What the checker may look at: every record of one partition. */
+export type TopicReader = (topic: Topic) => readonly {
+  readonly offset: number;
+  readonly value: Uint8Array | null;
+}[];
+
+const TICK_CONVERSATIONS_MAX = 100;
+const DECISION_TOPICS = ["allowed", "refused", "held"] as const;
+
+/** Everything that is wrong with the run; empty where it is right. */
+export function checkTopics(
+  read: TopicReader,
+  engineOf: (revision: string) => Engine,
+): readonly string[] {
+  const problems: string[] = [];
+  const journal: JournalRecord[] = [];
+  let chain = GENESIS_HASH;
+  for (const { offset, value } of read("decisions")) {
+    const record = decodeJson<JournalRecord>(value);
+    if (record.seq !== journal.length + 1) {
+      problems.push(`journal offset ${offset}: seq ${record.seq} instead of ${journal.length + 1}`);
+    }
+    if (record.prevHash !== chain) problems.push(`journal offset ${offset}: the chain is broken`);
+    chain = chainHash(record.prevHash, value ?? new Uint8Array());
+    journal.push(record);
+  }
+  checkInputs(read, journal, problems);
+  checkOutputs(read, journal, problems);
+  checkTerminal(journal, problems);
+  checkAgain(journal, engineOf, problems);
+  return problems;
+}
+
+/** Every input has one record, in offset order; positions follow from them. */
+function checkInputs(
+  read: TopicReader,
+  journal: readonly JournalRecord[],
+  problems: string[],
+): void {
+  const next: Record<InputTopic, number> = { proposals: 0, results: 0, verdicts: 0 };
+  for (const { seq, input, next: told } of journal) {
+    if (input.type !== "idle") {
+      const { topic, offset } = input.at;
+      if (offset !== next[topic]) {
+        problems.push(`seq ${seq}: ${topic} ${offset} is decided where ${next[topic]} was due`);
+      }
+      next[topic] = offset + 1;
+    }
+    for (const topic of INPUT_TOPICS) {
+      if (told[topic] !== next[topic]) {
+        problems.push(`seq ${seq}: next of ${topic} is ${told[topic]}, not ${next[topic]}`);
+      }
+    }
+  }
+  for (const topic of INPUT_TOPICS) {
+    const { length } = read(topic);
+    if (next[topic] !== length)
+      problems.push(`${topic}: ${length} records, ${next[topic]} decided`);
+  }
+}
+
+/** Outputs and dead letters are those of the journal, in its order, none more and none less. */
+function checkOutputs(
+  read: TopicReader,
+  journal: readonly JournalRecord[],
+  problems: string[],
+): void {
+  for (const topic of DECISION_TOPICS) {
+    const written = read(topic).map(({ value }) => {
+      const { event, at } = decodeJson<DecisionRecord>(value);
+      return `${at.topic}/${at.offset} ${JSON.stringify(event)}`;
+    });
+    const journaled = journal.flatMap(({ input, events }) =>
+      input.type === "idle"
+        ? []
+        : events
+            .filter((event) => event.type === topic)
+            .map((event) => `${input.at.topic}/${input.at.offset} ${JSON.stringify(event)}`),
+    );
+    compare(`topic ${topic}`, written, journaled, problems);
+  }
+  const letters = read("deadLetters").map(({ value }) => {
+    const { at, code } = decodeJson<{ at: { topic: string; offset: number }; code: string }>(value);
+    return `${at.topic}/${at.offset} ${code}`;
+  });
+  const quarantined = journal.flatMap(({ input }) =>
+    input.type === "quarantined" ? [`${input.at.topic}/${input.at.offset} ${input.code}`] : [],
+  );
+  compare("dead letters", letters, quarantined, problems);
+}
+
+function compare(
+  what: string,
+  written: readonly string[],
+  journaled: readonly string[],
+  problems: string[],
+): void {
+  if (written.length !== journaled.length) {
+    problems.push(`${what}: ${written.length} written, ${journaled.length} journaled`);
+  }
+  const at = journaled.findIndex((text, index) => written[index] !== text);
+  if (at >= 0) problems.push(`${what}: record ${at} is not what the journal says`);
+}
+
+/** One terminal decision for each proposal, and what comes again says the same. */
+function checkTerminal(journal: readonly JournalRecord[], problems: string[]): void {
+  const terminal = new Map<string, DecisionEvent>();
+  const held = new Map<string, number>();
+  for (const { seq, input, events } of journal) {
+    if (input.type !== "decided") continue;
+    if (input.input.type === "proposal" && events.length !== 1) {
+      problems.push(`seq ${seq}: a proposal with ${events.length} events`);
+    }
+    for (const event of events) {
+      if (event.type === "held") held.set(event.decisionId, event.expiresAtMs);
+      if (event.type === "repeated") checkRepeated(seq, event.decision, terminal, held, problems);
+      if (event.type === "allowed" || event.type === "refused") {
+        // A call id conflict leaves the first decision of that name alone, and no trace of itself.
+        const isConflict = event.type === "refused" && event.refusal.reason === "call_id_conflict";
+        const before = terminal.get(event.decisionId);
+        if (before !== undefined && !isConflict && event.atMs < before.nameDropAtMs) {
+          problems.push(`seq ${seq}: a second terminal decision ${event.decisionId}`);
+        }
+        terminal.set(event.decisionId, event);
+        held.delete(event.decisionId);
+      }
+    }
+  }
+  for (const decisionId of held.keys()) problems.push(`${decisionId} was held and never decided`);
+}
+
+function checkRepeated(
+  seq: number,
+  decision: DecisionEvent,
+  terminal: ReadonlyMap<string, DecisionEvent>,
+  held: ReadonlyMap<string, number>,
+  problems: string[],
+): void {
+  const first = terminal.get(decision.decisionId);
+  if (decision.type === "held") {
+    if (!held.has(decision.decisionId)) problems.push(`seq ${seq}: repeats a hold that is over`);
+  } else if (JSON.stringify(first) !== JSON.stringify(decision)) {
+    problems.push(`seq ${seq}: repeats a decision that was another`);
+  }
+}
+
+type Known = { state: ConversationState; seq: number };
+
+/** Decides the journal's inputs again, one after the other, and compares everything. */
+function checkAgain(
+  journal: readonly JournalRecord[],
+  engineOf: (revision: string) => Engine,
+  problems: string[],
+): void {
+  const states = new Map<string, Known>();
+  const clocks: Record<InputTopic, number> = { proposals: 0, results: 0, verdicts: 0 };
+  for (const record of journal) {
+    const { seq, input } = record;
+    const engine = engineOf(record.policyRevision);
+    if (input.type !== "idle") {
+      const { topic, appendTimeMs } = input.at;
+      clocks[topic] = Math.max(clocks[topic], appendTimeMs);
+    }
+    if (JSON.stringify(clocks) !== JSON.stringify(inOrder(record.clocks))) {
+      problems.push(`seq ${seq}: the clocks are not the largest append times so far`);
+    }
+    const events = decideAgain(record, engine, states, clocks);
+    if (JSON.stringify(events) !== JSON.stringify(record.events)) {
+      problems.push(`seq ${seq}: decided in sequence, the events are others`);
+    }
+    for (const event of record.events) applyEvent(engine, states, event, seq, problems);
+    if (record.stateHash === null) continue;
+    dropLapsed(engine, states, clocks.proposals);
+    if (record.stateHash !== hashOf(engine, states)) {
+      problems.push(`seq ${seq}: the state hash is another`);
+    }
+  }
+}
+
+function decideAgain(
+  { input }: JournalRecord,
+  engine: Engine,
+  states: ReadonlyMap<string, Known>,
+  clocks: Readonly<Record<InputTopic, number>>,
+): readonly GateEvent[] {
+  if (input.type !== "decided") return [];
+  const nowMs = clocks[input.at.topic];
+  if (input.input.type !== "tick") {
+    const { tenantId, conversationId } = input.input;
+    const key = `${tenantId}/${conversationId}`;
+    return engine.decide(states.get(key)?.state, input.input, nowMs);
+  }
+  const due = [...states]
+    .map(([key, { state }]) => ({ key, state, at: engine.nextDeadlineMs(state) ?? Infinity }))
+    .filter(({ at }) => at <= nowMs)
+    .sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1))
+    .slice(0, TICK_CONVERSATIONS_MAX);
+  return due.flatMap(({ state }) => engine.decide(state, { type: "tick" }, nowMs));
+}
+
+function applyEvent(
+  engine: Engine,
+  states: Map<string, Known>,
+  event: GateEvent,
+  seq: number,
+  problems: string[],
+): void {
+  const key = `${event.tenantId}/${event.conversationId}`;
+  const before = states.get(key)?.state;
+  try {
+    const state = engine.evolve(before, event);
+    if (state !== undefined && state !== before) states.set(key, { state, seq });
+  } catch {
+    problems.push(`seq ${seq}: an event of a conversation that is not in that state`);
+  }
+}
+
+function dropLapsed(engine: Engine, states: Map<string, Known>, proposalsAtMs: number): void {
+  for (const [key, { state }] of states) {
+    const isOver = engine.hasLapsed(state, proposalsAtMs);
+    if (isOver && engine.nextDeadlineMs(state) === undefined) states.delete(key);
+  }
+}
+
+function hashOf(engine: Engine, states: ReadonlyMap<string, Known>): string {
+  let sum = ZERO_DIGEST;
+  for (const [key, { state, seq }] of states) {
+    sum = addDigests(sum, conversationDigest(key, seq, engine.snapshot(state)));
+  }
+  return sum;
+}
+
+function inOrder(clocks: Readonly<Record<InputTopic, number>>): Record<InputTopic, number> {
+  return { proposals: clocks.proposals, results: clocks.results, verdicts: clocks.verdicts };
+}

@@ -1,0 +1,64 @@
+import type { Safeguards } from "../../../services/runtime/safeguards.ts";
+
+/** How likely each fault is at each occasion, 0 to 1. */
+export type FaultRates = {
+  /** The process dies just before, or just after, an operation. */
+  readonly crash: number;
+  readonly commitUnknownDone: number;
+  readonly commitUnknownNotDone: number;
+  /** The outcome is unknown, and the commit arrives later, if it is still allowed to. */
+  readonly commitLate: number;
+  readonly commitFailed: number;
+  /** A call to the log fails and says that it may be tried again. */
+  readonly logError: number;
+  /** A journal read misses a record. */
+  readonly tornRead: number;
+  readonly checkpointTorn: number;
+  readonly checkpointStale: number;
+  readonly checkpointForeign: number;
+  readonly checkpointError: number;
+  /** At each step. */
+  readonly secondOwner: number;
+  readonly pause: number;
+  readonly foreignOffsets: number;
+  readonly policySwap: number;
+};
+
+export const NO_FAULTS: FaultRates = {
+  crash: 0,
+  commitUnknownDone: 0,
+  commitUnknownNotDone: 0,
+  commitLate: 0,
+  commitFailed: 0,
+  logError: 0,
+  tornRead: 0,
+  checkpointTorn: 0,
+  checkpointStale: 0,
+  checkpointForeign: 0,
+  checkpointError: 0,
+  secondOwner: 0,
+  pause: 0,
+  foreignOffsets: 0,
+  policySwap: 0,
+};
+
+export const SOME_FAULTS: FaultRates = {
+  crash: 0.015,
+  commitUnknownDone: 0.05,
+  commitUnknownNotDone: 0.05,
+  commitLate: 0.05,
+  commitFailed: 0.03,
+  logError: 0.01,
+  tornRead: 0.05,
+  checkpointTorn: 0.1,
+  checkpointStale: 0.1,
+  checkpointForeign: 0.1,
+  checkpointError: 0.03,
+  secondOwner: 0.004,
+  pause: 0.01,
+  foreignOffsets: 0.003,
+  policySwap: 0.01,
+};
+
+/** What can be switched off: safeguards of the runtime, and those that lie in its ports and core. */
+export type Switch = keyof Safeguards | "fencing" | "redelivery";
