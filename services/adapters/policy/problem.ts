@@ -14,7 +14,7 @@ export type PolicyProblem = {
 };
 
 /** Where a value was written: its key, and the value itself. */
-export type WrittenAt = {
+type WrittenAt = {
   readonly file: string;
   readonly key: { readonly line: number; readonly column: number };
   readonly value: { readonly line: number; readonly column: number };
@@ -27,7 +27,7 @@ export type Positions = Map<string, WrittenAt>;
 export const OBJECT_NAME = "policy";
 
 /** The written value at a path, or its nearest written ancestor. */
-export function findWritten(
+function findWritten(
   positions: Positions,
   path: string,
 ): { readonly path: string; readonly at: WrittenAt } | null {

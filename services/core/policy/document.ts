@@ -37,14 +37,14 @@ export type Rate = {
 };
 
 export type PolicyPreset = "observe" | "balanced" | "strict";
-export type CheckMode = "enforce" | "warn" | "shadow" | "off";
+type CheckMode = "enforce" | "warn" | "shadow" | "off";
 /** Reason code to mode. Codes are those of the closed reason list. */
 export type CheckModes = Readonly<Record<string, CheckMode>>;
-export type IdentityScope = "turn" | "conversation";
+type IdentityScope = "turn" | "conversation";
 /** A count of calls or strikes, or switched off. */
 export type Threshold = number | "off";
 
-export type DeduplicationBlock = {
+type DeduplicationBlock = {
   readonly window_ms?: number;
   readonly strategy?: "semantic_hash" | "byte_hash";
   /** Written as a plain number, both fields hold it. */
@@ -55,19 +55,19 @@ export type DeduplicationBlock = {
   readonly max_history?: number;
 };
 
-export type LoopThreshold = {
+type LoopThreshold = {
   readonly same_output?: Threshold;
   readonly any_output?: Threshold;
 };
 
-export type ToolDeduplicationBlock = {
+type ToolDeduplicationBlock = {
   readonly enabled?: boolean;
   readonly exact_duplicate_threshold?: number;
   readonly no_progress_threshold?: number;
   readonly append_system_note?: boolean;
 };
 
-export type IdempotencyBlock = {
+type IdempotencyBlock = {
   readonly generation?: "content_based";
   readonly header?: "X-Agent-Idempotency-Key";
   readonly ttl_ms?: number;
@@ -81,19 +81,19 @@ export type BudgetLimits = {
 };
 
 /** The limits written directly hold per turn; `per_tool` holds for each tool by itself, per turn. */
-export type BudgetsBlock = BudgetLimits & {
+type BudgetsBlock = BudgetLimits & {
   readonly per_conversation?: BudgetLimits;
   readonly per_tool?: BudgetLimits;
 };
 
-export type RetriesBlock = {
+type RetriesBlock = {
   readonly max_attempts?: number;
   readonly retryable_status?: readonly number[];
   readonly backoff_ms?: readonly [min: number, max: number];
 };
 
 /** Defaults for all tools. `retries` written at top level is found here. */
-export type ToolsBlock = {
+type ToolsBlock = {
   readonly dedupe_window_s?: number;
   readonly cache_ttl_s?: number;
   readonly retries?: RetriesBlock;
@@ -108,7 +108,7 @@ export type EscalationBlock = {
   readonly end?: { readonly at: Threshold; readonly lasts: "turn" | "conversation" };
 };
 
-export type AcknowledgementBlock = {
+type AcknowledgementBlock = {
   readonly mode?: "off" | "implicit" | "explicit";
   readonly patterns?: readonly string[];
   readonly unless?: readonly string[];
@@ -120,12 +120,12 @@ type TierBase = {
   readonly pattern: string;
 };
 
-export type AllowlistTier = TierBase & {
+type AllowlistTier = TierBase & {
   readonly action: "allowlist";
   readonly rate_limit?: Rate;
 };
 
-export type GrantTier = TierBase & {
+type GrantTier = TierBase & {
   readonly action: "per_conversation_grant";
   readonly ceiling: number;
   readonly ttl_ms?: number;
@@ -140,13 +140,13 @@ export type HitlTier = TierBase & {
   readonly approvals?: number;
 };
 
-export type DenyTier = TierBase & {
+type DenyTier = TierBase & {
   readonly action: "deny";
 };
 
 export type PolicyTier = AllowlistTier | GrantTier | HitlTier | DenyTier;
 
-export type AuthorizationBlock = {
+type AuthorizationBlock = {
   readonly tiers?: readonly PolicyTier[];
 };
 
@@ -176,7 +176,7 @@ export type NormalizerCall = {
   readonly arguments: readonly string[];
 };
 
-export type SimilarityField = {
+type SimilarityField = {
   readonly field: string;
   readonly threshold: number;
   readonly with?: readonly string[];
@@ -224,38 +224,38 @@ export type ToolDocument = {
   readonly variants?: JsonValue;
 };
 
-export type KillBlock = {
+type KillBlock = {
   readonly tools?: readonly string[];
   readonly agents?: readonly string[];
   readonly tenants?: readonly string[];
   readonly all?: boolean;
 };
 
-export type ConversationBlock = {
+type ConversationBlock = {
   readonly max_age_ms?: number;
   readonly idle_ms?: number;
 };
 
-export type LimitsBlock = {
+type LimitsBlock = {
   readonly arguments_bytes?: number;
   readonly output_bytes?: number;
   readonly ring?: number;
 };
 
-export type ResourceAlias = {
+type ResourceAlias = {
   readonly resource: string;
   /** `tool.argument` names of the one thing. */
   readonly names: readonly string[];
 };
 
-export type ResourceEdge = readonly [from: string, to: string];
+type ResourceEdge = readonly [from: string, to: string];
 
-export type EdgesBlock = {
+type EdgesBlock = {
   readonly contains?: readonly ResourceEdge[];
   readonly derives?: readonly ResourceEdge[];
 };
 
-export type LoopsBlock = {
+type LoopsBlock = {
   readonly cycle_rounds?: number;
   readonly rotation?: { readonly calls?: number; readonly keys?: number };
   readonly failure_streak?: { readonly same?: number; readonly transient?: number };

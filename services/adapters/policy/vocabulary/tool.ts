@@ -1,6 +1,5 @@
 import { z } from "zod";
 import {
-  argumentPath,
   checkMode,
   count,
   duration,
@@ -44,9 +43,9 @@ const effect = z.strictObject({
 });
 
 const similarity = z.strictObject({
-  field: needed(argumentPath, "Argument that is compared."),
+  field: needed(text, "Argument that is compared."),
   threshold: needed(z.number().gt(0).max(1), "Similarity from which two values count as one."),
-  with: key(z.array(argumentPath), "Arguments that must be equal."),
+  with: key(z.array(text), "Arguments that must be equal."),
 });
 
 const polling = z.strictObject({
@@ -54,7 +53,7 @@ const polling = z.strictObject({
   max_calls: key(count(1), "Identical calls with one output after which polling counts as a loop."),
 });
 
-const canonicalFields = z.array(argumentPath).min(1, {
+const canonicalFields = z.array(text).min(1, {
   error:
     "is empty\nname the fields that make two calls the same, or leave the key out: then all arguments count",
 });
@@ -87,7 +86,7 @@ export const tool = z.strictObject({
   effects: key(z.array(effect), "What the tool changes."),
   suggest: key(texts, "Tools named to the model after a refusal."),
   sensitive: key(
-    z.array(argumentPath),
+    z.array(text),
     "Arguments kept as a keyed digest everywhere but in the allowed call.",
   ),
   read_only: key(

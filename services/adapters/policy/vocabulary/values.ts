@@ -75,9 +75,6 @@ export const normalizerChain = z
     typeof written === "string" ? [parseNormalizer(written)] : written.map(parseNormalizer),
   );
 
-/** Argument path in dots (`customer.id`), as identity, effects and normalizers name arguments. */
-export const argumentPath = text;
-
 export const scope = z.enum(["turn", "conversation"], {
   error: (issue) =>
     `identity reaches over a turn or a conversation, not \`${String(issue.input)}\`: wider scopes would cross partitions\nwrite turn or conversation`,

@@ -2,7 +2,7 @@ import type { PolicyDocument, PolicySource } from "../../../core/policy/document
 import { type PathSegment, policyPath } from "../../../core/policy/path.ts";
 
 /** error: the policy does not do what it says. warning: it probably does not. info: good to know. */
-export type Severity = "error" | "warning" | "info";
+type Severity = "error" | "warning" | "info";
 
 /** Something in a valid policy that its author should look at. Positions are 0 without a file. */
 export type Finding = {

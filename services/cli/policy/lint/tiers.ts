@@ -21,11 +21,11 @@ function namesOf(tier: PolicyTier, glob: string): readonly string[] {
   return bare ? [glob, `*/${glob}`, `*.${glob}`] : [glob];
 }
 
-export function triesLastSegment(tier: PolicyTier): boolean {
+function triesLastSegment(tier: PolicyTier): boolean {
   return tier.action === "hitl" || tier.action === "deny";
 }
 
-export function globsOf(tier: PolicyTier): readonly string[] {
+function globsOf(tier: PolicyTier): readonly string[] {
   return tier.pattern.split("|").map((glob) => glob.trim());
 }
 
