@@ -87,6 +87,6 @@ function fed(
   return state;
 }
 
-if (process.argv[1]?.endsWith("engine.ts") === true) {
+if (process.argv[1]?.match(/engine\.[jt]s$/)) {
   for (const row of benchEngine()) process.stdout.write(`${JSON.stringify(row)}\n`);
 }

@@ -12,9 +12,16 @@
  * engine no longer inlines it after the first that does: the text is known to end with a bracket.
  */
 
+import {
+  compareSlices,
+  isForbidden,
+  isWellFormed,
+  nextBackslash,
+  readEscaped,
+  readOtherNumber,
+} from "./fast-tokens.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
-import { readNumber } from "./number.ts";
 
 /** Offsets of a member's key, between its quotes. */
 const KEY_FROM = 0;
@@ -92,8 +99,6 @@ const CLOSE_OBJECT = 0x7d;
 /** Any integer of so many digits is a double and prints as it is written. */
 const SAFE_DIGITS = 15;
 
-const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-
 /**
  * Value and canonical text of one object or array with nothing around it; undefined where the strict reader has to
  * look. Never throws.
@@ -151,10 +156,8 @@ function walkObject(walk: Walk, start: number, open: number, parent: number): nu
     if (at === NO) return NO;
     at = walkItem(walk, text, at, open, slot);
     if (at === NO) return NO;
-    PARTS[slot + NEXT] = NONE;
-    if (greatest === NONE) PARTS[parent + CHILD] = greatest = slot;
-    else if (compareKeys(text, greatest, slot) < 0) PARTS[greatest + NEXT] = greatest = slot;
-    else if (!insert(walk, parent, slot)) return NO;
+    greatest = link(walk, text, parent, greatest, slot);
+    if (greatest === NO) return NO;
     const unit = text.charCodeAt(at);
     at += 1;
     if (unit !== COMMA) return unit === CLOSE_OBJECT ? at : NO;
@@ -173,13 +176,15 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
   const from = at + 1;
   const to = text.indexOf('"', from);
   // A key with an escape is compared by what it says, not by how it is written.
-  if (to === -1 || to > walk.backslash || isForbidden(text, from, to)) return NO;
+  if (to === NO || to > walk.backslash) return NO;
+  const length = to - from;
+  if ((length === 9 || length === 11) && isForbidden(text.slice(from, to))) return NO;
   walk.keyCount += 1;
   walk.free = slot + SLOT;
   if (walk.keyCount > walk.limits.maxKeys || walk.free >= CAPACITY) return NO;
   PARTS[slot + KEY_FROM] = from;
   PARTS[slot + KEY_TO] = to;
-  PARTS[slot + HEAD] = headOf(text, from, to - from);
+  PARTS[slot + HEAD] = headOf(text, from, length);
   at = to + 1;
   unit = text.charCodeAt(at);
   if (unit <= SPACE) {
@@ -204,22 +209,35 @@ function walkItem(walk: Walk, text: string, start: number, open: number, slot: n
   return at === NO || at >= text.length ? NO : toToken(walk, text, at);
 }
 
-/** Puts a member before the first with a greater key; false where it finds its own, or looks too long. */
-function insert(walk: Walk, parent: number, slot: number): boolean {
+/** Puts a member where its key belongs. Gives the member with the greatest key, `NO` for a key that stands twice. */
+function link(walk: Walk, text: string, parent: number, greatest: number, slot: number): number {
+  PARTS[slot + NEXT] = NONE;
+  if (greatest === NONE) {
+    PARTS[parent + CHILD] = slot;
+    return slot;
+  }
+  if (compareKeys(text, greatest, slot) < 0) {
+    PARTS[greatest + NEXT] = slot;
+    return slot;
+  }
   walk.asItStands = false;
-  let before = NONE;
-  let next = PARTS[parent + CHILD] as number;
+  return insert(text, parent, slot) ? greatest : NO;
+}
+
+/** Puts a member before the first with a greater key; false where it finds its own, or looks too long. */
+function insert(text: string, parent: number, slot: number): boolean {
+  let link = parent + CHILD;
   // The greatest key is not below this one, so that the list does not end before the place is found.
   for (let step = 0; step < MAX_STEPS; step += 1) {
-    const order = compareKeys(walk.text, next, slot);
+    const next = PARTS[link] as number;
+    const order = compareKeys(text, next, slot);
     if (order === 0) return false;
     if (order > 0) {
       PARTS[slot + NEXT] = next;
-      PARTS[before === NONE ? parent + CHILD : before + NEXT] = slot;
+      PARTS[link] = slot;
       return true;
     }
-    before = next;
-    next = PARTS[next + NEXT] as number;
+    link = next + NEXT;
   }
   return false;
 }
@@ -261,27 +279,13 @@ function walkString(walk: Walk, text: string, from: number, slot: number): numbe
   return to + 1;
 }
 
-/** A string with escapes. The short ones are canonical; a string with any other is decoded and printed again. */
 function walkEscaped(walk: Walk, from: number, slot: number): number {
-  const { text } = walk;
-  let isCanonical = true;
-  let at = walk.backslash;
-  let quote = at;
-  do {
-    const letter = text.charCodeAt(at + 1);
-    if (letter === 0x75 || letter === 0x2f) isCanonical = false;
-    // A quote further on still holds; to look for it after each escape would be quadratic.
-    if (quote < at + 2) quote = text.indexOf('"', at + 2);
-    if (quote === NO) return NO;
-    at = nextBackslash(text, at + 2);
-  } while (at < quote);
-  walk.backslash = at;
+  const read = readEscaped(walk.text, from, walk.backslash);
+  if (read === undefined) return NO;
+  walk.backslash = nextBackslash(walk.text, read.to);
   PARTS[slot + KIND] = COPIED;
-  if (isCanonical) return quote + 1;
-  const decoded = JSON.parse(text.slice(from, quote + 1)) as string;
-  if (!isWellFormed(decoded)) return NO;
-  print(walk, slot, JSON.stringify(decoded));
-  return quote + 1;
+  if (read.printed !== undefined) print(walk, slot, read.printed);
+  return read.to;
 }
 
 function walkNumber(walk: Walk, from: number, first: number, slot: number): number {
@@ -300,14 +304,10 @@ function walkNumber(walk: Walk, from: number, first: number, slot: number): numb
 }
 
 function walkOtherNumber(walk: Walk, from: number, slot: number): number {
-  NUMBER.lastIndex = from;
-  const token = NUMBER.exec(walk.text)?.[0];
-  if (token === undefined) return NO;
-  const value = readNumber(token);
-  if (typeof value !== "number") return NO;
-  const printed = String(value);
-  if (printed !== token) print(walk, slot, printed);
-  return from + token.length;
+  const read = readOtherNumber(walk.text, from);
+  if (read === undefined) return NO;
+  if (read.printed !== undefined) print(walk, slot, read.printed);
+  return read.to;
 }
 
 function print(walk: Walk, slot: number, piece: string): void {
@@ -320,33 +320,18 @@ function print(walk: Walk, slot: number, piece: string): void {
 /** By UTF-16 code units, as RFC 8785 sorts. */
 function compareKeys(text: string, left: number, right: number): number {
   const order = (PARTS[left + HEAD] as number) - (PARTS[right + HEAD] as number);
-  return order === 0 ? compareWhole(text, left, right) : order;
-}
-
-function compareWhole(text: string, left: number, right: number): number {
-  const leftFrom = PARTS[left + KEY_FROM] as number;
-  const leftLength = (PARTS[left + KEY_TO] as number) - leftFrom;
-  const rightFrom = PARTS[right + KEY_FROM] as number;
-  const rightLength = (PARTS[right + KEY_TO] as number) - rightFrom;
-  const length = Math.min(leftLength, rightLength);
-  for (let at = 0; at < length; at += 1) {
-    const order = text.charCodeAt(leftFrom + at) - text.charCodeAt(rightFrom + at);
-    if (order !== 0) return order;
-  }
-  return leftLength - rightLength;
+  if (order !== 0) return order;
+  const from = PARTS[left + KEY_FROM] as number;
+  const to = PARTS[left + KEY_TO] as number;
+  const otherFrom = PARTS[right + KEY_FROM] as number;
+  const otherTo = PARTS[right + KEY_TO] as number;
+  return compareSlices(text, from, to - from, otherFrom, otherTo - otherFrom);
 }
 
 /** Thirty bits: all of the first unit and most of the second, so that the number stays a small integer. */
 function headOf(text: string, from: number, length: number): number {
   if (length === 0) return 0;
   return (text.charCodeAt(from) << 14) | (length === 1 ? 0 : text.charCodeAt(from + 1) >> 2);
-}
-
-function isForbidden(text: string, from: number, to: number): boolean {
-  const length = to - from;
-  if (length !== 9 && length !== 11) return false;
-  const key = text.slice(from, to);
-  return key === "__proto__" || key === "prototype" || key === "constructor";
 }
 
 /** Steps over white space, if there is any. */
@@ -364,16 +349,6 @@ function skipSpace(walk: Walk, from: number): number {
     unit = text.charCodeAt(at);
   }
   return at;
-}
-
-function nextBackslash(text: string, from: number): number {
-  const at = text.indexOf("\\", from);
-  return at === -1 ? text.length : at;
-}
-
-/** ES2024, which Node has had since version 20. */
-function isWellFormed(text: string): boolean {
-  return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
 /** The slices of the text, in order. */

@@ -24,25 +24,29 @@ function completes(
   const rounds = call.policy.loops.cycleRounds;
   const needed = rounds * period - 1;
   if (ring.length < needed) return null;
-  const back = (distance: number) => ring[ring.length - distance] as RingEntry;
-  if (back(period).actionKey !== call.actionKey) return null;
+  if (back(ring, period).actionKey !== call.actionKey) return null;
   for (let at = 1; at + period <= needed; at++) {
-    if (back(at).actionKey !== back(at + period).actionKey) return null;
+    if (back(ring, at).actionKey !== back(ring, at + period).actionKey) return null;
   }
   const keys = new Set([call.actionKey]);
-  for (let at = 1; at < period; at++) keys.add(back(at).actionKey);
-  if (keys.size < 2 || excused(call, back, period)) return null;
+  for (let at = 1; at < period; at++) keys.add(back(ring, at).actionKey);
+  if (keys.size < 2 || excused(call, ring, period)) return null;
   return [...keys];
 }
 
 /** A volatile tool whose last round gave new outputs is looking at a world that moves. */
-function excused(call: CallContext, back: (at: number) => RingEntry, period: number): boolean {
+function excused(call: CallContext, ring: readonly RingEntry[], period: number): boolean {
   if (!call.tool.volatile) return false;
   for (let at = 1; at <= period; at++) {
-    const [now, before] = [back(at).digest, back(at + period)?.digest ?? null];
-    if (now === null || now === before) return false;
+    const now = back(ring, at).digest;
+    if (now === null || now === ring[ring.length - at - period]?.digest) return false;
   }
   return true;
+}
+
+/** The entry so many calls ago; 1: the latest. */
+function back(ring: readonly RingEntry[], distance: number): RingEntry {
+  return ring[ring.length - distance] as RingEntry;
 }
 
 function cycleFinding(call: CallContext, keys: readonly string[]): Finding {

@@ -17,7 +17,7 @@ export function checkDuplicate(call: CallContext): readonly Finding[] {
   if (twin === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
   switch (twin.status) {
     case "in_flight":
-      return isBatch(call, twin) ? NOTHING : [inFlight(call, twin)];
+      return isBatch(call, twin) || isToggle(call) ? NOTHING : [inFlight(call, twin)];
     case "unknown":
       return tool.isRead || call.covered ? NOTHING : [unknownOutcome(twin)];
     case "succeeded":
@@ -54,6 +54,11 @@ function isDuplicateWrite(call: CallContext, twin: Twin): boolean {
   if (!tool.changesMatter) return true;
   const dependent = { actionKey: call.actionKey, isRead: false, resources: facts.resources };
   return !changedSince(call.state, dependent, twin.n, nowMs);
+}
+
+/** Equal arguments prove nothing of a write that takes none: toggle, reboot, next, undo. */
+function isToggle({ tool }: CallContext): boolean {
+  return tool.bare && !tool.isRead;
 }
 
 /** Parallel calls of one step, of a tool that is declared to take several equal ones. */

@@ -66,7 +66,7 @@ export function compileTool(
     windowMs: seconds(entry.dedupe_window_s) ?? windows.windowMs,
     cacheMs: seconds(entry.cache_ttl_s) ?? windows.cacheMs,
     answersAsRead: context.declaresNothing && windows.cacheWritten,
-    bare: effects.length === 0 && hasNoParameters(entry.input_schema),
+    bare: !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),
     looksFailed: failureTest(entry, name, context.capabilities, problems),
     ruleDigest: ruleDigest(entry, tier),
     rule,

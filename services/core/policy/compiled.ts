@@ -89,7 +89,7 @@ export interface CompiledTool {
   readonly polling: PollingLimits | null;
   readonly repeatable: boolean;
   readonly batchable: boolean;
-  /** Takes no parameters at all and declares no effect: it names no object. */
+  /** Takes no parameters at all and declares no exclusive effect: it names no object. */
   readonly bare: boolean;
   readonly emptyOutput: boolean;
   readonly frequency: Rate | null;

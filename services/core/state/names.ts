@@ -6,8 +6,12 @@ import type { ConversationState, NamedDecision } from "./state.ts";
 
 /** (turn, step, callId) within a conversation; null counts as a value. */
 export function callNameOf(turn: string | null, step: string | null, callId: string): string {
-  const part = (text: string | null) => (text === null ? "-" : `${text.length}:${text}`);
-  return `${part(turn)} ${part(step)} ${callId}`;
+  return `${namePart(turn)} ${namePart(step)} ${callId}`;
+}
+
+/** The length in front keeps parts with spaces apart. */
+function namePart(text: string | null): string {
+  return text === null ? "-" : `${text.length}:${text}`;
 }
 
 export function findNamed(

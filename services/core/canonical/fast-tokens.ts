@@ -1,0 +1,73 @@
+/** The tokens that the fast reader does not meet in most texts. */
+
+import { readNumber } from "./number.ts";
+
+/** A token that was read: the offset behind it, and its canonical text where that is not as it stands. */
+type Token = { readonly to: number; readonly printed: string | undefined };
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+
+/**
+ * A string whose first backslash is known. The short escapes are canonical; a string with any other is decoded and
+ * printed again, and may throw.
+ */
+export function readEscaped(text: string, from: number, backslash: number): Token | undefined {
+  let isCanonical = true;
+  let at = backslash;
+  let quote = at;
+  do {
+    const letter = text.charCodeAt(at + 1);
+    if (letter === 0x75 || letter === 0x2f) isCanonical = false;
+    // A quote further on still holds; to look for it after each escape would be quadratic.
+    if (quote < at + 2) quote = text.indexOf('"', at + 2);
+    if (quote === -1) return undefined;
+    at = nextBackslash(text, at + 2);
+  } while (at < quote);
+  const to = quote + 1;
+  if (isCanonical) return { to, printed: undefined };
+  const decoded = JSON.parse(text.slice(from, to)) as string;
+  return isWellFormed(decoded) ? { to, printed: JSON.stringify(decoded) } : undefined;
+}
+
+/** Any number of the grammar that the number rule accepts. */
+export function readOtherNumber(text: string, from: number): Token | undefined {
+  NUMBER.lastIndex = from;
+  const token = NUMBER.exec(text)?.[0];
+  if (token === undefined) return undefined;
+  const value = readNumber(token);
+  if (typeof value !== "number") return undefined;
+  const printed = String(value);
+  return { to: from + token.length, printed: printed === token ? undefined : printed };
+}
+
+/** Whether a key would reach a prototype. All of these have 9 or 11 units. */
+export function isForbidden(key: string): boolean {
+  return key === "__proto__" || key === "prototype" || key === "constructor";
+}
+
+/** Order of two slices of a text, each given as offset and length, by UTF-16 code units. */
+export function compareSlices(
+  text: string,
+  left: number,
+  leftLength: number,
+  right: number,
+  rightLength: number,
+): number {
+  const length = Math.min(leftLength, rightLength);
+  for (let at = 0; at < length; at += 1) {
+    const order = text.charCodeAt(left + at) - text.charCodeAt(right + at);
+    if (order !== 0) return order;
+  }
+  return leftLength - rightLength;
+}
+
+/** Where the next backslash stands, or the length of the text. */
+export function nextBackslash(text: string, from: number): number {
+  const at = text.indexOf("\\", from);
+  return at === -1 ? text.length : at;
+}
+
+/** ES2024, which Node has had since version 20. */
+export function isWellFormed(text: string): boolean {
+  return (text as string & { isWellFormed(): boolean }).isWellFormed();
+}
