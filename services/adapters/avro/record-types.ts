@@ -43,7 +43,7 @@ export class ByteArena {
   /** Lets `fill` write from an offset on; it gives the end, or minus the bytes it lacked. */
   write(fill: (chunk: Buffer, at: number) => number): Buffer {
     let end = fill(this.chunk, this.at);
-    if (end < 0) {
+    while (end < 0) {
       const neededBytes = this.chunk.length - this.at - end;
       this.chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, neededBytes));
       this.at = 0;
@@ -103,7 +103,7 @@ export class RecordType {
 
   private fill(value: object, chunk: Buffer, at: number): number {
     const body = at + this.prefix.length;
-    if (body > chunk.length) return chunk.length - body - CHUNK_BYTES;
+    if (body > chunk.length) return chunk.length - body;
     this.prefix.copy(chunk, at);
     return this.type.encode(value, chunk, body);
   }
