@@ -19,6 +19,7 @@ import {
   nextBackslash,
   readEscaped,
   readOtherNumber,
+  type Token,
 } from "./fast-tokens.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
@@ -45,9 +46,8 @@ const SLOT = 8;
 const ROOT = 0;
 const NONE = 0;
 
-/** The value is copied as it was written. */
+/** The value is copied as it was written, or was printed anew: then its text is in `Walk.pieces`. */
 const COPIED = 0;
-/** The value was printed anew: its text is in `Walk.pieces`. */
 const PRINTED = 1;
 const OBJECT = 2;
 const ARRAY = 3;
@@ -77,7 +77,7 @@ type Walk = {
   backslash: number;
   /** False where the text differs from its canonical form. */
   asItStands: boolean;
-  /** Texts of the values of kind `PRINTED`, by slot. */
+  /** Texts of values of kind `PRINTED`, by slot. */
   pieces: Map<number, string> | undefined;
   keyCount: number;
   depth: number;
@@ -156,11 +156,13 @@ function walkObject(walk: Walk, start: number, open: number, parent: number): nu
     if (at === NO) return NO;
     at = walkItem(walk, text, at, open, slot);
     if (at === NO) return NO;
-    greatest = link(walk, text, parent, greatest, slot);
-    if (greatest === NO) return NO;
+    PARTS[slot + NEXT] = NONE;
+    if (greatest === NONE) PARTS[parent + CHILD] = greatest = slot;
+    else if (compareKeys(text, greatest, slot) < 0) PARTS[greatest + NEXT] = greatest = slot;
+    else if (!insert(walk, parent, slot)) return NO;
     const unit = text.charCodeAt(at);
     at += 1;
-    if (unit !== COMMA) return unit === CLOSE_OBJECT ? at : NO;
+    if (unit !== COMMA) return closed(unit, CLOSE_OBJECT, at);
   }
 }
 
@@ -209,28 +211,14 @@ function walkItem(walk: Walk, text: string, start: number, open: number, slot: n
   return at === NO || at >= text.length ? NO : toToken(walk, text, at);
 }
 
-/** Puts a member where its key belongs. Gives the member with the greatest key, `NO` for a key that stands twice. */
-function link(walk: Walk, text: string, parent: number, greatest: number, slot: number): number {
-  PARTS[slot + NEXT] = NONE;
-  if (greatest === NONE) {
-    PARTS[parent + CHILD] = slot;
-    return slot;
-  }
-  if (compareKeys(text, greatest, slot) < 0) {
-    PARTS[greatest + NEXT] = slot;
-    return slot;
-  }
-  walk.asItStands = false;
-  return insert(text, parent, slot) ? greatest : NO;
-}
-
 /** Puts a member before the first with a greater key; false where it finds its own, or looks too long. */
-function insert(text: string, parent: number, slot: number): boolean {
+function insert(walk: Walk, parent: number, slot: number): boolean {
+  walk.asItStands = false;
   let link = parent + CHILD;
   // The greatest key is not below this one, so that the list does not end before the place is found.
   for (let step = 0; step < MAX_STEPS; step += 1) {
     const next = PARTS[link] as number;
-    const order = compareKeys(text, next, slot);
+    const order = compareKeys(walk.text, next, slot);
     if (order === 0) return false;
     if (order > 0) {
       PARTS[slot + NEXT] = next;
@@ -259,8 +247,12 @@ function walkArray(walk: Walk, start: number, open: number, parent: number): num
     if (at === NO) return NO;
     const unit = text.charCodeAt(at);
     at += 1;
-    if (unit !== COMMA) return unit === CLOSE_ARRAY ? at : NO;
+    if (unit !== COMMA) return closed(unit, CLOSE_ARRAY, at);
   }
+}
+
+function closed(unit: number, close: number, at: number): number {
+  return unit === close ? at : NO;
 }
 
 function enter(walk: Walk, open: number, slot: number, kind: number): boolean {
@@ -280,12 +272,9 @@ function walkString(walk: Walk, text: string, from: number, slot: number): numbe
 }
 
 function walkEscaped(walk: Walk, from: number, slot: number): number {
-  const read = readEscaped(walk.text, from, walk.backslash);
-  if (read === undefined) return NO;
-  walk.backslash = nextBackslash(walk.text, read.to);
-  PARTS[slot + KIND] = COPIED;
-  if (read.printed !== undefined) print(walk, slot, read.printed);
-  return read.to;
+  const token = readEscaped(walk.text, from, walk.backslash);
+  if (token !== undefined) walk.backslash = nextBackslash(walk.text, token.to);
+  return placed(walk, token, slot);
 }
 
 function walkNumber(walk: Walk, from: number, first: number, slot: number): number {
@@ -300,21 +289,18 @@ function walkNumber(walk: Walk, from: number, first: number, slot: number): numb
     const isInteger = unit !== 0x2e && unit !== 0x65 && unit !== 0x45;
     if (isInteger && at - from <= SAFE_DIGITS) return at;
   }
-  return walkOtherNumber(walk, from, slot);
+  return placed(walk, readOtherNumber(text, from), slot);
 }
 
-function walkOtherNumber(walk: Walk, from: number, slot: number): number {
-  const read = readOtherNumber(walk.text, from);
-  if (read === undefined) return NO;
-  if (read.printed !== undefined) print(walk, slot, read.printed);
-  return read.to;
-}
-
-function print(walk: Walk, slot: number, piece: string): void {
-  walk.asItStands = false;
-  walk.pieces ??= new Map();
-  walk.pieces.set(slot, piece);
-  PARTS[slot + KIND] = PRINTED;
+function placed(walk: Walk, token: Token | undefined, slot: number): number {
+  if (token === undefined) return NO;
+  PARTS[slot + KIND] = token.printed === undefined ? COPIED : PRINTED;
+  if (token.printed !== undefined) {
+    walk.asItStands = false;
+    walk.pieces ??= new Map();
+    walk.pieces.set(slot, token.printed);
+  }
+  return token.to;
 }
 
 /** By UTF-16 code units, as RFC 8785 sorts. */

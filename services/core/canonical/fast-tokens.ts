@@ -3,7 +3,7 @@
 import { readNumber } from "./number.ts";
 
 /** A token that was read: the offset behind it, and its canonical text where that is not as it stands. */
-type Token = { readonly to: number; readonly printed: string | undefined };
+export type Token = { readonly to: number; readonly printed: string | undefined };
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
