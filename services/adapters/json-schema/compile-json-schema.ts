@@ -13,10 +13,8 @@ import type {
 } from "../../core/capabilities.ts";
 import { describeErrors, jsonPath } from "./describe-errors.ts";
 import { compileDefaults } from "./fill-defaults.ts";
-
-/** Bounds of one schema. The largest of 552 recorded tools has 46 nodes in 7 levels. */
-const SCHEMA_NODES_MAX = 20_000;
-const SCHEMA_DEPTH_MAX = 64;
+import { isDeeperThan, measureSchema } from "./measure-schema.ts";
+import { addUniqueItems } from "./unique-items.ts";
 
 /** Dialects read as 2020-12; what differs in an older one is reported as an invalid keyword. */
 const DIALECT = /^https?:\/\/json-schema\.org\/(draft-0[4-7]|draft\/20(19-09|20-12))\/schema#?$/;
@@ -28,8 +26,12 @@ const SCHEMA_ID = "callgate:tool-arguments";
 export function createJsonSchemaCompiler(
   compilePattern: PatternCapabilities["compilePattern"],
 ): SchemaCapabilities["compileJsonSchema"] {
-  const ajv = createAjv(compilePattern);
-  return (schema) => compileWith(ajv, schema);
+  // Made on first use: a policy without schemas starts without it.
+  let ajv: Ajv2020 | null = null;
+  return (schema) => {
+    ajv ??= createAjv(compilePattern);
+    return compileWith(ajv, schema);
+  };
 }
 
 function createAjv(compilePattern: PatternCapabilities["compilePattern"]): Ajv2020 {
@@ -48,6 +50,7 @@ function createAjv(compilePattern: PatternCapabilities["compilePattern"]): Ajv20
     code: { regExp: Object.assign(engine, { code: "linear" }) },
   });
   addFormats.default(ajv);
+  addUniqueItems(ajv);
   return ajv;
 }
 
@@ -56,15 +59,15 @@ function compileWith(ajv: Ajv2020, schema: unknown): CompiledJsonSchema | Capabi
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
     return refuse("a JSON Schema must be an object or a boolean");
   }
-  const oversize = measure(schema);
-  if (oversize !== null) return refuse(oversize);
   const { $schema: dialect, ...own } = schema as Readonly<Record<string, unknown>>;
   if (dialect !== undefined && !(typeof dialect === "string" && DIALECT.test(dialect))) {
     return refuse(`\`$schema\` names a dialect that is not known: ${JSON.stringify(dialect)}`);
   }
   const identified = { $id: SCHEMA_ID, ...own };
+  const measure = measureSchema(own);
+  if (!measure.ok) return refuse(measure.problem);
   try {
-    return compileValid(ajv, identified);
+    return compileValid(ajv, identified, measure.depthMax);
   } catch (error) {
     return refuse(explain(error));
   } finally {
@@ -75,15 +78,21 @@ function compileWith(ajv: Ajv2020, schema: unknown): CompiledJsonSchema | Capabi
 function compileValid(
   ajv: Ajv2020,
   schema: Readonly<Record<string, unknown>>,
+  depthMax: number | null,
 ): CompiledJsonSchema | CapabilityProblem {
   if (ajv.validateSchema(schema) !== true) return refuse(describeSchemaErrors(ajv.errors ?? []));
   const validate: ValidateFunction = ajv.compile(schema);
   // A schema that refers to nothing but itself overflows on its first value; find that out now.
   for (const probe of [{}, [], "", 0, null]) validate(probe);
+  const check = (value: unknown) =>
+    validate(value) ? NO_PROBLEMS : describeErrors(validate.errors ?? []);
+  const defaults = compileDefaults(schema);
+  if (depthMax === null) return { ok: true, validate: check, defaults };
+  const tooDeep = { path: "$", message: `has more than ${depthMax} levels, too many to check` };
   return {
     ok: true,
-    validate: (value) => (validate(value) ? NO_PROBLEMS : describeErrors(validate.errors ?? [])),
-    defaults: compileDefaults(schema),
+    validate: (value) => (isDeeperThan(value, depthMax) ? [tooDeep] : check(value)),
+    defaults,
   };
 }
 
@@ -109,22 +118,4 @@ function explain(error: unknown): string {
     return `\`$ref\` ${reference[1]} is not in the schema itself; nothing is fetched`;
   }
   return text;
-}
-
-/** Null where the schema is within its bounds, else the sentence that says which one it breaks. */
-function measure(schema: object): string | null {
-  let nodes = 0;
-  const queue: { readonly node: object; readonly depth: number }[] = [{ node: schema, depth: 1 }];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    nodes += 1;
-    if (nodes > SCHEMA_NODES_MAX) return `the schema has more than ${SCHEMA_NODES_MAX} nodes`;
-    if (next.depth > SCHEMA_DEPTH_MAX)
-      return `the schema is deeper than ${SCHEMA_DEPTH_MAX} levels`;
-    for (const child of Object.values(next.node)) {
-      if (typeof child === "object" && child !== null) {
-        queue.push({ node: child, depth: next.depth + 1 });
-      }
-    }
-  }
-  return null;
 }

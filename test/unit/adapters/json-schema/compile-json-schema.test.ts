@@ -83,6 +83,47 @@ describe("validate", () => {
   });
 });
 
+/** Definitions of which each names the next one twice. */
+function multiplied(count: number): object {
+  const definitions = Array.from({ length: count }, (_, at) => {
+    const next = { $ref: `#/$defs/d${at + 1}` };
+    return [`d${at}`, at === count - 1 ? {} : { anyOf: [next, next] }] as const;
+  });
+  return { $defs: Object.fromEntries(definitions), $ref: "#/$defs/d0" };
+}
+
+describe("what a call can make it cost", () => {
+  const child = { properties: { child: { $ref: "#" } } };
+  const nested = (levels: number): object => (levels === 1 ? {} : { child: nested(levels - 1) });
+
+  it("is bounded where a schema returns to itself from several alternatives", () => {
+    const { validate } = compiled({ anyOf: [child, { ...child, required: ["none"] }, child] });
+    expect(validate(nested(11))).toEqual([]);
+    expect(validate(nested(12))).toEqual([
+      { path: "$", message: "has more than 11 levels, too many to check" },
+    ]);
+  });
+
+  it("is not bounded where it returns once, or to different parts of the value", () => {
+    const tree = {
+      properties: { left: { $ref: "#" }, right: { $ref: "#" }, child: { $ref: "#" } },
+    };
+    for (const schema of [child, { allOf: [child] }, { anyOf: [tree, { type: "string" }] }]) {
+      expect(compiled(schema).validate(nested(30))).toEqual([]);
+    }
+  });
+
+  it("does not grow with the square of a list", () => {
+    const { validate } = compiled({ uniqueItems: true });
+    const items = Array.from({ length: 40_000 }, (_, id) => ({ id }));
+    expect(validate(items)).toEqual([]);
+    expect(validate([...items, { id: 7 }])).toEqual([
+      { path: "$", message: "must not have equal items" },
+    ]);
+    expect(compiled({ uniqueItems: false }).validate([1, 1])).toEqual([]);
+  });
+});
+
 describe("what does not compile", () => {
   it.each([
     ["a wrong type", { type: "object", properties: { a: { type: "str" } } }, "$.properties.a.type"],
@@ -97,7 +138,8 @@ describe("what does not compile", () => {
     ["a pattern with look-ahead", { pattern: "(?=a)" }, "cannot run in linear time"],
     ["an unknown dialect", { $schema: "https://example.org/dialect" }, "dialect"],
     ["a list", [], "must be an object or a boolean"],
-    ["too many nodes", { enum: new Array(20_001).fill({}) }, "more than 20000 nodes"],
+    ["too many nodes", { allOf: new Array(20_001).fill({}) }, "more than 20000 nodes"],
+    ["references that multiply", multiplied(15), "with its references written out"],
   ])("%s", (_name, schema, told) => {
     expect(problemOf(schema)).toContain(told);
   });
