@@ -25,19 +25,31 @@ export interface RecordedConversation {
 
 export type ParsedRecording =
   | { readonly ok: true; readonly conversation: RecordedConversation }
-  | { readonly ok: false; readonly problem: string };
+  | {
+      readonly ok: false;
+      readonly problem: string;
+      /** From 1; null where the parser did not say. */
+      readonly column: number | null;
+    };
 
 /** Reads one line. Total: what is wrong comes back as one sentence for the owner of the file. */
 export function parseRecording(line: string): ParsedRecording {
   try {
     return { ok: true, conversation: conversationOf(JSON.parse(line)) };
   } catch (error) {
-    if (error instanceof WrongRecording) return { ok: false, problem: error.message };
-    if (error instanceof SyntaxError) {
-      return { ok: false, problem: `the line is not one JSON value (${error.message})` };
-    }
+    if (error instanceof WrongRecording) return { ok: false, problem: error.message, column: null };
+    if (error instanceof SyntaxError) return notJson(error);
     throw error;
   }
+}
+
+function notJson({ message }: SyntaxError): ParsedRecording {
+  const position = /\bposition (\d+)/.exec(message)?.[1];
+  return {
+    ok: false,
+    problem: `the line is not one JSON value (${message})`,
+    column: position === undefined ? null : Number(position) + 1,
+  };
 }
 
 class WrongRecording extends Error {}

@@ -36,7 +36,8 @@ export async function* replayFiles(
       const place = `${nameOfInput(path)}:${number}`;
       const parsed = parseRecording(text);
       if (!parsed.ok) {
-        options.onBrokenLine(`${place}: ${parsed.problem}; correct the line or take it out`);
+        const at = parsed.column === null ? place : `${place}:${parsed.column}`;
+        options.onBrokenLine(`${at}: ${parsed.problem}; correct the line or take it out`);
         continue;
       }
       const { conversation } = parsed;

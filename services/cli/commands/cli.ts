@@ -1,0 +1,35 @@
+/** What every command is given, and what they have in common. */
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { ExitCode } from "../output/exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
+
+export interface Cli {
+  readonly terminal: Terminal;
+  /** Sets the exit code of a command that ran to its end. */
+  readonly end: (code: ExitCode) => void;
+}
+
+/** `--policy P`, once or more: several files are merged. */
+export function addPolicyOption(command: Command): Command {
+  return command.requiredOption(
+    "-p, --policy <file>",
+    "policy file; several are merged",
+    (path: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), path],
+  );
+}
+
+export function addJsonOption(command: Command): Command {
+  return command.option("--json", "print JSON, for programs");
+}
+
+export function choiceOption(
+  flags: string,
+  description: string,
+  choices: readonly string[],
+): Option {
+  return new Option(flags, description).choices([...choices]);
+}
+
+export function wrongArgument(message: string): InvalidArgumentError {
+  return new InvalidArgumentError(message);
+}

@@ -1,0 +1,44 @@
+/** Every way a command can fail, as lines for people and an exit code. */
+import { CommanderError } from "commander";
+import { CallgateError, type CallgateErrorCode } from "../../sdk/callgate-error.ts";
+import { CliError } from "./cli-error.ts";
+import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "./exit-codes.ts";
+import { ClosedOutput } from "./terminal.ts";
+
+export interface Failure {
+  readonly lines: readonly string[];
+  readonly exitCode: ExitCode;
+}
+
+/** Errors of the library that are about what was asked; all others are about the machine. */
+const USAGE_CODES: ReadonlySet<CallgateErrorCode> = new Set([
+  "policy_invalid",
+  "invalid_input",
+  "unknown_approval",
+  "unknown_decision",
+  "reason_required",
+  "self_approval",
+]);
+
+export function failureOf(error: unknown, debug: boolean): Failure {
+  if (error instanceof ClosedOutput) return { lines: [], exitCode: EXIT_OK };
+  if (error instanceof CliError) return { lines: error.lines, exitCode: error.exitCode };
+  if (error instanceof CommanderError) return commanderFailure(error);
+  if (error instanceof CallgateError) {
+    const exitCode = USAGE_CODES.has(error.code) ? EXIT_USAGE : EXIT_ENVIRONMENT;
+    return { lines: error.message.split("\n"), exitCode };
+  }
+  return { lines: unexpected(error, debug), exitCode: EXIT_ENVIRONMENT };
+}
+
+/** Help and version end a command too, and are no failure. Commander has printed its message. */
+function commanderFailure(error: CommanderError): Failure {
+  return { lines: [], exitCode: error.exitCode === 0 ? EXIT_OK : EXIT_USAGE };
+}
+
+function unexpected(error: unknown, debug: boolean): readonly string[] {
+  const message = error instanceof Error ? error.message : String(error);
+  const [first = "unknown"] = message.split("\n");
+  const line = `unexpected error: ${first}; set CALLGATE_DEBUG=1 to see where, and report it`;
+  return debug && error instanceof Error ? [line, error.stack ?? ""] : [line];
+}

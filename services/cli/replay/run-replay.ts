@@ -1,0 +1,98 @@
+/** `callgate replay`: recorded conversations through a policy, and what would have come of them. */
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { usageError } from "../output/cli-error.ts";
+import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
+import { fileError } from "../output/file-error.ts";
+import { createProgress } from "../output/progress.ts";
+import { openResult } from "../output/result-writer.ts";
+import { createStyle } from "../output/style.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { openPolicy } from "../policy/open-policy.ts";
+import { decisionLine } from "./decision-line.ts";
+import type { ReplayFormat } from "./formats.ts";
+import { STDIN } from "./read-lines.ts";
+import { renderSummary } from "./render-summary.ts";
+import type { ReplayOptions } from "./replay-conversation.ts";
+import { type ReplayedConversation, replayFiles } from "./replay-files.ts";
+import { replayPolicy } from "./replay-policy.ts";
+import { ReplaySummary } from "./summary.ts";
+
+export interface ReplayCommandOptions extends ReplayOptions {
+  readonly policy: readonly string[];
+  readonly format: ReplayFormat;
+  readonly out?: string | undefined;
+}
+
+const BROKEN_LINES_SHOWN = 20;
+
+/** @throws CliError: unreadable file or policy. Exit code 2 where a line was left out. */
+export async function runReplay(
+  paths: readonly string[],
+  options: ReplayCommandOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  refuseOverwriting(options.out, [...paths, ...options.policy]);
+  const policy = replayPolicy(await openPolicy(options.policy));
+  const progress = createProgress(terminal.err, await bytesOf(paths));
+  const result = await openResult(terminal, options.out);
+  const summary = new ReplaySummary();
+  const broken: string[] = [];
+  const onBrokenLine = (message: string) => {
+    if (summary.addBrokenLine() <= BROKEN_LINES_SHOWN) broken.push(message);
+  };
+  try {
+    const run = replayFiles(paths, policy, { ...options, onBytes: progress.add, onBrokenLine });
+    for await (const replayed of run) {
+      summary.add(replayed);
+      if (options.format === "jsonl") await result.write(linesOf(replayed));
+    }
+    await progress.end();
+    if (options.format === "table") {
+      const style = options.out === undefined ? terminal.out.style : createStyle(false);
+      await result.write(renderSummary(summary.summary, style));
+    }
+    if (options.format === "json") await result.write(`${JSON.stringify(summary.summary)}\n`);
+  } finally {
+    await result.close();
+  }
+  return tellBroken(broken, summary.summary.brokenLines, terminal);
+}
+
+/** Opening the result empties the file: an input must not be lost so. */
+function refuseOverwriting(out: string | undefined, inputs: readonly string[]): void {
+  if (out === undefined || !inputs.some((path) => resolve(path) === resolve(out))) return;
+  throw usageError(`--out ${out}: is read by this command and would be lost; name another file`);
+}
+
+/** Size of all files together; null where stdin is among them. */
+async function bytesOf(paths: readonly string[]): Promise<number | null> {
+  if (paths.includes(STDIN)) return null;
+  const sizes = await Promise.all(
+    paths.map(async (path) => {
+      try {
+        return (await stat(path)).size;
+      } catch (error) {
+        throw fileError("read", path, error);
+      }
+    }),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function linesOf({ conversation, calls }: ReplayedConversation): string {
+  return calls.map((call) => `${JSON.stringify(decisionLine(conversation.id, call))}\n`).join("");
+}
+
+async function tellBroken(
+  shown: readonly string[],
+  count: number,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  if (count === 0) return EXIT_OK;
+  const more = count > shown.length ? [`and ${count - shown.length} more lines like these`] : [];
+  const lines = count === 1 ? "1 line was" : `${count} lines were`;
+  const told = [...shown, ...more, `${lines} left out; everything else was replayed`];
+  await terminal.err.write(told.map((line) => `callgate: ${line}\n`).join(""));
+  return EXIT_USAGE;
+}

@@ -1,0 +1,73 @@
+/** From arguments to an exit code: the whole command line but the end of the process. */
+import { Command } from "commander";
+import type { Cli } from "./commands/cli.ts";
+import { addReplay } from "./commands/replay.ts";
+import { EXIT_OK, EXIT_USAGE, type ExitCode } from "./output/exit-codes.ts";
+import { failureOf } from "./output/report-error.ts";
+import { ClosedOutput, type Terminal } from "./output/terminal.ts";
+import { packageVersion } from "./package-root.ts";
+
+const EXAMPLES = `
+Try:
+  callgate demo                                    see the gate decide, in a few seconds
+  callgate policy import tools.json --format mcp   make a policy of tool definitions
+  callgate policy lint --policy policy.yaml        look for mistakes in it
+  callgate replay calls.jsonl --policy policy.yaml try it on recorded conversations
+
+Exit codes: 0 ok, 1 findings (policy lint), 2 wrong usage or input, 3 the machine is in the way.`;
+
+export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  let exitCode: ExitCode = EXIT_OK;
+  const cli: Cli = {
+    terminal,
+    end: (code) => {
+      exitCode = code;
+    },
+  };
+  try {
+    if (args.length === 0) {
+      await terminal.err.write(`${createProgram(cli).helpInformation()}${EXAMPLES}\n`);
+      return EXIT_USAGE;
+    }
+    await createProgram(cli).parseAsync([...args], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    return await tell(error, args, terminal);
+  }
+}
+
+function createProgram(cli: Cli): Command {
+  const { terminal } = cli;
+  const program = new Command("callgate")
+    .description("decides, before a tool call of an AI agent runs, whether it may run")
+    .version(packageVersion(), "-V, --version")
+    .addHelpText("after", EXAMPLES)
+    .showHelpAfterError("(callgate --help lists the commands and their options)")
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void terminal.out.write(text).catch(() => undefined),
+      writeErr: (text) => void terminal.err.write(text).catch(() => undefined),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+  addReplay(program, cli);
+  return program;
+}
+
+async function tell(
+  error: unknown,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const { lines, exitCode } = failureOf(error, terminal.debug);
+  if (lines.length === 0) return exitCode;
+  const text = args.includes("--json")
+    ? `${JSON.stringify({ error: { messages: lines, exitCode } })}\n`
+    : lines.map((line) => `callgate: ${line}\n`).join("");
+  try {
+    await terminal.err.write(text);
+  } catch (closed) {
+    if (!(closed instanceof ClosedOutput)) throw closed;
+  }
+  return exitCode;
+}
