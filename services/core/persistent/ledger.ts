@@ -7,7 +7,7 @@
  * L3 the head of the queue is a stored entry; replaced and deleted ones may wait behind it.
  */
 
-import { type Heap, heapPop, heapPush } from "./heap.ts";
+import { type DropQueue, EMPTY_QUEUE, queueHead, queuePop, queuePush } from "./drop-queue.ts";
 import { emptyTrie, type Trie, trieDelete, trieEntries, trieGet, trieSet } from "./trie.ts";
 
 export interface LedgerEntry<V> {
@@ -20,7 +20,7 @@ export interface LedgerEntry<V> {
 
 export interface Ledger<V> {
   readonly map: Trie<LedgerEntry<V>>;
-  readonly queue: Heap | undefined;
+  readonly queue: DropQueue;
   /** Elements of the queue, replaced ones included. */
   readonly queued: number;
   readonly bytes: number;
@@ -29,7 +29,7 @@ export interface Ledger<V> {
 
 const EMPTY: Ledger<never> = {
   map: emptyTrie(),
-  queue: undefined,
+  queue: EMPTY_QUEUE,
   queued: 0,
   bytes: 0,
   nextOrder: 0,
@@ -55,7 +55,7 @@ export function ledgerPut<V>(
   const order = ledger.nextOrder;
   const next: Ledger<V> = {
     map: trieSet(ledger.map, key, { value, dropAt, order, bytes }),
-    queue: heapPush(ledger.queue, dropAt, order, key),
+    queue: queuePush(ledger.queue, dropAt, order, key),
     queued: ledger.queued + 1,
     bytes: ledger.bytes + bytes - (old === undefined ? 0 : old.bytes),
     nextOrder: order + 1,
@@ -82,39 +82,48 @@ export function ledgerReplace<V>(
 export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
   const old = trieGet(ledger.map, key);
   if (old === undefined) return ledger;
-  const map = trieDelete(ledger.map, key);
-  return trimmed({ ...ledger, map, bytes: ledger.bytes - old.bytes });
+  return trimmed({
+    map: trieDelete(ledger.map, key),
+    queue: ledger.queue,
+    queued: ledger.queued,
+    bytes: ledger.bytes - old.bytes,
+    nextOrder: ledger.nextOrder,
+  });
 }
 
 /** Frees everything whose end has come. */
 export function ledgerPurge<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
   let current = ledger;
-  while (current.queue !== undefined && current.queue.dropAt <= nowMs) {
-    current = ledgerDelete(current, current.queue.key);
+  for (;;) {
+    const head = queueHead(current.queue);
+    if (head === undefined || head.dropAt > nowMs) return current;
+    current = ledgerDelete(current, head.key);
   }
-  return current;
 }
 
 /** The key that goes first (L2), or undefined of an empty ledger. */
 export function ledgerFirst<V>(ledger: Ledger<V>): string | undefined {
-  return ledger.queue?.key;
+  return queueHead(ledger.queue)?.key;
 }
 
 /** Restores L3: replaced and deleted elements leave the head of the queue. */
 function trimmed<V>(ledger: Ledger<V>): Ledger<V> {
   let { queue, queued } = ledger;
-  while (queue !== undefined && trieGet(ledger.map, queue.key)?.order !== queue.order) {
-    queue = heapPop(queue);
+  for (;;) {
+    const head = queueHead(queue);
+    if (head === undefined || trieGet(ledger.map, head.key)?.order === head.order) break;
+    queue = queuePop(queue);
     queued -= 1;
   }
   return queue === ledger.queue ? ledger : { ...ledger, queue, queued };
 }
 
 function rebuilt<V>(ledger: Ledger<V>): Ledger<V> {
-  let queue: Heap | undefined;
-  for (const [key, entry] of trieEntries(ledger.map)) {
-    queue = heapPush(queue, entry.dropAt, entry.order, key);
-  }
+  let queue = EMPTY_QUEUE;
+  const entries = [...trieEntries(ledger.map)].sort(
+    ([, a], [, b]) => a.dropAt - b.dropAt || a.order - b.order,
+  );
+  for (const [key, entry] of entries) queue = queuePush(queue, entry.dropAt, entry.order, key);
   return { ...ledger, queue, queued: ledger.map.size };
 }
 
@@ -134,5 +143,5 @@ export function ledgerFrom<V>(
     map = trieSet(map, key, entry);
     bytes += entry.bytes;
   }
-  return rebuilt({ map, queue: undefined, queued: 0, bytes, nextOrder });
+  return rebuilt({ map, queue: EMPTY_QUEUE, queued: 0, bytes, nextOrder });
 }

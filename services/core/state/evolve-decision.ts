@@ -110,11 +110,12 @@ function nameIt(state: Draft, event: DecisionEvent): void {
   const value = { decision: event };
   if (staysNamed(event)) {
     state.kept = ledgerPut(ledgerPurge(state.kept, at), name, value, event.nameDropAtMs, bytes);
-    state.loose = ledgerDelete(state.loose, name);
+    // Only a hold that ended can stand in the other ledger, under the same name.
+    if (event.approvalId !== null) state.loose = ledgerDelete(state.loose, name);
     return;
   }
   state.loose = ledgerPut(ledgerPurge(state.loose, at), name, value, event.nameDropAtMs, bytes);
-  state.kept = ledgerDelete(state.kept, name);
+  if (event.approvalId !== null) state.kept = ledgerDelete(state.kept, name);
 }
 
 function afterAllowed(state: Draft, event: CallAllowed): void {
