@@ -189,7 +189,7 @@ async function replay(context: RestoreContext, start: Start, end: number): Promi
   let replayed = 0;
   for await (const entries of readJournal(log, codec, partition, from, end)) {
     const first = replayed === 0 ? entries[0]?.record : undefined;
-    if (first !== undefined && state.progress.seq === 0 && first.seq > 1) {
+    if (first !== undefined && from > 0 && state.progress.seq === 0 && first.seq > 1) {
       assertNothingYoungIsGone(context, first.previousAtMs, from);
     }
     replaying.apply(entries);
@@ -223,7 +223,8 @@ async function catchUp(
   writer: PartitionWriter,
   start: Start,
 ): Promise<number> {
-  if (!context.safeguards.positionsFromJournal) return 0;
+  const { positionsFromJournal, endAfterFence } = context.safeguards;
+  if (!positionsFromJournal || !endAfterFence) return 0;
   const untilMs = context.clock.nowMs() + context.offsetsGraceMs;
   let replayed = 0;
   for (;;) {

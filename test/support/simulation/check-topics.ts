@@ -115,46 +115,59 @@ function compare(
   if (at >= 0) problems.push(`${what}: record ${at} is not what the journal says`);
 }
 
+type Decided = {
+  readonly terminal: Map<string, DecisionEvent>;
+  /** Decision ids that are held and not yet decided. */
+  readonly held: Set<string>;
+};
+
 /** One terminal decision for each proposal, and what comes again says the same. */
 function checkTerminal(journal: readonly JournalRecord[], problems: string[]): void {
-  const terminal = new Map<string, DecisionEvent>();
-  const held = new Map<string, number>();
+  const decided: Decided = { terminal: new Map(), held: new Set() };
   for (const { seq, input, events } of journal) {
     if (input.type !== "decided") continue;
     if (input.input.type === "proposal" && events.length !== 1) {
       problems.push(`seq ${seq}: a proposal with ${events.length} events`);
     }
     for (const event of events) {
-      if (event.type === "held") held.set(event.decisionId, event.expiresAtMs);
-      if (event.type === "repeated") checkRepeated(seq, event.decision, terminal, held, problems);
-      if (event.type === "allowed" || event.type === "refused") {
-        // A call id conflict leaves the first decision of that name alone, and no trace of itself.
-        const isConflict = event.type === "refused" && event.refusal.reason === "call_id_conflict";
-        const before = terminal.get(event.decisionId);
-        if (before !== undefined && !isConflict && event.atMs < before.nameDropAtMs) {
-          problems.push(`seq ${seq}: a second terminal decision ${event.decisionId}`);
-        }
-        terminal.set(event.decisionId, event);
-        held.delete(event.decisionId);
-      }
+      const problem = follow(event, decided);
+      if (problem !== null) problems.push(`seq ${seq}: ${problem}`);
     }
   }
-  for (const decisionId of held.keys()) problems.push(`${decisionId} was held and never decided`);
+  for (const decisionId of decided.held) {
+    problems.push(`${decisionId} was held and never decided`);
+  }
+}
+
+function follow(event: GateEvent, { terminal, held }: Decided): string | null {
+  if (event.type === "held") held.add(event.decisionId);
+  if (event.type === "repeated") return checkRepeated(event.decision, terminal, held);
+  if (event.type !== "allowed" && event.type !== "refused") return null;
+  const again = isSecond(event, terminal.get(event.decisionId));
+  terminal.set(event.decisionId, event);
+  held.delete(event.decisionId);
+  return again ? `a second terminal decision ${event.decisionId}` : null;
+}
+
+/** Refusals that leave no trace of themselves: the name stays free, or another's. */
+const UNNAMED = ["call_id_conflict", "misrouted"];
+
+function isSecond(event: DecisionEvent, before: DecisionEvent | undefined): boolean {
+  if (before === undefined || event.atMs >= before.nameDropAtMs) return false;
+  return !(event.type === "refused" && UNNAMED.includes(event.refusal.reason));
 }
 
 function checkRepeated(
-  seq: number,
   decision: DecisionEvent,
   terminal: ReadonlyMap<string, DecisionEvent>,
-  held: ReadonlyMap<string, number>,
-  problems: string[],
-): void {
-  const first = terminal.get(decision.decisionId);
+  held: ReadonlySet<string>,
+): string | null {
   if (decision.type === "held") {
-    if (!held.has(decision.decisionId)) problems.push(`seq ${seq}: repeats a hold that is over`);
-  } else if (JSON.stringify(first) !== JSON.stringify(decision)) {
-    problems.push(`seq ${seq}: repeats a decision that was another`);
+    return held.has(decision.decisionId) ? null : "it repeats a hold that is over";
   }
+  const first = terminal.get(decision.decisionId);
+  const isSame = JSON.stringify(first) === JSON.stringify(decision);
+  return isSame ? null : "it repeats a decision that was another";
 }
 
 type Known = { state: ConversationState; seq: number };

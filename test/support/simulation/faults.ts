@@ -43,7 +43,7 @@ export const NO_FAULTS: FaultRates = {
 };
 
 export const SOME_FAULTS: FaultRates = {
-  crash: 0.015,
+  crash: 0.01,
   commitUnknownDone: 0.05,
   commitUnknownNotDone: 0.05,
   commitLate: 0.05,

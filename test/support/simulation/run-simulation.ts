@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { emptyLedger } from "../../../services/core/persistent/ledger.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
@@ -6,8 +7,8 @@ import type { Checkpoint, Logger, Metrics } from "../../../services/runtime/port
 import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
 import { StreamTask } from "../../../services/runtime/task.ts";
 import type { TaskOptions } from "../../../services/runtime/task-context.ts";
-import { INPUT_TOPICS } from "../../../services/runtime/topics.ts";
-import { checkTopics } from "./check-topics.ts";
+import { INPUT_TOPICS, TOPICS } from "../../../services/runtime/topics.ts";
+import { checkTopics, type TopicReader } from "./check-topics.ts";
 import { HOLD_MS, TIME_LIMIT_MS } from "./engines.ts";
 import { CLUSTER_ID, FakeWorld } from "./fake-outside.ts";
 import { type FaultRates, NO_FAULTS, SOME_FAULTS, type Switch } from "./faults.ts";
@@ -26,6 +27,10 @@ export type SimulationOptions = {
 export type SimulationRun = {
   /** What is wrong, by the topics; empty where nothing is. */
   readonly problems: readonly string[];
+  /** What listeners in the gate's processes were told wrongly. */
+  readonly mistold: readonly string[];
+  /** SHA-256 of all topics: the same seed gives the same. */
+  readonly digest: string;
   readonly struck: ReadonlySet<string>;
   readonly happened: ReadonlyMap<string, number>;
   readonly journalRecords: number;
@@ -55,6 +60,7 @@ export class Simulation {
   readonly #workload: Workload;
   readonly #running: Running[] = [];
   readonly #problems: string[] = [];
+  readonly #mistold: string[] = [];
   readonly #codes = new Set<string>();
   readonly #taskOptions: TaskOptions;
   #started = 0;
@@ -89,18 +95,25 @@ export class Simulation {
   async run(): Promise<SimulationRun> {
     await this.#faulty(this.#random.integer(20, 60));
     await this.#healed();
-    const read = (
-      topic: Parameters<typeof checkTopics>[0] extends (t: infer T) => unknown ? T : never,
-    ) => this.#world.topics.read(topic, PARTITION, 0, EVERYTHING).records;
+    const read = this.reader();
     this.#problems.push(...checkTopics(read, (revision) => this.#trueEngine(revision)));
+    const digest = createHash("sha256");
+    for (const topic of TOPICS) for (const { value } of read(topic)) digest.update(value ?? "-");
     return {
       problems: this.#problems,
+      mistold: this.#mistold,
+      digest: digest.digest("hex"),
       struck: this.#world.struck,
       happened: this.#world.happened,
       journalRecords: this.#world.topics.endOffset("decisions", PARTITION),
       processes: this.#started,
       codes: this.#codes,
     };
+  }
+
+  /** The topics as a reader sees them. */
+  reader(): TopicReader {
+    return (topic) => this.#world.topics.read(topic, PARTITION, 0, EVERYTHING).records;
   }
 
   async #faulty(inputs: number): Promise<void> {
@@ -121,14 +134,17 @@ export class Simulation {
 
   async #healed(): Promise<void> {
     this.#world.faults = NO_FAULTS;
-    for (const { process } of this.#running) process.pausedSteps = 0;
+    for (const { process, task } of this.#running) {
+      process.pausedSteps = 0;
+      task.setEngine(this.#engine(0));
+    }
     this.#resetOffsets();
     let calmSinceMs = this.#scheduler.nowMs;
     for (let step = 0; step < HEALED_STEPS_MAX; step += 1) {
       await this.#scheduler.settle();
       this.#reap();
       if (this.#running.length === 0) this.#startProcess();
-      if (!this.#isEverythingDecided()) calmSinceMs = Math.max(calmSinceMs, this.#lastDecidedMs());
+      if (!this.#isEverythingDecided()) calmSinceMs = this.#scheduler.nowMs;
       if (this.#scheduler.nowMs - calmSinceMs > CALM_MS && this.#isEverythingDecided()) {
         await this.#close();
         return;
@@ -160,7 +176,8 @@ export class Simulation {
     }
     if (this.#world.roll("foreignOffsets")) this.#foreignCommit();
     if (this.#world.roll("policySwap")) {
-      const engine = this.#engine(this.#random.pick([0, 1]));
+      const index = this.#random.pick([0, 1, null] as const);
+      const engine = index === null ? null : this.#engine(index);
       for (const { task } of this.#running) task.setEngine(engine);
     }
   }
@@ -197,7 +214,7 @@ export class Simulation {
     task.onCommitted((records: readonly CommittedRecord[]) => {
       for (const { record } of records) {
         if (told !== null && record.seq !== told + 1) {
-          this.#problems.push(`${name} was told of ${record.seq} after ${told}`);
+          this.#mistold.push(`${name} was told of ${record.seq} after ${told}`);
         }
         told = record.seq;
       }
@@ -220,10 +237,6 @@ export class Simulation {
     return INPUT_TOPICS.every(
       (topic) => this.#world.topics.endOffset(topic, PARTITION) === (last?.next[topic] ?? 0),
     );
-  }
-
-  #lastDecidedMs(): number {
-    return this.#scheduler.nowMs;
   }
 
   #lastRecord(): { readonly next: Readonly<Record<string, number>> } | undefined {
