@@ -51,7 +51,8 @@ export function importTools(
 
   const tools: [string, object][] = [];
   for (const [name, definitions] of groupByName(read.definitions, note)) {
-    const merged = mergeDefinitions(definitions.map((definition) => repaired(definition, note)));
+    const repairedAll = definitions.map((definition) => repaired(definition, format, note));
+    const merged = mergeDefinitions(repairedAll);
     noteOpenEnds(merged, definitions.length, note);
     tools.push([name, toolEntry(compilable(merged, note))]);
   }
@@ -98,10 +99,17 @@ function groupByName(
   return groups;
 }
 
-function repaired(definition: ToolDefinition, note: AddNote): RepairedDefinition {
+/** Where schemas are documentation, a written argument is not taken for an absent one's default. */
+function repaired(
+  definition: ToolDefinition,
+  format: ImportFormat,
+  note: AddNote,
+): RepairedDefinition {
   const { name } = definition;
-  const schema = repairSchema(definition.schema, (path, message) =>
-    note(name, path.replace("$", "$.schema"), message),
+  const schema = repairSchema(
+    definition.schema,
+    (path, message) => note(name, path.replace("$", "$.schema"), message),
+    { defaults: format !== "tools" },
   );
   return { ...definition, schema };
 }

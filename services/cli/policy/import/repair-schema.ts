@@ -15,20 +15,32 @@ type Schema = Record<string, unknown>;
 const LEFT_OUT = new Set(["description", "title", "$comment", "examples", "example", "$schema"]);
 
 /** The repaired schema of a tool's arguments, or null where there is none to repair. */
-export function repairSchema(schema: unknown, note: AddSchemaNote): Schema | null {
+export function repairSchema(
+  schema: unknown,
+  note: AddSchemaNote,
+  keeps: { readonly defaults: boolean } = { defaults: true },
+): Schema | null {
   if (!isMap(schema)) {
     if (schema !== undefined && schema !== null) note("$", "is not a schema and is left out");
     return null;
   }
-  return repair(schema, "$", { note, root: schema });
+  return repair(schema, "$", { note, root: schema, keepsDefaults: keeps.defaults });
 }
 
-type Context = { readonly note: AddSchemaNote; readonly root: JsonMap };
+type Context = {
+  readonly note: AddSchemaNote;
+  readonly root: JsonMap;
+  readonly keepsDefaults: boolean;
+};
 
 function repair(schema: JsonMap, path: string, context: Context): Schema {
   const repaired: Schema = {};
   for (const [keyword, value] of Object.entries(schema)) {
     if (LEFT_OUT.has(keyword)) continue;
+    if (keyword === "default" && !context.keepsDefaults) {
+      context.note(`${path}.default`, "is documentation here and is left out");
+      continue;
+    }
     const place = { ...context, schema, path: `${path}.${keyword}` };
     const translate = DIALECTS[keyword];
     if (translate?.(repaired, value, place) === true) continue;
