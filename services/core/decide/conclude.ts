@@ -3,7 +3,7 @@ import type { CallContext, Finding } from "../checks/check.ts";
 import type { CallAllowed, CallHeld, CallRefused, DecisionBase, DecisionEvent } from "../events.ts";
 import { approvalIdOf } from "../hash.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
-import type { Approval } from "./decide-proposal.ts";
+import type { Approval } from "./approval.ts";
 import type { Draft } from "./decision-base.ts";
 import { runningFacts } from "./facts.ts";
 import { climb } from "./ladder.ts";

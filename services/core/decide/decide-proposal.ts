@@ -14,6 +14,7 @@ import { type ConversationState, initialState } from "../state/state.ts";
 import { enterTurn } from "../state/turn.ts";
 import { findTwin } from "../state/twins.ts";
 import { noAdvice, withAdvice } from "./advice.ts";
+import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
 import { type Draft, decisionBase } from "./decision-base.ts";
 import { factsOf, type Touched, touchedBy } from "./facts.ts";
@@ -85,13 +86,6 @@ function refuseUnread(
 
 function sentence(message: string): string {
   return `Detail: ${message}.`;
-}
-
-/** A hold that a verdict ends. `stands`: the rule that was approved is the rule still. */
-export interface Approval {
-  readonly approvalId: string;
-  readonly by: readonly string[];
-  readonly stands: boolean;
 }
 
 /** Checks 3 and 4, then the rest. `approval`: of the hold that a verdict ends, if one does. */
