@@ -149,8 +149,8 @@ function follow(event: GateEvent, { terminal, held }: Decided): string | null {
   return again ? `a second terminal decision ${event.decisionId}` : null;
 }
 
-/** Refusals that leave no trace of themselves: the name stays free, or another's. */
-const UNNAMED = ["call_id_conflict", "misrouted"];
+/** Refusals that leave no trace of themselves where their name is another call's. */
+const UNNAMED = ["call_id_conflict", "malformed", "misrouted"];
 
 function isSecond(event: DecisionEvent, before: DecisionEvent | undefined): boolean {
   if (before === undefined || event.atMs >= before.nameDropAtMs) return false;

@@ -1,0 +1,121 @@
+// The real stream task and the real core, over a log, an ownership and a checkpoint store that fail
+// at every call they can fail at. Each seed is one run: a faulty phase, then a healed one in which all
+// that was begun must come to its end. A checker that reads topics only judges it.
+import { afterAll, describe, expect, it } from "vitest";
+import { createEngines } from "../support/simulation/engines.ts";
+import { type FaultRates, SOME_FAULTS, type Switch } from "../support/simulation/faults.ts";
+import { Simulation, type SimulationRun } from "../support/simulation/run-simulation.ts";
+
+const SEEDS = Number(process.env["CALLGATE_SEEDS"] ?? 400);
+const FIRST_SEED = Number(process.env["CALLGATE_FIRST_SEED"] ?? 1);
+/** A switched-off safeguard must be noticed within so many seeds. */
+const SEEDS_TO_NOTICE = 400;
+
+/** Every call that the task makes to the outside: a process may die just before and just after it. */
+const CALLS = [
+  "append:verdicts",
+  "closeWriter",
+  "commit",
+  "endOffset",
+  "load",
+  "read:decisions",
+  "read:proposals",
+  "read:results",
+  "read:verdicts",
+  "recordedOffsets",
+  "save",
+  "sleep",
+  "startOffset",
+  "takeOver",
+  "waitForNew",
+];
+
+const SWITCHES: readonly Switch[] = [
+  "chainCheck",
+  "checkpointDigests",
+  "checkpointIdentity",
+  "endAfterFence",
+  "fencing",
+  "monotoneTime",
+  "oneCommit",
+  "positionsFromJournal",
+  "quarantine",
+  "redelivery",
+  "swapAfterCommit",
+  "takeOverOnUnknown",
+];
+
+const engines = createEngines();
+
+function simulate(seed: number, off?: Switch): Promise<SimulationRun> {
+  return new Simulation({ seed, engines, ...(off === undefined ? {} : { off }) }).run();
+}
+
+describe("the stream task, simulated", () => {
+  const struck = new Set<string>();
+  const happened = new Map<string, number>();
+  const codes = new Set<string>();
+  let journalRecords = 0;
+  let seedsPerMinute = 0;
+
+  it(`loses, doubles and reorders nothing under ${SEEDS} seeds of faults`, async () => {
+    const startedMs = performance.now();
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
+      const run = await simulate(seed);
+      expect({ seed, problems: run.problems, mistold: run.mistold }).toEqual({
+        seed,
+        problems: [],
+        mistold: [],
+      });
+      // A run in which nothing was decided proves nothing.
+      expect(run.journalRecords).toBeGreaterThan(10);
+      for (const point of run.struck) struck.add(point);
+      for (const code of run.codes) codes.add(code);
+      for (const [kind, count] of run.happened) {
+        happened.set(kind, (happened.get(kind) ?? 0) + count);
+      }
+      journalRecords += run.journalRecords;
+    }
+    seedsPerMinute = Math.round((SEEDS / (performance.now() - startedMs)) * 60_000);
+  });
+
+  it("dies before and after every call at least once", () => {
+    const points = CALLS.flatMap((call) => [`${call}:before`, `${call}:after`]);
+    expect([...struck].sort()).toEqual(points.sort());
+  });
+
+  it("meets every kind of fault", () => {
+    const kinds = Object.keys(SOME_FAULTS) as (keyof FaultRates)[];
+    expect(kinds.filter((kind) => (happened.get(kind) ?? 0) === 0)).toEqual([]);
+  });
+
+  it("comes to every disposition of an error", () => {
+    expect([...codes]).toEqual(
+      expect.arrayContaining(["outcome_unknown", "fenced", "offsets_ahead", "log_unavailable"]),
+    );
+  });
+
+  it("does the same again for the same seed", async () => {
+    const [first, second, other] = [await simulate(7), await simulate(7), await simulate(8)];
+    expect(second.digest).toBe(first.digest);
+    expect(other.digest).not.toBe(first.digest);
+  });
+
+  afterAll(() => {
+    const faults = [...happened].map(([kind, count]) => `${kind} ${count}`).join(", ");
+    process.stdout.write(
+      `simulation: ${SEEDS} seeds, ${seedsPerMinute} a minute, ${journalRecords} journal records, ` +
+        `${struck.size} of ${CALLS.length * 2} crash points struck; ${faults}\n`,
+    );
+  });
+});
+
+describe("the checker notices when a safeguard is off:", () => {
+  it.each(SWITCHES)("%s", async (off) => {
+    let problems: readonly string[] = [];
+    for (let seed = 1; seed <= SEEDS_TO_NOTICE && problems.length === 0; seed += 1) {
+      ({ problems } = await simulate(seed, off));
+    }
+    expect(problems).not.toEqual([]);
+  });
+});
