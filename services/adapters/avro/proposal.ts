@@ -12,6 +12,7 @@ import {
 import { plainMoney } from "./plain.ts";
 import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
+import { escapedHalves, wellFormedOrNull } from "./well-formed.ts";
 
 /** What the envelope says, whichever form it came in. */
 export type Envelope = {
@@ -31,7 +32,8 @@ export type Envelope = {
 type WrittenProposal = Omit<Envelope, "arguments"> & { readonly arguments: Buffer | string };
 
 /**
- * Bytes of a proposal for the proposals topic. Arguments given as text are written as their UTF-8.
+ * Bytes of a proposal for the proposals topic. Arguments given as text are written as their UTF-8, half
+ * surrogate pairs as escapes.
  *
  * @throws FatalError where a field is not what the schema says.
  */
@@ -46,8 +48,10 @@ export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Arr
     step: proposal.step,
     tool: proposal.tool,
     arguments:
-      typeof proposal.arguments === "string" ? proposal.arguments : asBuffer(proposal.arguments),
-    assistantText: proposal.assistantText,
+      typeof proposal.arguments === "string"
+        ? escapedHalves(proposal.arguments)
+        : asBuffer(proposal.arguments),
+    assistantText: wellFormedOrNull(proposal.assistantText),
     estimatedCost: proposal.estimatedCost,
     confirmation: proposal.confirmation,
     traceparent: null,

@@ -1,19 +1,29 @@
 /** Results to and from Avro, on their topic and in the journal. */
-import type { ResultInput } from "../../core/inputs.ts";
+import type { CallError, ResultInput } from "../../core/inputs.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import { member, STATUSES } from "./closed-lists.ts";
 import { conversationProblem } from "./input-rules.ts";
 import { plainError, plainMoney } from "./plain.ts";
 import type { RawResult } from "./raw-journal.ts";
 import type { RecordTypes } from "./record-types.ts";
+import { wellFormed, wellFormedOrNull } from "./well-formed.ts";
 
 /**
- * Bytes of a result for the results topic.
+ * Bytes of a result for the results topic; the duration in whole milliseconds.
  *
  * @throws FatalError where a field is not what the schema says.
  */
 export function encodeResult(types: RecordTypes, result: ResultInput): Uint8Array {
-  return types.result.encode(resultToRaw(result));
+  return types.result.encode({
+    ...resultToRaw(result),
+    output: wellFormedOrNull(result.output),
+    error: wellFormedError(result.error),
+    durationMs: result.durationMs === null ? null : Math.round(result.durationMs),
+  });
+}
+
+function wellFormedError(error: CallError | null): CallError | null {
+  return error === null ? null : { ...error, message: wellFormed(error.message) };
 }
 
 /** A result out of Avro. @throws UndecodableError */

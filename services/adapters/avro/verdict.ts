@@ -5,6 +5,7 @@ import { KINDS, member, OUTCOMES, optionalMember } from "./closed-lists.ts";
 import { conversationProblem } from "./input-rules.ts";
 import type { RawVerdict } from "./raw-journal.ts";
 import { type RecordTypes, UndecodableError } from "./record-types.ts";
+import { wellFormedOrNull } from "./well-formed.ts";
 
 const TICK = { kind: "tick" };
 
@@ -14,7 +15,9 @@ const TICK = { kind: "tick" };
  * @throws FatalError where a field is not what the schema says.
  */
 export function encodeVerdict(types: RecordTypes, verdict: VerdictInput | TickInput): Uint8Array {
-  return types.verdict.encode(verdict.type === "tick" ? TICK : verdictToRaw(verdict));
+  if (verdict.type === "tick") return types.verdict.encode(TICK);
+  const raw = verdictToRaw(verdict);
+  return types.verdict.encode({ ...raw, reason: wellFormedOrNull(verdict.reason) });
 }
 
 /** A verdict or tick out of Avro. @throws UndecodableError */

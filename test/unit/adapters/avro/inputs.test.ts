@@ -98,6 +98,16 @@ describe("a proposal", () => {
     expect(propose({ arguments: text })).toHaveProperty("input.arguments", text);
   });
 
+  test("never turns half a surrogate pair in its arguments into another character", () => {
+    const given = `{"a":"${"x".repeat(100)}\ud83d"}`;
+    const read = propose({ arguments: given });
+    expect(read).toHaveProperty("input.arguments", given.replace("\ud83d", "\\ud83d"));
+    expect(propose({ assistantText: "a\udc00b 😀" })).toHaveProperty(
+      "input.assistantText",
+      "a\ufffdb 😀",
+    );
+  });
+
   test("can be asked about before it is sent", () => {
     expect(proposalProblem(SAMPLE_PROPOSAL)).toBeUndefined();
     expect(proposalProblem({ ...SAMPLE_PROPOSAL, callId: "" })).toMatch(/callId/);
@@ -111,6 +121,19 @@ describe("a result", () => {
 
   test("comes back as it was sent", () => {
     expect(report({})).toStrictEqual({ ok: true, input: SAMPLE_RESULT });
+  });
+
+  test("tells its duration in whole milliseconds", () => {
+    expect(report({ durationMs: 12.6 })).toHaveProperty("input.durationMs", 13);
+  });
+
+  test("shows half a surrogate pair as the replacement character", () => {
+    const decoded = report({
+      output: "\ud83d!",
+      error: { code: null, message: "\udc00", retryable: null },
+    });
+    expect(decoded).toHaveProperty("input.output", "\ufffd!");
+    expect(decoded).toHaveProperty("input.error.message", "\ufffd");
   });
 
   test("with a status that is not on the list is refused", () => {
