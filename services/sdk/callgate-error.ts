@@ -16,6 +16,8 @@ import { asPipelineError, type ErrorCode } from "../runtime/errors.ts";
  * | `unknown_decision`   | no decision of that id is remembered                                   |
  * | `reason_required`    | the policy wants a reason with the approval                            |
  * | `self_approval`      | an agent cannot approve its own call                                   |
+ * | `dead_letter`        | the input could not be processed and lies in the dead letters          |
+ * | `result_not_recorded`| the tool ran, and its result is not in the journal: see `output`       |
  * | `timeout`            | no answer within the time given; it may still come                     |
  * | `time_limit`         | the tool ran longer than the policy lets it                            |
  * | `closed`             | the gate is closed, or has lost its data directory: open it again      |
@@ -33,6 +35,8 @@ export type CallgateErrorCode =
   | "unknown_decision"
   | "reason_required"
   | "self_approval"
+  | "dead_letter"
+  | "result_not_recorded"
   | "timeout"
   | "time_limit"
   | "closed";
@@ -41,6 +45,7 @@ export type CallgateErrorOptions = {
   readonly cause?: unknown;
   readonly problems?: readonly PolicyProblem[];
   readonly pid?: number;
+  readonly output?: unknown;
 };
 
 /** Every error that this library makes. A refused call is none: it is a decision. */
@@ -51,12 +56,15 @@ export class CallgateError extends Error {
   readonly problems: readonly PolicyProblem[];
   /** Process that holds the data directory (`data_dir_in_use`), where it is known. */
   readonly pid: number | undefined;
+  /** What the tool gave (`result_not_recorded`). */
+  readonly output: unknown;
 
   constructor(code: CallgateErrorCode, message: string, options: CallgateErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.problems = options.problems ?? [];
     this.pid = options.pid;
+    this.output = options.output;
   }
 }
 

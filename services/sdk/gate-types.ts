@@ -39,6 +39,8 @@ export type CallRefusal = Omit<Refusal, "decisionId"> & {
   readonly decisionId?: string;
   /** Only with `gate_unavailable`. */
   readonly detail?: UnavailableDetail;
+  /** Only with `gate_unavailable`, for the operator: the error behind it, where there is one. */
+  readonly problem?: string;
 };
 
 export type Warning = { readonly reason: ReasonCode; readonly message: string };
@@ -110,7 +112,9 @@ export type Verdict = {
 /** The output of an earlier call. */
 export type StoredResult = {
   readonly decisionId: string;
-  /** As it was reported; where it was cut, the beginning as text. */
+  /** As judged: an output that matches an error pattern is `failed`. */
+  readonly status: ResultStatus;
+  /** As it was reported; where it was cut, the beginning as text; undefined: there was none. */
   readonly output: unknown;
   /** False: only the beginning is kept. */
   readonly whole: boolean;

@@ -6,14 +6,20 @@ export type Env = {
   readonly noColor: boolean;
   /** `FORCE_COLOR` is set to something else than 0. */
   readonly forceColor: boolean;
+  /** `CALLGATE_DEBUG` is set: unexpected errors are shown with their stack. */
+  readonly debug: boolean;
+  /** `TERM` is `dumb`: the terminal shows text and nothing else. */
+  readonly dumbTerminal: boolean;
 };
 
 export function readEnv(): Env {
-  const { CALLGATE_LOG, NO_COLOR, FORCE_COLOR } = process.env;
+  const { CALLGATE_LOG, CALLGATE_DEBUG, NO_COLOR, FORCE_COLOR, TERM } = process.env;
   return {
     logLevel: given(CALLGATE_LOG),
     noColor: given(NO_COLOR) !== undefined,
     forceColor: given(FORCE_COLOR) !== undefined && FORCE_COLOR !== "0",
+    debug: given(CALLGATE_DEBUG) !== undefined,
+    dumbTerminal: TERM === "dumb",
   };
 }
 

@@ -1,0 +1,20 @@
+/** What the package gives to those who import it. */
+export { CallgateError, type CallgateErrorCode } from "./callgate-error.ts";
+export type {
+  CallOptions,
+  CallRefusal,
+  CallReport,
+  Decision,
+  GuardContext,
+  HandlerCall,
+  OpenOptions,
+  ProposedCall,
+  ReportOutcome,
+  StoredResult,
+  UnavailableDetail,
+  Verdict,
+  Warning,
+} from "./gate-types.ts";
+export type { Guarded, ToolHandler, Tools } from "./guard-types.ts";
+export { type Callgate, openCallgate } from "./open-callgate.ts";
+export { isRefused, type Refused } from "./refused.ts";

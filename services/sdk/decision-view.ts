@@ -1,0 +1,128 @@
+/** From what the journal says to what programs get. */
+import type { JsonObject } from "../core/canonical/json-value.ts";
+import type { CallAllowed, CallHeld, DecisionEvent } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
+import { REASON_SENTENCES } from "../core/reason-sentences.ts";
+import type { ReasonCode } from "../core/reasons.ts";
+import { argumentsWithKey } from "../executor/arguments-with-key.ts";
+import type { CallRefusal, Decision, UnavailableDetail } from "./gate-types.ts";
+
+export type DecisionOptions = {
+  /** The same proposal was decided before. */
+  readonly repeated: boolean;
+  readonly keyOf: (event: CallAllowed) => string | undefined;
+};
+
+export function decisionOf(event: DecisionEvent, options: DecisionOptions): Decision {
+  const common = {
+    decisionId: event.decisionId,
+    callId: event.callId,
+    tool: event.tool,
+    isRead: event.isRead,
+    repeated: options.repeated,
+    warnings: event.warnings.map(({ reason, message }) => ({ reason, message })),
+  };
+  const args = event.arguments === "" ? null : (JSON.parse(event.arguments) as JsonObject);
+  switch (event.type) {
+    case "allowed":
+      return { ...common, outcome: "allowed", ...runnable(event, args ?? {}, options) };
+    case "refused":
+      return { ...common, outcome: "refused", arguments: args, refusal: event.refusal };
+    case "held":
+      return {
+        ...common,
+        outcome: "held",
+        arguments: args,
+        refusal: heldRefusal(event),
+        approvalId: event.holdId,
+        expiresAt: event.expiresAtMs,
+      };
+  }
+}
+
+function runnable(event: CallAllowed, args: JsonObject, options: DecisionOptions) {
+  const key = options.keyOf(event);
+  const { idempotencyArgument, notAfterMs: notAfter, timeLimitMs } = event;
+  const own = argumentsWithKey(args, idempotencyArgument, key);
+  const keyed = key === undefined ? {} : { idempotencyKey: key };
+  return { arguments: own, ...keyed, notAfter, timeLimitMs };
+}
+
+function heldRefusal(event: CallHeld): CallRefusal {
+  const resolution = { type: "approval", retryAfterMs: null, approvalId: event.holdId } as const;
+  return {
+    ...plainRefusal(event.callId, event.tool, event.arguments, "approval_required"),
+    decisionId: event.decisionId,
+    message: event.message,
+    rule: event.rule,
+    policy: event.policy,
+    disposition: "wait",
+    resolution,
+  };
+}
+
+/** A refusal that is made here; `text` is what is known of the arguments. */
+function plainRefusal(
+  callId: string,
+  tool: string,
+  text: string,
+  reason: ReasonCode,
+): Omit<CallRefusal, "decisionId"> {
+  const sentences = REASON_SENTENCES[reason];
+  return {
+    schemaVersion: 1,
+    callId,
+    tool,
+    arguments: text.slice(0, LIMITS.shownArguments),
+    reason,
+    message: sentences.model,
+    duplicate: false,
+    note: null,
+    rule: "client",
+    policy: "",
+    level: 0,
+    count: 0,
+    retryable: sentences.retryable,
+    disposition: "wait",
+    previousCall: null,
+    previousResult: null,
+    conflict: null,
+    resolution: { type: "none", retryAfterMs: null, approvalId: null },
+    suggestedNext: [],
+    problems: [],
+  };
+}
+
+const ASK_AGAIN_MS = 1_000;
+
+export type Unavailable = {
+  readonly callId: string;
+  readonly tool: string;
+  readonly arguments: string;
+  readonly detail: UnavailableDetail;
+  /** Revision of the policy, as far as one is known. */
+  readonly policy: string;
+  readonly problem: string | undefined;
+};
+
+/** What a client says where the gate gave no decision. Never journaled. */
+export function unavailable(call: Unavailable): Decision & { readonly refusal: CallRefusal } {
+  const { callId, tool, detail, policy, problem } = call;
+  const refusal: CallRefusal = {
+    ...plainRefusal(callId, tool, call.arguments, "gate_unavailable"),
+    policy,
+    detail,
+    ...(problem === undefined ? {} : { problem }),
+    resolution: { type: "retry_after", retryAfterMs: ASK_AGAIN_MS, approvalId: null },
+  };
+  const decided = { callId, tool, arguments: null, isRead: false, repeated: false, warnings: [] };
+  return { outcome: "refused", ...decided, refusal };
+}
+
+/** What a client says of an allowed call that it does not run (again). */
+export function notRun(decision: Decision, reason: ReasonCode, policy: string): CallRefusal {
+  const text = JSON.stringify(decision.arguments ?? {});
+  const { callId, tool, decisionId } = decision;
+  const refusal = { ...plainRefusal(callId, tool, text, reason), policy };
+  return decisionId === undefined ? refusal : { ...refusal, decisionId };
+}

@@ -1,0 +1,344 @@
+/**
+ * The agent's side of the gate: appends proposals, reports and verdicts, and answers from the journal.
+ *
+ * C1 nothing resolves before its journal record is durable.
+ * C2 no answer is no permission: a gate that cannot decide refuses with `gate_unavailable`.
+ */
+import type { Envelope } from "../adapters/avro/proposal.ts";
+import type { CallAllowed, DecisionEvent, GateEvent } from "../core/events.ts";
+import type { VerdictInput } from "../core/inputs.ts";
+import type { CommittedRecord } from "../runtime/journal.ts";
+import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
+import type { TaskStatus } from "../runtime/task-context.ts";
+import type { InputTopic } from "../runtime/topics.ts";
+import { asCallgateError, CallgateError } from "./callgate-error.ts";
+import { decisionOf, unavailable } from "./decision-view.ts";
+import { DecisionWaits, type WaitOptions } from "./decision-waits.ts";
+import type {
+  CallReport,
+  Decision,
+  ProposedCall,
+  ReportOutcome,
+  StoredResult,
+  UnavailableDetail,
+  Verdict,
+} from "./gate-types.ts";
+import { JournalReplies } from "./journal-replies.ts";
+import { type KnownCall, KnownCalls, knownCall } from "./known-calls.ts";
+import type { Embedded } from "./open-embedded.ts";
+import { proposalEnvelope } from "./proposal-envelope.ts";
+import { resultEnvelope } from "./result-envelope.ts";
+import { readJournalRecord, searchJournal } from "./search-journal.ts";
+import { storedResultOf } from "./stored-result.ts";
+
+export type GateClientOptions = {
+  readonly timeoutMs: number;
+  readonly onLost: ((error: CallgateError) => void) | undefined;
+};
+
+/** A decision, and the event it was read from; null where there is none. */
+export type Proposed = { readonly decision: Decision; readonly event: DecisionEvent | null };
+
+export class GateClient {
+  readonly #embedded: Embedded;
+  readonly #replies: JournalReplies;
+  readonly #known = new KnownCalls();
+  readonly #waits = new DecisionWaits();
+  readonly #onLost: ((error: CallgateError) => void) | undefined;
+  readonly #keyOf: (event: CallAllowed) => string | undefined;
+  #closing = false;
+  #closed = false;
+  #lost = false;
+
+  constructor(embedded: Embedded, options: GateClientOptions) {
+    this.#embedded = embedded;
+    this.#replies = new JournalReplies(embedded.log, options.timeoutMs);
+    this.#onLost = options.onLost;
+    this.#keyOf = (event) => embedded.keyOf(event);
+    embedded.gate.onCommitted((records, partition) => this.#committed(records, partition));
+    embedded.gate.onStatus((status) => this.#statusChanged(status));
+  }
+
+  /** @throws CallgateError: `invalid_input`, or nothing could be written (`storage_full`, …). */
+  async propose(call: ProposedCall): Promise<Proposed> {
+    const envelope = proposalEnvelope(call);
+    const detail = this.#whyUnavailable();
+    if (detail !== null) return this.#unavailable(envelope, detail);
+    let record: CommittedRecord;
+    try {
+      const value = this.#embedded.codec.encodeProposal(envelope);
+      record = await this.#send("proposals", envelope, value);
+    } catch (error) {
+      return this.#unanswered(envelope, asCallgateError(error));
+    }
+    const event = record.record.events[0];
+    if (event?.type === "repeated") return this.#proposed(event.decision, true);
+    if (isDecision(event)) return this.#proposed(event, false);
+    throw deadLetter(record);
+  }
+
+  /** @throws CallgateError: nothing could be written, or no answer in time. */
+  async report(decisionId: string, report: CallReport): Promise<ReportOutcome> {
+    const call = await this.#callOf(decisionId);
+    if (call === undefined) return { recorded: false, why: "unknown_call" };
+    const { outputBytes } = this.#embedded.policy.compiled;
+    const value = this.#embedded.codec.encodeResult(resultEnvelope(call, report, outputBytes));
+    const record = await this.#send("results", call, value);
+    return reportOutcome(record);
+  }
+
+  /**
+   * The decision that comes of the verdict: the call is allowed, refused by what changed meanwhile, or
+   * held anew under another rule.
+   *
+   * @throws CallgateError `unknown_approval`, `reason_required`, `self_approval`, or not written.
+   */
+  async decideHold(
+    kind: "approve" | "deny",
+    approvalId: string,
+    verdict: Verdict,
+  ): Promise<Decision> {
+    const call = this.#known.held(approvalId) ?? (await this.#findHold(approvalId));
+    if (call === undefined) throw unknownApproval(approvalId);
+    const value = this.#embedded.codec.encodeVerdict(verdictInput(kind, call, approvalId, verdict));
+    const { record } = await this.#send("verdicts", call, value);
+    const event = record.events[0];
+    if (isDecision(event)) return this.#proposed(event, false).decision;
+    throw verdictIgnored(event, approvalId);
+  }
+
+  /**
+   * The terminal decision: at once where there is one, else when the hold ends.
+   *
+   * @throws CallgateError `unknown_decision`, `timeout`, `closed`; the signal's reason.
+   */
+  async awaitDecision(decisionId: string, options: WaitOptions): Promise<Proposed> {
+    // Waiting begins before looking: what is decided meanwhile must not be missed.
+    const wait = this.#waits.begin(decisionId);
+    try {
+      const event = await this.#latestDecision(decisionId);
+      if (event === undefined) throw unknownDecision(decisionId);
+      return this.#proposed(event.type === "held" ? await wait.decided(options) : event, false);
+    } finally {
+      wait.end();
+    }
+  }
+
+  /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
+  async previousResult(ref: string): Promise<StoredResult | undefined> {
+    const call = this.#known.get(ref);
+    if (call?.result != null) {
+      const record = await this.#read(() =>
+        readJournalRecord(this.#embedded, call.result ?? call.place),
+      );
+      return record === undefined ? undefined : storedResultOf(record, ref);
+    }
+    const stored = await this.#search((record) => storedResultOf(record, ref));
+    if (stored !== undefined || call !== undefined) return stored;
+    if ((await this.#callOf(ref)) === undefined) throw unknownDecision(ref);
+    return undefined;
+  }
+
+  /** From now on calls are refused; what is under way may still be reported. */
+  refuseNew(): void {
+    this.#closing = true;
+  }
+
+  /** Resolves when everything asked so far is answered. */
+  drained(): Promise<void> {
+    return this.#replies.drained();
+  }
+
+  /** Nothing is answered any more. */
+  close(): void {
+    this.refuseNew();
+    this.#closed = true;
+    this.#end(new CallgateError("closed", "the gate is closed: open it again"));
+  }
+
+  /** The refusal of a call that could not be decided because of an error. */
+  unavailableFor(call: ProposedCall & { readonly callId: string }, error: unknown): Proposed {
+    const envelope = proposalEnvelope(call);
+    return this.#unavailable(envelope, this.#whyUnavailable() ?? "timeout", asCallgateError(error));
+  }
+
+  get policyRevision(): string {
+    return this.#embedded.policy.compiled.revision;
+  }
+
+  #proposed(event: DecisionEvent, repeated: boolean): Proposed {
+    return { decision: decisionOf(event, { repeated, keyOf: this.#keyOf }), event };
+  }
+
+  #send(
+    topic: InputTopic,
+    name: { readonly tenantId: string; readonly conversationId: string },
+    value: Uint8Array,
+  ): Promise<CommittedRecord> {
+    const key = conversationKey(name.tenantId, name.conversationId);
+    const partition = partitionOf(key, this.#embedded.log.partitions);
+    return this.#replies.send({ topic, partition, key, value });
+  }
+
+  #committed(records: readonly CommittedRecord[], partition: number): void {
+    this.#known.committed(records, partition);
+    this.#replies.committed(records);
+    this.#waits.committed(records);
+  }
+
+  #statusChanged(status: TaskStatus): void {
+    if (status.state !== "closed" || status.error === null || this.#lost) return;
+    this.#lost = true;
+    const error = asCallgateError(status.error);
+    this.#end(error);
+    this.#onLost?.(error);
+  }
+
+  #end(error: CallgateError): void {
+    this.#replies.end(error);
+    this.#waits.end(error);
+  }
+
+  #whyUnavailable(): UnavailableDetail | null {
+    if (this.#closing) return "closed";
+    const { detail } = this.#embedded.gate.status();
+    if (detail === "running") return null;
+    return detail === "failed" ? "closed" : detail;
+  }
+
+  #unavailable(envelope: Envelope, detail: UnavailableDetail, cause?: Error): Proposed {
+    const { callId, tool } = envelope;
+    const text = typeof envelope.arguments === "string" ? envelope.arguments : "";
+    const problem = cause?.message ?? this.#embedded.gate.status().error?.message;
+    const policy = this.policyRevision;
+    const call = { callId, tool, arguments: text, detail, policy, problem };
+    return { decision: unavailable(call), event: null };
+  }
+
+  /** No answer came: refused where asking again is all there is to do, else the error itself. */
+  #unanswered(envelope: Envelope, error: CallgateError): Proposed {
+    const detail = this.#whyUnavailable();
+    if (error.code === "timeout") return this.#unavailable(envelope, detail ?? "timeout", error);
+    if (error.code === "closed" || detail !== null) {
+      return this.#unavailable(envelope, detail ?? "closed", error);
+    }
+    throw error;
+  }
+
+  async #callOf(decisionId: string): Promise<KnownCall | undefined> {
+    const known = this.#known.get(decisionId);
+    if (known !== undefined) return known;
+    return this.#search((record, place) => {
+      const event = record.events.find((one) => isDecision(one) && one.decisionId === decisionId);
+      return isDecision(event) ? knownCall(event, place) : undefined;
+    });
+  }
+
+  async #findHold(approvalId: string): Promise<KnownCall | undefined> {
+    return this.#search((record, place) => {
+      const event = record.events.find((one) => one.type === "held" && one.holdId === approvalId);
+      return event?.type === "held" ? knownCall(event, place) : undefined;
+    });
+  }
+
+  async #latestDecision(decisionId: string): Promise<DecisionEvent | undefined> {
+    const call = await this.#callOf(decisionId);
+    if (call === undefined) return undefined;
+    const record = await this.#read(() => readJournalRecord(this.#embedded, call.place));
+    const event = record?.events.find((one) => isDecision(one) && one.decisionId === decisionId);
+    return isDecision(event) ? event : undefined;
+  }
+
+  #search<T>(find: Parameters<typeof searchJournal<T>>[1]): Promise<T | undefined> {
+    return this.#read(() => searchJournal(this.#embedded, find));
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw new CallgateError("closed", "the gate is closed: open it again");
+    try {
+      return await read();
+    } catch (error) {
+      throw asCallgateError(error);
+    }
+  }
+}
+
+function isDecision(event: GateEvent | undefined): event is DecisionEvent {
+  return event?.type === "allowed" || event?.type === "refused" || event?.type === "held";
+}
+
+function reportOutcome(committed: CommittedRecord): ReportOutcome {
+  const event = committed.record.events[0];
+  if (event?.type === "result_recorded") return { recorded: true, status: event.status };
+  if (event?.type === "ignored") {
+    const { why } = event;
+    if (why === "already_reported" || why === "wrong_call") return { recorded: false, why };
+    return { recorded: false, why: "unknown_call" };
+  }
+  throw deadLetter(committed);
+}
+
+function verdictInput(
+  kind: "approve" | "deny",
+  call: KnownCall,
+  approvalId: string,
+  verdict: Verdict,
+): VerdictInput {
+  if (typeof verdict.by !== "string" || verdict.by === "") {
+    throw new CallgateError("invalid_input", "a verdict must say who gives it: pass `by`");
+  }
+  return {
+    type: "verdict",
+    kind,
+    tenantId: call.tenantId,
+    conversationId: call.conversationId,
+    approvalId,
+    decisionId: null,
+    outcome: null,
+    tier: null,
+    tool: null,
+    calls: null,
+    untilMs: null,
+    by: verdict.by,
+    reason: verdict.reason ?? null,
+  };
+}
+
+function verdictIgnored(event: GateEvent | undefined, approvalId: string): CallgateError {
+  if (event?.type !== "ignored") return unknownApproval(approvalId);
+  if (event.why === "reason_required") {
+    return new CallgateError(
+      "reason_required",
+      "the policy wants a reason with this approval: pass `reason`",
+    );
+  }
+  if (event.why === "self_approval") {
+    return new CallgateError(
+      "self_approval",
+      "an agent cannot approve its own call: `by` must be somebody else",
+    );
+  }
+  return unknownApproval(approvalId);
+}
+
+function unknownApproval(approvalId: string): CallgateError {
+  return new CallgateError(
+    "unknown_approval",
+    `no call is held under \`${approvalId}\`: it was answered, has expired, or was held anew`,
+  );
+}
+
+function unknownDecision(decisionId: string): CallgateError {
+  return new CallgateError(
+    "unknown_decision",
+    `there is no decision \`${decisionId}\` in the journal`,
+  );
+}
+
+function deadLetter({ record }: CommittedRecord): CallgateError {
+  const code = record.input.type === "quarantined" ? record.input.code : "internal_error";
+  return new CallgateError(
+    "dead_letter",
+    `the gate could not process the input (\`${code}\`): nothing was decided, and it lies in the dead letters`,
+  );
+}

@@ -1,0 +1,218 @@
+/**
+ * Tools that ask the gate before they run.
+ *
+ * G1 a handler runs for an allowed decision alone, and within this process once for each decision.
+ * G2 a write whose call id others may use again is claimed in the journal before its handler runs: who
+ *    finds it claimed does not run it.
+ * G3 an answer is given when its result is journaled.
+ */
+import { randomUUID } from "node:crypto";
+import type { CallAllowed, CallRefused } from "../core/events.ts";
+import {
+  type ExecutableCall,
+  type Execution,
+  type Executor,
+  type Handler,
+  NotRecordedError,
+} from "../executor/executor.ts";
+import { conversationKey } from "../runtime/partitioner.ts";
+import { CallgateError } from "./callgate-error.ts";
+import { notRun } from "./decision-view.ts";
+import type { GateClient, Proposed } from "./gate-client.ts";
+import type {
+  CallOptions,
+  CallRefusal,
+  Decision,
+  GuardContext,
+  ProposedCall,
+  ReportOutcome,
+} from "./gate-types.ts";
+import { valueOfText } from "./output-text.ts";
+import { refusedOf } from "./refused.ts";
+
+type NamedCall = ProposedCall & { readonly callId: string };
+
+/** One call through the gate. */
+type GuardedCall = {
+  readonly call: NamedCall;
+  readonly context: GuardContext;
+  readonly handler: Handler;
+  /** The caller named it, so it may be proposed again. */
+  readonly named: boolean;
+};
+
+export class Guard {
+  readonly #client: GateClient;
+  readonly #executor: Executor;
+  /** Answers under way, by decision. */
+  readonly #running = new Map<string, Promise<unknown>>();
+
+  constructor(client: GateClient, executor: Executor) {
+    this.#client = client;
+    this.#executor = executor;
+  }
+
+  /** @throws what the handler threw; CallgateError `invalid_input`, `time_limit`, `result_not_recorded`. */
+  async call(
+    tool: string,
+    handler: Handler,
+    args: object | string | undefined,
+    given: GuardContext & CallOptions,
+  ): Promise<unknown> {
+    const { callId, signal: _signal, onHeld: _onHeld, ...named } = given;
+    const guarded: GuardedCall = {
+      call: { ...named, callId: callId ?? randomUUID(), tool, arguments: args ?? {} },
+      context: given,
+      handler,
+      named: callId !== undefined,
+    };
+    const { decision, event } = await this.#decide(guarded);
+    if (event?.type === "allowed") return this.#once(guarded, decision, event);
+    if (event?.type === "refused" && isAnswered(event)) return answerOf(event);
+    return refusedOf(decision, refusalOf(decision));
+  }
+
+  async #decide(guarded: GuardedCall): Promise<Proposed> {
+    const { call, context } = guarded;
+    try {
+      const proposed = await this.#client.propose(call);
+      const { outcome, decisionId } = proposed.decision;
+      if (outcome !== "held" || context.onHeld !== "wait" || decisionId === undefined) {
+        return proposed;
+      }
+      const { signal } = context;
+      return await this.#client.awaitDecision(decisionId, signal === undefined ? {} : { signal });
+    } catch (error) {
+      if (context.signal?.aborted === true) throw error;
+      if (error instanceof CallgateError && error.code === "invalid_input") throw error;
+      return this.#client.unavailableFor(call, error);
+    }
+  }
+
+  #once(guarded: GuardedCall, decision: Decision, event: CallAllowed): Promise<unknown> {
+    const known = this.#running.get(event.decisionId);
+    if (known !== undefined) return known;
+    const answer = this.#run(guarded, decision, event);
+    this.#running.set(event.decisionId, answer);
+    const ended = (): void => {
+      this.#running.delete(event.decisionId);
+    };
+    answer.then(ended, ended);
+    return answer;
+  }
+
+  async #run(guarded: GuardedCall, decision: Decision, event: CallAllowed): Promise<unknown> {
+    const call = executableCall(decision, event);
+    if (call === null) return refusedOf(decision, this.#notRun(decision, "gate_unavailable"));
+    const repeatable = guarded.named || decision.repeated || event.approvalId !== null;
+    let claimed: ReportOutcome | undefined;
+    const claim = async (): Promise<boolean> => {
+      claimed = await this.#client.report(call.decisionId, { status: "started" });
+      return claimed.recorded;
+    };
+    const options = {
+      signal: guarded.context.signal,
+      claim: repeatable && !event.isRead ? claim : undefined,
+    };
+    try {
+      const execution = await this.#executor.run(call, guarded.handler, options);
+      if (execution.type === "not_claimed") return await this.#earlier(decision, call, claimed);
+      return this.#answer(execution, decision);
+    } catch (error) {
+      if (error instanceof NotRecordedError) return this.#unrecorded(error, decision);
+      if (claimed !== undefined || !(error instanceof CallgateError)) throw error;
+      // The claim got no answer, so nothing has run.
+      const proposed = this.#client.unavailableFor(guarded.call, error).decision;
+      return refusedOf(proposed, refusalOf(proposed));
+    }
+  }
+
+  #answer(execution: Execution, decision: Decision): unknown {
+    switch (execution.type) {
+      case "succeeded":
+        return execution.value;
+      case "failed":
+        throw execution.error;
+      case "unknown":
+        if (execution.why === "aborted") throw execution.reason;
+        throw timeLimit(decision);
+      case "not_executed":
+        if (execution.why === "aborted") throw execution.reason;
+        return refusedOf(decision, {
+          ...this.#notRun(decision, "gate_unavailable"),
+          detail: "timeout",
+        });
+      case "not_claimed":
+        return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
+    }
+  }
+
+  /** The call was started before: by a process that is gone, or by one that has reported. */
+  async #earlier(
+    decision: Decision,
+    call: ExecutableCall,
+    claimed: ReportOutcome | undefined,
+  ): Promise<unknown> {
+    const { decisionId } = call;
+    if (claimed?.recorded === false && claimed.why === "unknown_call") {
+      const stored = await this.#client.previousResult(decisionId);
+      if (stored?.status === "succeeded" && stored.whole) return stored.output;
+      if (stored?.status === "succeeded") {
+        return refusedOf(decision, this.#notRun(decision, "duplicate_call"));
+      }
+    }
+    const message = "the process that started it is gone";
+    await this.#client.report(decisionId, { status: "unknown", error: { message } });
+    return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
+  }
+
+  #unrecorded(error: NotRecordedError, decision: Decision): unknown {
+    const { execution, cause } = error;
+    if (execution.type === "not_executed") return this.#answer(execution, decision);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CallgateError(
+      "result_not_recorded",
+      `\`${decision.tool}\` ran, and its result could not be recorded: ${why}; the gate counts the ` +
+        "call as under way until it is reported or reconciled",
+      execution.type === "succeeded" ? { cause, output: execution.value } : { cause },
+    );
+  }
+
+  #notRun(decision: Decision, reason: CallRefusal["reason"]): CallRefusal {
+    return notRun(decision, reason, this.#client.policyRevision);
+  }
+}
+
+function isAnswered(event: CallRefused): boolean {
+  return event.answered !== null && event.refusal.reason === "duplicate_call";
+}
+
+function answerOf({ refusal }: CallRefused): unknown {
+  const { previousResult } = refusal;
+  if (previousResult === null || !("inline" in previousResult)) return undefined;
+  return valueOfText(previousResult.inline);
+}
+
+function refusalOf(decision: Decision): CallRefusal {
+  return decision.refusal ?? notRun(decision, "gate_unavailable", "");
+}
+
+function timeLimit({ tool, timeLimitMs }: Decision): CallgateError {
+  return new CallgateError(
+    "time_limit",
+    `\`${tool}\` ran longer than its ${timeLimitMs} ms and was given up: whether it took effect is not ` +
+      "known; set `time_limit_ms` of the tool in the policy if it needs more",
+  );
+}
+
+/** Null where the key cannot be made: the call was decided under another secret. */
+function executableCall(decision: Decision, event: CallAllowed): ExecutableCall | null {
+  const { idempotencyKey } = decision;
+  if (idempotencyKey === undefined) return null;
+  const { decisionId, callId, tool, isRead, notAfterMs, timeLimitMs } = event;
+  return {
+    ...{ decisionId, callId, tool, isRead, notAfterMs, timeLimitMs, idempotencyKey },
+    conversation: conversationKey(event.tenantId, event.conversationId),
+    arguments: decision.arguments ?? {},
+  };
+}

@@ -1,0 +1,28 @@
+const EVERY_MS = 250;
+
+/**
+ * Keeps the process alive while somebody waits for an answer, and looks for answers that are overdue.
+ * Neither the log nor the gate does: a gate that nobody waits for must not keep a program from ending.
+ */
+export class KeepAlive {
+  readonly #look: () => void;
+  #waiting = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param look called every now and then while something is waited for. */
+  constructor(look: () => void) {
+    this.#look = look;
+  }
+
+  begin(): void {
+    this.#waiting += 1;
+    this.#timer ??= setInterval(this.#look, EVERY_MS);
+  }
+
+  end(): void {
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

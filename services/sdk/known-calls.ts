@@ -1,0 +1,94 @@
+/**
+ * Where the decisions of late lie in the journal: so that a report, a verdict or a question that names
+ * only an id finds its conversation without reading the journal. A cache: what is not in it is searched
+ * for there.
+ */
+import type { DecisionEvent, GateEvent } from "../core/events.ts";
+import type { CommittedRecord } from "../runtime/journal.ts";
+
+const CALLS_MAX = 50_000;
+
+/** Where a record of the journal is. */
+export type JournalPlace = { readonly partition: number; readonly offset: number };
+
+export type KnownCall = {
+  readonly decisionId: string;
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly isRead: boolean;
+  readonly outcome: DecisionEvent["type"];
+  /** Of the latest decision. */
+  readonly place: JournalPlace;
+  /** Of the latest result that tells how the call ended. */
+  readonly result: JournalPlace | null;
+};
+
+export class KnownCalls {
+  /** In the order of the latest change. */
+  readonly #calls = new Map<string, KnownCall>();
+  /** Holds that wait, by approval id. */
+  readonly #holds = new Map<string, string>();
+
+  get(decisionId: string): KnownCall | undefined {
+    return this.#calls.get(decisionId);
+  }
+
+  /** The call that waits under this approval id. */
+  held(approvalId: string): KnownCall | undefined {
+    const decisionId = this.#holds.get(approvalId);
+    return decisionId === undefined ? undefined : this.#calls.get(decisionId);
+  }
+
+  committed(records: readonly CommittedRecord[], partition: number): void {
+    for (const { offset, record } of records) {
+      for (const event of record.events) this.learn(event, { partition, offset });
+    }
+  }
+
+  learn(event: GateEvent, place: JournalPlace): void {
+    switch (event.type) {
+      case "allowed":
+      case "refused":
+      case "held":
+        this.#decided(event, place);
+        return;
+      case "result_recorded":
+        if (event.status !== "started") this.#reported(event.decisionId, place);
+        return;
+      case "repeated":
+      case "outcome_unknown":
+      case "reconciled":
+      case "ignored":
+        return;
+    }
+  }
+
+  #decided(event: DecisionEvent, place: JournalPlace): void {
+    if (event.approvalId !== null) this.#holds.delete(event.approvalId);
+    if (event.type === "held") this.#holds.set(event.holdId, event.decisionId);
+    this.#put(knownCall(event, place));
+  }
+
+  #reported(decisionId: string, result: JournalPlace): void {
+    const call = this.#calls.get(decisionId);
+    if (call !== undefined) this.#put({ ...call, result });
+  }
+
+  #put(call: KnownCall): void {
+    this.#calls.delete(call.decisionId);
+    this.#calls.set(call.decisionId, call);
+    if (this.#calls.size <= CALLS_MAX) return;
+    for (const oldest of this.#calls.keys()) {
+      this.#calls.delete(oldest);
+      return;
+    }
+  }
+}
+
+export function knownCall(event: DecisionEvent, place: JournalPlace): KnownCall {
+  const { decisionId, tenantId, conversationId, callId, tool, isRead, type: outcome } = event;
+  const name = { decisionId, tenantId, conversationId, callId, tool, isRead };
+  return { ...name, outcome, place, result: null };
+}

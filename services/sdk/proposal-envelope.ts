@@ -1,0 +1,49 @@
+import { randomUUID } from "node:crypto";
+import { type Envelope, proposalProblem } from "../adapters/avro/proposal.ts";
+import { GREATEST_MAX_BYTES } from "../core/canonical/limits.ts";
+import { argumentText } from "./argument-text.ts";
+import { CallgateError } from "./callgate-error.ts";
+import type { ProposedCall } from "./gate-types.ts";
+
+const DEFAULT_TENANT = "default";
+
+/**
+ * What the program says, as it goes to the gate. What the *model* may get wrong (the tool's name, the
+ * arguments' text) passes: the gate refuses it, so that the model hears of it.
+ *
+ * @throws CallgateError `invalid_input` for what the program got wrong.
+ */
+export function proposalEnvelope(call: ProposedCall): Envelope {
+  if (typeof call.tool !== "string") throw invalid("`tool` must be text");
+  const envelope: Envelope = {
+    tenantId: call.tenantId ?? DEFAULT_TENANT,
+    conversationId: call.conversationId,
+    callId: call.callId ?? randomUUID(),
+    agentId: call.agentId ?? null,
+    turn: countText("turn", call.turn),
+    step: countText("step", call.step),
+    tool: call.tool,
+    arguments: bounded(argumentText(call.tool, call.arguments)),
+    assistantText: call.assistantText ?? null,
+    estimatedCost: call.estimatedCost ?? null,
+    confirmation: call.confirmation ?? null,
+  };
+  const problem = proposalProblem({ ...envelope, tool: "named" });
+  if (problem !== undefined) throw invalid(problem);
+  return envelope;
+}
+
+function countText(field: string, value: string | number | undefined): string | null {
+  if (value === undefined || typeof value === "string") return value ?? null;
+  if (Number.isSafeInteger(value)) return String(value);
+  throw invalid(`\`${field}\` must be text or a whole number`);
+}
+
+/** Longer than any policy allows is refused as `too_large` whatever comes after; the log need not hold it. */
+function bounded(text: string): string {
+  return text.length <= GREATEST_MAX_BYTES ? text : text.slice(0, GREATEST_MAX_BYTES + 1);
+}
+
+function invalid(problem: string): CallgateError {
+  return new CallgateError("invalid_input", `the call cannot be proposed: ${problem}`);
+}

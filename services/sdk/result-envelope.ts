@@ -1,0 +1,59 @@
+import { sha256Hex } from "../core/hash.ts";
+import type { ResultInput } from "../core/inputs.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { CallReport } from "./gate-types.ts";
+import type { KnownCall } from "./known-calls.ts";
+import { cutToBytes, textOfValue, utf8Length } from "./output-text.ts";
+
+/** As the core digests outputs: one that was cut compares equal to itself whole. */
+const OUTPUT_TAG = "callgate.output.v1";
+
+const ERROR_CHARACTERS = 4_096;
+
+/** @param outputBytes how much of an output the policy keeps. */
+export function resultEnvelope(
+  call: KnownCall,
+  report: CallReport,
+  outputBytes: number,
+): ResultInput {
+  const { tenantId, conversationId, callId, decisionId } = call;
+  return {
+    type: "result",
+    ...{ tenantId, conversationId, callId, decisionId },
+    status: report.status,
+    ...outputOf(call, report.output, outputBytes),
+    error: errorOf(report),
+    durationMs: report.durationMs === undefined ? null : Math.max(0, Math.round(report.durationMs)),
+    cost: report.cost ?? null,
+  };
+}
+
+type SentOutput = Pick<ResultInput, "output" | "outputDigest" | "outputBytes">;
+
+/**
+ * Of a read, no more is sent than is kept: what is larger runs again. A write cannot run again to be
+ * looked at, so more of it is sent, and a refusal refers to it.
+ */
+function outputOf(call: KnownCall, output: unknown, outputBytes: number): SentOutput {
+  const { text, faithful } = textOfValue(output);
+  if (text === null) return { output: null, outputDigest: null, outputBytes: null };
+  const bytes = utf8Length(text);
+  const bytesMax = call.isRead ? outputBytes : LIMITS.outputBytesMax;
+  const digest = (): string => sha256Hex(OUTPUT_TAG, text);
+  // A read whose output cannot be given back as it was is not to be answered from memory.
+  if (call.isRead && !faithful) return { output: null, outputDigest: digest(), outputBytes: bytes };
+  if (bytes <= bytesMax) return { output: text, outputDigest: null, outputBytes: bytes };
+  return { output: cutToBytes(text, bytesMax), outputDigest: digest(), outputBytes: bytes };
+}
+
+function errorOf({ status, error }: CallReport): ResultInput["error"] {
+  if (error === undefined) {
+    return status === "failed" ? { code: null, message: "", retryable: null } : null;
+  }
+  const { message, code, retryable } = error;
+  return {
+    code: code ?? null,
+    message: String(message).slice(0, ERROR_CHARACTERS),
+    retryable: retryable ?? null,
+  };
+}

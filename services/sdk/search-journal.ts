@@ -1,0 +1,76 @@
+/** Finds in the journal what memory does not have (any more), newest first. */
+import type { JournalRecord } from "../runtime/journal.ts";
+import type { Codec, Log } from "../runtime/ports.ts";
+import { JOURNAL_TOPIC } from "../runtime/topics.ts";
+import type { JournalPlace } from "./known-calls.ts";
+
+const WINDOW_RECORDS = 1_000;
+const WINDOW_BYTES = 64 * 1024 * 1024;
+
+export type Journal = { readonly log: Log; readonly codec: Codec };
+
+export async function readJournalRecord(
+  { log, codec }: Journal,
+  { partition, offset }: JournalPlace,
+): Promise<JournalRecord | undefined> {
+  const limits = { recordsMax: 1, bytesMax: 1 };
+  const { records } = await log.read(JOURNAL_TOPIC, partition, offset, limits);
+  const found = records[0];
+  if (found === undefined || found.offset !== offset || found.value === null) return undefined;
+  return codec.decodeJournal(found.value);
+}
+
+/** The newest finding of each partition that `find` gives; the first there is. */
+export async function searchJournal<T>(
+  journal: Journal,
+  find: (record: JournalRecord, place: JournalPlace) => T | undefined,
+): Promise<T | undefined> {
+  for (let partition = 0; partition < journal.log.partitions; partition += 1) {
+    const found = await searchPartition(journal, partition, find);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function searchPartition<T>(
+  journal: Journal,
+  partition: number,
+  find: (record: JournalRecord, place: JournalPlace) => T | undefined,
+): Promise<T | undefined> {
+  const { log } = journal;
+  const start = await log.startOffset(JOURNAL_TOPIC, partition);
+  let end = await log.endOffset(JOURNAL_TOPIC, partition);
+  while (end > start) {
+    const from = Math.max(start, end - WINDOW_RECORDS);
+    for (const { record, place } of await readWindow(journal, partition, from, end)) {
+      const found = find(record, place);
+      if (found !== undefined) return found;
+    }
+    end = from;
+  }
+  return undefined;
+}
+
+type Entry = { readonly record: JournalRecord; readonly place: JournalPlace };
+
+/** Newest first. */
+async function readWindow(
+  { log, codec }: Journal,
+  partition: number,
+  from: number,
+  end: number,
+): Promise<readonly Entry[]> {
+  const entries: Entry[] = [];
+  const limits = { recordsMax: WINDOW_RECORDS, bytesMax: WINDOW_BYTES };
+  let offset = from;
+  while (offset < end) {
+    const { records, nextOffset } = await log.read(JOURNAL_TOPIC, partition, offset, limits);
+    if (nextOffset <= offset) break;
+    for (const { offset: at, value } of records) {
+      if (at >= end || value === null) continue;
+      entries.push({ record: codec.decodeJournal(value), place: { partition, offset: at } });
+    }
+    offset = nextOffset;
+  }
+  return entries.reverse();
+}
