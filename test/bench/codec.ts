@@ -1,5 +1,4 @@
 // What one record costs: `npx tsx test/bench/codec.ts` prints microseconds for each operation.
-import { pathToFileURL } from "node:url";
 import { createAvroCodec } from "../../services/adapters/avro/codec.ts";
 import {
   journalOf,
@@ -10,20 +9,13 @@ import {
   SAMPLE_RESULT,
   SAMPLE_SECRETS,
 } from "../support/avro/samples.ts";
-
-export type CodecRow = {
-  readonly operation: string;
-  readonly bytes: number;
-  /** Median and best of the rounds, in microseconds. */
-  readonly medianMicros: number;
-  readonly bestMicros: number;
-};
+import { type BenchRow, percentile } from "./bench-row.ts";
 
 const ROUNDS = 15;
 const ROUND_OPERATIONS = 20_000;
 const NANOS_PER_MICRO = 1_000;
 
-function measure(operation: string, bytes: number, run: () => unknown): CodecRow {
+function measure(operation: string, bytes: number, run: () => unknown): BenchRow {
   const rounds: number[] = [];
   let sink: unknown;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -33,17 +25,18 @@ function measure(operation: string, bytes: number, run: () => unknown): CodecRow
     rounds.push(nanos / ROUND_OPERATIONS / NANOS_PER_MICRO);
   }
   if (sink === undefined) throw new Error(`${operation} gave nothing`);
-  rounds.sort((a, b) => a - b);
+  const micros = Float64Array.from(rounds).sort();
+  const best = micros[0]?.toFixed(2);
   return {
-    operation,
-    bytes,
-    medianMicros: rounds[Math.floor(ROUNDS / 2)] ?? 0,
-    bestMicros: rounds[0] ?? 0,
+    name: `codec: ${operation}`,
+    unit: "µs",
+    p50: percentile(micros, 0.5),
+    note: `${bytes} bytes; best of ${ROUNDS} rounds ${best}`,
   };
 }
 
 /** One row for each operation on the way of a call, with records of ordinary size. */
-export function benchCodec(): readonly CodecRow[] {
+export function benchCodec(): readonly BenchRow[] {
   const codec = createAvroCodec({ secrets: SAMPLE_SECRETS });
   const journal = journalOf(PLAIN_PROPOSAL, [PLAIN_ALLOWED]);
   const refusedJournal = journalOf(PLAIN_PROPOSAL, [REFUSED]);
@@ -82,9 +75,8 @@ export function benchCodec(): readonly CodecRow[] {
   ];
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  for (const row of benchCodec()) {
-    const micros = `${row.medianMicros.toFixed(2)} µs (best ${row.bestMicros.toFixed(2)})`;
-    console.log(`${row.operation.padEnd(30)} ${String(row.bytes).padStart(5)} B  ${micros}`);
+if (process.argv[1]?.match(/codec\.[jt]s$/)) {
+  for (const { name, p50, unit, note } of benchCodec()) {
+    console.log(`${name.padEnd(38)} ${p50.toFixed(2).padStart(6)} ${unit}  (${note})`);
   }
 }

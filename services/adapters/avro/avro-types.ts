@@ -40,7 +40,7 @@ type LongTap = { readLong(): number; writeLong(value: number): void };
 const LongType = avro.types.LongType as unknown as new () => Type;
 
 /** Whole numbers up to here keep their value and sign in the library's arithmetic; beyond, not all do. */
-const EXACT_MAX = 2 ** 52 - 1;
+export const EXACT_MAX = 2 ** 52 - 1;
 
 function isExact(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(value as number) <= EXACT_MAX;

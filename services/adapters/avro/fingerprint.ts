@@ -13,7 +13,7 @@ const TABLE: readonly bigint[] = Array.from({ length: BYTE_VALUES }, (_, byte) =
 });
 
 /** CRC-64-AVRO of bytes, as the eight bytes that stand in a record: least significant first. */
-export function crc64Avro(bytes: Uint8Array): Uint8Array {
+function crc64Avro(bytes: Uint8Array): Uint8Array {
   let crc = EMPTY;
   for (const byte of bytes) {
     crc = (crc >> 8n) ^ (TABLE[Number((crc ^ BigInt(byte)) & 0xffn)] ?? 0n);

@@ -6,6 +6,7 @@ import {
   conversationProblem,
   costProblem,
   idProblem,
+  optionalIdProblem,
   shownTool,
   toolProblem,
 } from "./input-rules.ts";
@@ -135,10 +136,10 @@ export function proposalProblem(envelope: Envelope): string | undefined {
 function envelopeProblem(envelope: Envelope): string | undefined {
   return (
     toolProblem(envelope.tool) ??
-    idProblem("agentId", envelope.agentId) ??
-    idProblem("turn", envelope.turn) ??
-    idProblem("step", envelope.step) ??
-    idProblem("confirmation", envelope.confirmation) ??
+    optionalIdProblem("agentId", envelope.agentId) ??
+    optionalIdProblem("turn", envelope.turn) ??
+    optionalIdProblem("step", envelope.step) ??
+    optionalIdProblem("confirmation", envelope.confirmation) ??
     costProblem(envelope.estimatedCost)
   );
 }
@@ -146,7 +147,7 @@ function envelopeProblem(envelope: Envelope): string | undefined {
 /** A rejected proposal keeps what names it, and of the rest only what is in order. */
 function rejectedInput(envelope: Envelope, rejected: EnvelopeRejection): ProposalInput {
   const sound = (field: string, text: string | null) =>
-    idProblem(field, text) === undefined ? text : null;
+    optionalIdProblem(field, text) === undefined ? text : null;
   return {
     ...acceptable(envelope),
     agentId: sound("agentId", envelope.agentId),

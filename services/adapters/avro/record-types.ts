@@ -36,7 +36,7 @@ const HIGH_AT = FRAME.prefixLength - 4;
 const CHUNK_BYTES = 64 * 1024;
 
 /** Bytes of the chunk in use, shared by all schemas of a codec. */
-export class ByteArena {
+class ByteArena {
   private chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   private at = 0;
 
@@ -56,7 +56,7 @@ export class ByteArena {
 }
 
 /** One schema: writes with the present version, reads every released one. */
-export class RecordType {
+class RecordType {
   readonly schemaName: SchemaName;
   private readonly type: Type;
   private readonly prefix: Buffer;

@@ -42,10 +42,10 @@ const nullable = <T>(value: Arbitrary<T>): Arbitrary<T | null> => fc.option(valu
 const list = <T>(value: Arbitrary<T>): Arbitrary<T[]> => fc.array(value, { maxLength: 4 });
 
 /** Printable ASCII, as ids are. */
-export const id = fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 40 });
+const id = fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 40 });
 const tenantId = id.map((each) => each.replaceAll("/", "-"));
 
-export const money: Arbitrary<Money> = record({
+const money: Arbitrary<Money> = record({
   microUnits: size,
   currency: fc.constantFrom("EUR", "USD", "JPY"),
 });

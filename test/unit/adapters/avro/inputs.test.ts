@@ -112,6 +112,12 @@ describe("a proposal", () => {
     expect(proposalProblem(SAMPLE_PROPOSAL)).toBeUndefined();
     expect(proposalProblem({ ...SAMPLE_PROPOSAL, callId: "" })).toMatch(/callId/);
     expect(proposalProblem({ ...SAMPLE_PROPOSAL, step: "" })).toMatch(/step/);
+    const untyped = (change: object) => proposalProblem({ ...SAMPLE_PROPOSAL, ...change });
+    expect(untyped({ conversationId: undefined })).toMatch(/conversationId/);
+    expect(untyped({ tenantId: 7 })).toMatch(/tenantId/);
+    expect(untyped({ tool: null })).toMatch(/tool/);
+    expect(untyped({ estimatedCost: { microUnits: 2 ** 52, currency: "EUR" } })).toMatch(/micro/);
+    expect(untyped({ estimatedCost: { microUnits: 0.5, currency: "EUR" } })).toMatch(/micro/);
   });
 });
 
