@@ -1,5 +1,5 @@
 /** What every command is given, and what they have in common. */
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 
@@ -10,12 +10,11 @@ export interface Cli {
 }
 
 /** `--policy P`, once or more: several files are merged. */
-export function addPolicyOption(command: Command): Command {
-  return command.requiredOption(
-    "-p, --policy <file>",
-    "policy file; several are merged",
-    (path: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), path],
-  );
+export function addPolicyOption(command: Command, need?: "optional"): Command {
+  const option = new Option("-p, --policy <file>", "policy file; several are merged")
+    .argParser((path: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), path])
+    .makeOptionMandatory(need !== "optional");
+  return command.addOption(option);
 }
 
 export function addJsonOption(command: Command): Command {
@@ -28,8 +27,4 @@ export function choiceOption(
   choices: readonly string[],
 ): Option {
   return new Option(flags, description).choices([...choices]);
-}
-
-export function wrongArgument(message: string): InvalidArgumentError {
-  return new InvalidArgumentError(message);
 }

@@ -2,6 +2,7 @@
  * Recorded conversations: one JSON object a line, of which `id`, `calls[].tool` and `calls[].args`
  * are required. Everything else is optional, and null counts as absent.
  */
+import { placeOfJsonError } from "../output/json-problem.ts";
 
 export interface RecordedCall {
   readonly tool: string;
@@ -28,7 +29,7 @@ export type ParsedRecording =
   | {
       readonly ok: false;
       readonly problem: string;
-      /** From 1; null where the parser did not say. */
+      /** From 1; null where it is JSON, and not a conversation. */
       readonly column: number | null;
     };
 
@@ -38,18 +39,28 @@ export function parseRecording(line: string): ParsedRecording {
     return { ok: true, conversation: conversationOf(JSON.parse(line)) };
   } catch (error) {
     if (error instanceof WrongRecording) return { ok: false, problem: error.message, column: null };
-    if (error instanceof SyntaxError) return notJson(error);
+    if (error instanceof SyntaxError) return notJson(line, error);
     throw error;
   }
 }
 
-function notJson({ message }: SyntaxError): ParsedRecording {
-  const position = /\bposition (\d+)/.exec(message)?.[1];
-  return {
-    ok: false,
-    problem: `the line is not one JSON value (${message})`,
-    column: position === undefined ? null : Number(position) + 1,
-  };
+export type ParsedCall =
+  | { readonly ok: true; readonly call: RecordedCall }
+  | { readonly ok: false; readonly problem: string };
+
+/** One call by itself. */
+export function parseRecordedCall(json: unknown): ParsedCall {
+  try {
+    return { ok: true, call: callOf(json, "call") };
+  } catch (error) {
+    if (error instanceof WrongRecording) return { ok: false, problem: error.message };
+    throw error;
+  }
+}
+
+function notJson(line: string, error: SyntaxError): ParsedRecording {
+  const { column } = placeOfJsonError(line, error);
+  return { ok: false, problem: `the line is not one JSON value (${error.message})`, column };
 }
 
 class WrongRecording extends Error {}

@@ -48,18 +48,13 @@ export function replayConversation(
   policy: ReplayPolicy,
   options: ReplayOptions,
 ): readonly ReplayedCall[] {
-  const run = new Run(policy, options);
+  const run = new ConversationRun(policy, options);
   const times = gateTimes(calls);
-  const replayed = calls.map((call, index) => {
-    if (index > 0 && !issuedTogether(calls[index - 1], call)) run.reportResults();
-    return run.propose(call, index, times[index] ?? 0);
-  });
-  run.reportResults();
-  return replayed;
+  return calls.map((call, index) => run.propose(call, calls[index - 1], index, times[index] ?? 0));
 }
 
 /** The state of one conversation while it is replayed. */
-class Run {
+export class ConversationRun {
   readonly #policy: ReplayPolicy;
   readonly #options: ReplayOptions;
   #state: ConversationState | undefined;
@@ -72,9 +67,14 @@ class Run {
     this.#options = options;
   }
 
-  propose(call: RecordedCall, index: number, atMs: number): ReplayedCall {
-    this.#nowMs = atMs;
-    this.#tick();
+  /** `before`: the call before this one, which tells whether a new step begins. */
+  propose(
+    call: RecordedCall,
+    before: RecordedCall | undefined,
+    index: number,
+    atMs: number,
+  ): ReplayedCall {
+    this.stateBefore(call, before, atMs);
     const proposal = proposalOf(call, index);
     const decision = decisionIn(this.#decide(proposal, this.#policy.enforced));
     const stop = decision.type === "refused" && stops(decision);
@@ -83,7 +83,19 @@ class Run {
     return { call, index, decision, stop };
   }
 
-  reportResults(): void {
+  /** What the gate knows when the call arrives: the results of the step before are in. */
+  stateBefore(
+    call: RecordedCall,
+    before: RecordedCall | undefined,
+    atMs: number,
+  ): ConversationState | undefined {
+    if (!issuedTogether(before, call)) this.#reportResults();
+    this.#nowMs = atMs;
+    this.#tick();
+    return this.#state;
+  }
+
+  #reportResults(): void {
     for (const { call, index, decisionId } of this.#ran) {
       this.#evolve(this.#decide(resultOf(call, index, decisionId), this.#policy.enforced));
     }
@@ -178,7 +190,7 @@ function stops({ raised, refusal }: CallRefused): boolean {
   return raised !== null && (raised.userInput || raised.ended !== null);
 }
 
-function proposalOf(call: RecordedCall, index: number): ProposalInput {
+export function proposalOf(call: RecordedCall, index: number): ProposalInput {
   return {
     type: "proposal",
     tenantId: TENANT,

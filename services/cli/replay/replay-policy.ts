@@ -1,9 +1,13 @@
+import { compilePolicy } from "../../core/policy/compile-policy.ts";
 import { capabilities } from "../../gate/capabilities.ts";
-import type { OpenedPolicy } from "../policy/open-policy.ts";
-import { compileLoaded } from "../policy/open-policy.ts";
+import type { GatePolicy } from "../../gate/gate-policy.ts";
 import type { ReplayPolicy } from "./replay-conversation.ts";
 
-export function replayPolicy({ loaded, compiled }: OpenedPolicy): ReplayPolicy {
-  const shadow = { ...loaded.document, mode: "shadow" } as const;
-  return { enforced: compiled, shadowed: compileLoaded(loaded, shadow, capabilities) };
+export function replayPolicy({ document, compiled }: GatePolicy): ReplayPolicy {
+  const shadow = { ...document, mode: "shadow" } as const;
+  const { revision, keyId } = compiled;
+  const shadowed = compilePolicy(shadow, capabilities, { revision, keyId });
+  // It compiled with `mode` as written, and `mode` changes nothing that could be wrong.
+  if (!shadowed.ok) throw new Error("the policy does not compile in `mode: shadow`");
+  return { enforced: compiled, shadowed: shadowed.policy };
 }

@@ -1,0 +1,85 @@
+import type { Command } from "commander";
+import type { ImportFormat } from "../policy/import/import-tools.ts";
+import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
+
+const FORMATS = ["tools", "mcp", "openai", "anthropic"] as const satisfies readonly ImportFormat[];
+
+interface ImportOptions {
+  readonly format: ImportFormat;
+  readonly out?: string;
+  readonly trusted?: true;
+  readonly json?: true;
+}
+
+interface LintOptions {
+  readonly policy?: readonly string[];
+  readonly json?: true;
+}
+
+interface ExplainOptions {
+  readonly policy: readonly string[];
+  readonly call?: string;
+  readonly conversation?: string;
+  readonly json?: true;
+}
+
+export function addPolicy(program: Command, cli: Cli): void {
+  const policy = program.command("policy").description("make, check and explain policies");
+  addImport(policy, cli);
+  addLint(policy, cli);
+  addExplain(policy, cli);
+}
+
+function addImport(policy: Command, cli: Cli): void {
+  const command = policy
+    .command("import")
+    .description("make a policy of tool definitions; it goes to stdout, notes go to stderr")
+    .argument("<file...>", "JSON files with tool definitions")
+    .addOption(
+      choiceOption("-f, --format <format>", "format of the files", FORMATS).makeOptionMandatory(),
+    )
+    .option("-o, --out <file>", "write the policy to a file")
+    .option("--trusted", "mcp: believe the server's `readOnlyHint`");
+  addJsonOption(command).action(async (files: string[], options: ImportOptions) => {
+    const { runImport } = await import("../policy/run-import.ts");
+    const { format, out } = options;
+    const trusted = options.trusted === true;
+    const json = options.json === true;
+    cli.end(await runImport(files, { format, out, trusted, json }, cli.terminal));
+  });
+}
+
+function addLint(policy: Command, cli: Cli): void {
+  const command = policy
+    .command("lint")
+    .description("look for what a policy says and its author may not have meant; exits 1 if any")
+    .argument("[file...]", "policy files, merged; the same as --policy");
+  addJsonOption(addPolicyOption(command, "optional")).action(
+    async (files: string[], options: LintOptions) => {
+      const paths = [...files, ...(options.policy ?? [])];
+      if (paths.length === 0) command.error("error: no policy file was given: name one");
+      const { runLint } = await import("../policy/run-lint.ts");
+      cli.end(await runLint(paths, options.json === true, cli.terminal));
+    },
+  );
+}
+
+function addExplain(policy: Command, cli: Cli): void {
+  const command = policy
+    .command("explain")
+    .description("show what every check says of one call, and by which line of the policy")
+    .option("-c, --call <json>", 'the call, {"tool": "…", "args": {…}}; - reads it from stdin')
+    .option(
+      "--conversation <file>",
+      "recorded conversation that came before; without --call its last call is explained",
+    );
+  addJsonOption(addPolicyOption(command)).action(async (options: ExplainOptions) => {
+    const { call, conversation, policy: paths } = options;
+    if (call === undefined && conversation === undefined) {
+      command.error("error: nothing to explain: give --call or --conversation");
+    }
+    const { runExplain } = await import("../explain/run-explain.ts");
+    const json = options.json === true;
+    cli.end(await runExplain({ policy: paths, call, conversation, json }, cli.terminal));
+  });
+}

@@ -1,0 +1,153 @@
+/** One call through every check: what each looked at, what it found, and where the policy says so. */
+import { decide } from "../../core/decide/decide.ts";
+import type { DecisionEvent, Notice } from "../../core/events.ts";
+import type { ProposalInput } from "../../core/inputs.ts";
+import type { CompiledTool } from "../../core/policy/compiled.ts";
+import type { PolicySource } from "../../core/policy/document.ts";
+import type { Mode, ReasonCode } from "../../core/reasons.ts";
+import type { ConversationState } from "../../core/state/state.ts";
+import type { ReplayPolicy } from "../replay/replay-conversation.ts";
+import { CHECK_ROWS, type CheckRow, type Looked } from "./check-rows.ts";
+
+/**
+ * passes: nothing fired. decides: this reason refuses or holds the call. would refuse: it fired as
+ * well, after the one that decided. warns, shadow: it fired in that mode. off: nobody looks.
+ */
+export type CheckResult = "passes" | "decides" | "would refuse" | "warns" | "shadow" | "off";
+
+export interface ExplainedCheck {
+  readonly number: string;
+  readonly check: string;
+  readonly result: CheckResult;
+  /** The reason that fired, or null. */
+  readonly reason: ReasonCode | null;
+  /** What the check looked at. */
+  readonly value: string;
+  /** `file:line:column` of the rule, or why there is none. */
+  readonly place: string;
+  readonly rule: string;
+}
+
+export interface Explanation {
+  readonly tool: string;
+  readonly isRead: boolean;
+  readonly outcome: DecisionEvent["type"];
+  readonly reason: string | null;
+  /** What the model is told. */
+  readonly message: string | null;
+  readonly checks: readonly ExplainedCheck[];
+}
+
+interface Explained {
+  readonly decision: DecisionEvent;
+  /** Everything that would fire if nothing were enforced. */
+  readonly fired: readonly Notice[];
+  readonly tool: CompiledTool;
+  readonly source: PolicySource;
+}
+
+export function explainCall(
+  state: ConversationState | undefined,
+  proposal: ProposalInput,
+  policy: ReplayPolicy,
+  source: PolicySource,
+  nowMs: number,
+): Explanation {
+  const [decision] = decide(state, proposal, policy.enforced, nowMs);
+  const [unenforced] = decide(state, proposal, policy.shadowed, nowMs);
+  if (!isDecision(decision) || !isDecision(unenforced)) {
+    throw new Error("a new proposal gave no decision");
+  }
+  const tool = policy.enforced.tool(proposal.tool);
+  const looked: Looked = { state, proposal, policy: policy.enforced, tool, nowMs, unenforced };
+  const explained = { decision, fired: unenforced.shadow, tool, source };
+  return {
+    tool: proposal.tool,
+    isRead: decision.isRead,
+    outcome: decision.type,
+    reason: reasonOf(decision),
+    message: messageOf(decision),
+    checks: CHECK_ROWS.map((row) => explainRow(row, looked, explained)),
+  };
+}
+
+function isDecision(event: { readonly type: string } | undefined): event is DecisionEvent {
+  return event?.type === "allowed" || event?.type === "refused" || event?.type === "held";
+}
+
+function explainRow(row: CheckRow, looked: Looked, explained: Explained): ExplainedCheck {
+  const { decision, fired, tool, source } = explained;
+  const decisive = reasonOf(decision);
+  const decides = row.reasons.find((reason) => reason === decisive);
+  const notice = fired.find(({ reason }) => row.reasons.includes(reason));
+  const reason = decides ?? notice?.reason ?? null;
+  const rule = decides === undefined ? (notice?.rule ?? row.rule(tool)) : ruleOf(decision);
+  return {
+    number: row.number,
+    check: row.name,
+    result: resultOf(row, reason, decides !== undefined, tool),
+    reason,
+    value: row.value(looked),
+    place: placeOfRule(rule, source),
+    rule,
+  };
+}
+
+function resultOf(
+  row: CheckRow,
+  reason: ReasonCode | null,
+  decides: boolean,
+  tool: CompiledTool,
+): CheckResult {
+  if (decides) return "decides";
+  if (reason !== null) return RESULT_OF_MODE[tool.modes[reason]];
+  return row.reasons.every((code) => tool.modes[code] === "off") ? "off" : "passes";
+}
+
+const RESULT_OF_MODE: Readonly<Record<Mode, CheckResult>> = {
+  enforce: "would refuse",
+  warn: "warns",
+  shadow: "shadow",
+  off: "off",
+};
+
+function reasonOf(decision: DecisionEvent): string | null {
+  switch (decision.type) {
+    case "allowed":
+      return null;
+    case "held":
+      return "approval_required";
+    case "refused":
+      return decision.refusal.reason;
+  }
+}
+
+function messageOf(decision: DecisionEvent): string | null {
+  switch (decision.type) {
+    case "allowed":
+      return null;
+    case "held":
+      return decision.message;
+    case "refused":
+      return decision.refusal.message;
+  }
+}
+
+function ruleOf(decision: DecisionEvent): string {
+  switch (decision.type) {
+    case "allowed":
+      return "";
+    case "held":
+      return decision.rule;
+    case "refused":
+      return decision.refusal.rule;
+  }
+}
+
+/** What nobody wrote comes from the preset; what no policy can change comes from the gate. */
+function placeOfRule(rule: string, source: PolicySource): string {
+  if (rule === "gate") return "always";
+  const at = source.locate(rule);
+  if (at === null || at.path === "") return "preset";
+  return `${at.file}:${at.line}:${at.column}`;
+}

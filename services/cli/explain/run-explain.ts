@@ -1,0 +1,126 @@
+/** `callgate policy explain`: one call, every check, the value it looked at and the policy's line. */
+import { createInterface } from "node:readline";
+import { usageError } from "../output/cli-error.ts";
+import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { printable } from "../output/printable.ts";
+import { parseJson } from "../output/read-json.ts";
+import type { Style } from "../output/style.ts";
+import { textTable } from "../output/table.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { openPolicy } from "../policy/open-policy.ts";
+import { gateTimes } from "../replay/gate-times.ts";
+import { readLines } from "../replay/read-lines.ts";
+import {
+  parseRecordedCall,
+  parseRecording,
+  type RecordedCall,
+  type RecordedConversation,
+} from "../replay/recording.ts";
+import { ConversationRun, proposalOf } from "../replay/replay-conversation.ts";
+import { replayPolicy } from "../replay/replay-policy.ts";
+import {
+  type CheckResult,
+  type ExplainedCheck,
+  type Explanation,
+  explainCall,
+} from "./explain-call.ts";
+
+export interface ExplainCommandOptions {
+  readonly policy: readonly string[];
+  /** JSON, or `-` for stdin. Undefined: the last call of the conversation. */
+  readonly call: string | undefined;
+  /** A recording whose first conversation came before the call. */
+  readonly conversation: string | undefined;
+  readonly json: boolean;
+}
+
+const OPTIONS = { feedRefused: false, applyStops: true, heldAllow: false };
+
+export async function runExplain(
+  options: ExplainCommandOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const gatePolicy = await openPolicy(options.policy);
+  const policy = replayPolicy(gatePolicy);
+  const calls = await callsOf(options, terminal);
+  const run = new ConversationRun(policy, OPTIONS);
+  const times = gateTimes(calls);
+  const last = calls.length - 1;
+  calls.slice(0, last).forEach((call, index) => {
+    run.propose(call, calls[index - 1], index, times[index] ?? 0);
+  });
+  const call = calls[last];
+  if (call === undefined) throw usageError("there is no call to explain; give one with --call");
+  const nowMs = times[last] ?? 0;
+  const state = run.stateBefore(call, calls[last - 1], nowMs);
+  const { source } = gatePolicy.loaded;
+  const explanation = explainCall(state, proposalOf(call, last), policy, source, nowMs);
+  const { style } = terminal.out;
+  await terminal.out.write(
+    options.json ? `${JSON.stringify(explanation)}\n` : render(explanation, style),
+  );
+  return EXIT_OK;
+}
+
+async function callsOf(
+  { call, conversation }: ExplainCommandOptions,
+  terminal: Terminal,
+): Promise<readonly RecordedCall[]> {
+  const before = conversation === undefined ? [] : (await firstOf(conversation)).calls;
+  if (call === undefined) return before;
+  const text = call === "-" ? await allOf(terminal) : call;
+  const name = call === "-" ? "stdin" : "--call";
+  const parsed = parseRecordedCall(parseJson(text, name));
+  if (!parsed.ok) throw usageError(`${name}: ${parsed.problem}; e.g. {"tool": "…", "args": {…}}`);
+  return [...before, parsed.call];
+}
+
+async function firstOf(path: string): Promise<RecordedConversation> {
+  for await (const { text, number } of readLines({ path })) {
+    const parsed = parseRecording(text);
+    if (parsed.ok) return parsed.conversation;
+    throw usageError(`${path}:${number}: ${parsed.problem}; correct the line`);
+  }
+  throw usageError(`${path}: holds no conversation; name a recording`);
+}
+
+async function allOf(terminal: Terminal): Promise<string> {
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: terminal.input })) lines.push(line);
+  return lines.join("\n");
+}
+
+const VALUE_CHARACTERS = 60;
+
+function render(explanation: Explanation, style: Style): string {
+  const { tool, isRead, outcome, reason, message, checks } = explanation;
+  const why = reason === null ? "" : ` (${reason})`;
+  const paint = outcome === "allowed" ? style.good : outcome === "held" ? style.waiting : style.bad;
+  const rows = checks.map((check) => [
+    check.number,
+    check.check,
+    resultText(check, style),
+    printable(check.value, VALUE_CHARACTERS),
+    check.place,
+  ]);
+  return [
+    `${style.bold(printable(tool, VALUE_CHARACTERS))}, a ${isRead ? "read" : "write"}: ${paint(outcome)}${why}\n`,
+    message === null ? "" : `${message}\n`,
+    "\n",
+    textTable(["", "check", "result", "what it saw", "rule"], rows, style, [0]),
+  ].join("");
+}
+
+const PAINTS: Readonly<Record<CheckResult, keyof Style>> = {
+  passes: "good",
+  decides: "bad",
+  "would refuse": "waiting",
+  warns: "waiting",
+  shadow: "waiting",
+  off: "dim",
+};
+
+function resultText({ result, reason }: ExplainedCheck, style: Style): string {
+  const text = style[PAINTS[result]](result);
+  return reason === null ? text : `${text} ${reason}`;
+}

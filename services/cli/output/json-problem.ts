@@ -1,0 +1,29 @@
+/** Where in a text JSON ends to be JSON. */
+import { GREATEST_MAX_BYTES } from "../../core/canonical/limits.ts";
+import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
+
+export interface JsonPlace {
+  /** From 1. */
+  readonly line: number;
+  readonly column: number;
+}
+
+const DEPTH_MAX = 1_000;
+
+/** The parser of the platform does not always say; then our own, which does, is asked. */
+export function placeOfJsonError(text: string, error: SyntaxError): JsonPlace {
+  const told = /\bposition (\d+)/.exec(error.message)?.[1];
+  return placeAt(text, told === undefined ? strictOffset(text) : Number(told));
+}
+
+function strictOffset(text: string): number {
+  if (text.length > GREATEST_MAX_BYTES) return text.length;
+  const limits = { maxBytes: GREATEST_MAX_BYTES, maxDepth: DEPTH_MAX, maxKeys: text.length };
+  const parsed = parseCanonical(text, limits);
+  return parsed.ok ? text.length : parsed.at;
+}
+
+function placeAt(text: string, offset: number): JsonPlace {
+  const before = text.slice(0, offset).split("\n");
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}

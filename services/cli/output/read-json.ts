@@ -1,0 +1,28 @@
+import { readFile } from "node:fs/promises";
+import { usageError } from "./cli-error.ts";
+import { fileError } from "./file-error.ts";
+import { placeOfJsonError } from "./json-problem.ts";
+
+/** @throws CliError: unreadable file, or no JSON, with line and column. */
+export async function readJsonFile(path: string): Promise<unknown> {
+  return parseJson(await readTextFile(path), path);
+}
+
+export async function readTextFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw fileError("read", path, error);
+  }
+}
+
+/** `name` stands for the file in the message. @throws CliError */
+export function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const { line, column } = placeOfJsonError(text, error);
+    throw usageError(`${name}:${line}:${column}: not JSON: ${error.message}; correct it there`);
+  }
+}

@@ -1,0 +1,47 @@
+/** `callgate policy import`: tool definitions of other formats as a policy. */
+import { basename } from "node:path";
+import { formatProblem } from "../../adapters/policy/problem.ts";
+import { usageError } from "../output/cli-error.ts";
+import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { printable } from "../output/printable.ts";
+import { readJsonFile } from "../output/read-json.ts";
+import { openResult } from "../output/result-writer.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { type ImportFormat, importTools } from "./import/import-tools.ts";
+import type { ImportNote } from "./import/tool-definition.ts";
+
+export interface ImportCommandOptions {
+  readonly format: ImportFormat;
+  readonly out?: string | undefined;
+  /** Annotations of the MCP server may make a tool a read. */
+  readonly trusted: boolean;
+  readonly json: boolean;
+}
+
+const NOTE_CHARACTERS = 300;
+
+/** The policy alone goes to the result; what was repaired or left open is said beside it. */
+export async function runImport(
+  paths: readonly string[],
+  options: ImportCommandOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const sources = await Promise.all(
+    paths.map(async (path) => ({ name: basename(path), json: await readJsonFile(path) })),
+  );
+  const imported = importTools(sources, options.format, { trusted: options.trusted });
+  if (!imported.ok) throw usageError(imported.problems.map(formatProblem));
+  const { yaml, notes } = imported;
+  const result = await openResult(terminal, options.out);
+  try {
+    await result.write(options.json ? `${JSON.stringify({ policy: yaml, notes })}\n` : yaml);
+  } finally {
+    await result.close();
+  }
+  if (!options.json) await terminal.err.write(notes.map(noteLine).join(""));
+  return EXIT_OK;
+}
+
+function noteLine({ tool, path, message }: ImportNote): string {
+  return `note: ${printable(`${tool}: ${path}: ${message}`, NOTE_CHARACTERS)}\n`;
+}

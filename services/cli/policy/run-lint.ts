@@ -1,0 +1,76 @@
+/** `callgate policy lint`: what a policy says that its author may not have meant. */
+import { type LoadedPolicy, loadPolicy } from "../../adapters/policy/load.ts";
+import { formatProblem, type PolicyProblem, placeOf } from "../../adapters/policy/problem.ts";
+import { capabilities } from "../../gate/capabilities.ts";
+import { compileGatePolicy } from "../../gate/gate-policy.ts";
+import { counted } from "../output/counted.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import type { Style } from "../output/style.ts";
+import type { Terminal } from "../output/terminal.ts";
+import type { Finding } from "./lint/finding.ts";
+import { lintPolicy } from "./lint.ts";
+import { readPolicyFile } from "./open-policy.ts";
+
+/** A policy that does not load has its problems as findings, with file, line and column. */
+export async function runLint(
+  paths: readonly string[],
+  json: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const found = findingsOf(loadPolicy(await Promise.all(paths.map(readPolicyFile))));
+  const { style } = terminal.out;
+  const text = json ? `${JSON.stringify({ findings: found })}\n` : render(found, style);
+  await terminal.out.write(text);
+  return found.some(({ severity }) => severity !== "info") ? EXIT_FINDINGS : EXIT_OK;
+}
+
+function findingsOf(loaded: ReturnType<typeof loadPolicy>): readonly Finding[] {
+  const compiled = compileGatePolicy(loaded, capabilities);
+  if (!loaded.ok) return loaded.problems.map(problemFinding);
+  if (!compiled.ok) return compiled.problems.map(problemFinding);
+  return lintLoaded(loaded);
+}
+
+function lintLoaded({ document, source }: LoadedPolicy): readonly Finding[] {
+  return lintPolicy(document, source);
+}
+
+function problemFinding(problem: PolicyProblem): Finding {
+  return { ...problem, severity: "error", code: "invalid-policy" };
+}
+
+function render(findings: readonly Finding[], style: Style): string {
+  const lines = findings.map((finding) => {
+    const { severity, code } = finding;
+    const [place, rest] = splitPlace(finding);
+    return `${place} ${mark(severity, style)} ${rest} ${style.dim(`(${code})`)}\n`;
+  });
+  return `${lines.join("")}${verdict(findings)}\n`;
+}
+
+function splitPlace(finding: Finding): readonly [string, string] {
+  const place = `${placeOf(finding)}:`;
+  return [place, formatProblem(finding).slice(place.length + 1)];
+}
+
+function mark(severity: Finding["severity"], style: Style): string {
+  switch (severity) {
+    case "error":
+      return style.bad("error");
+    case "warning":
+      return style.waiting("warning");
+    case "info":
+      return style.dim("info");
+  }
+}
+
+function verdict(findings: readonly Finding[]): string {
+  if (findings.length === 0) return "nothing found";
+  const count = (severity: Finding["severity"]) =>
+    findings.filter((one) => one.severity === severity).length;
+  return [
+    counted(count("error"), "error"),
+    counted(count("warning"), "warning"),
+    `${count("info")} for information`,
+  ].join(", ");
+}
