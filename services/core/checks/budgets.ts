@@ -14,9 +14,10 @@ export function checkBudgets(call: CallContext): readonly Finding[] {
   const { budgets } = call.policy;
   const { turn, totals, tools } = call.state;
   // The step and the reservation of a held call were counted when it was held.
-  const own = call.wasHeld ? 1 : 0;
+  const held = call.wasHeld ? trieGet(call.state.open, call.decisionId) : undefined;
+  const own = held !== undefined && held.turnIndex === turn.index ? 1 : 0;
   const { step } = call.proposal;
-  const opened = own === 0 && opensStep(step, turn.lastStep) ? 1 : 0;
+  const opened = !call.wasHeld && opensStep(step, turn.lastStep) ? 1 : 0;
   const found = [
     ...over(
       budgets.turn,
@@ -34,7 +35,7 @@ export function checkBudgets(call: CallContext): readonly Finding[] {
   if (budgets.tool.maxCalls === null && budgets.tool.maxSteps === null) return found;
   const known = trieGet(tools, call.proposal.tool);
   const used = known !== undefined && known.turnIndex === turn.index ? known : undefined;
-  const toolStep = own === 0 && opensStep(step, used?.lastStep ?? null) ? 1 : 0;
+  const toolStep = !call.wasHeld && opensStep(step, used?.lastStep ?? null) ? 1 : 0;
   const spent = { calls: (used?.turnCalls ?? 0) - own, steps: (used?.turnSteps ?? 0) + toolStep };
   return [...found, ...over(budgets.tool, spent, "budgets.per_tool", "tool")];
 }

@@ -6,6 +6,7 @@ import type { CompiledPolicy } from "../policy/compiled.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
 import type { ReasonCode } from "../reasons.ts";
 import { decisionBase } from "./decision-base.ts";
+import { type NamedCall, nameCall } from "./name-call.ts";
 
 export interface PlainRefusal {
   readonly reason: ReasonCode;
@@ -66,7 +67,7 @@ export function internalError(
   nowMs: number,
   what: string,
 ): CallRefused {
-  const named = { text: "", argumentsDigest: "", decisionId: unnamedId(proposal) };
+  const named = nameSafely(proposal, policy);
   const base = decisionBase(undefined, proposal, named, policy, { at: nowMs, proposals: nowMs });
   return refusePlainly(
     { ...base, fresh },
@@ -79,7 +80,14 @@ export function internalError(
   );
 }
 
-/** The name itself where not even a digest could be made. */
-function unnamedId(proposal: ProposalInput): string {
-  return `unread:${proposal.callId}`;
+/** The call's id stands for a name where not even a digest can be made. */
+function nameSafely(
+  proposal: ProposalInput,
+  policy: CompiledPolicy,
+): Pick<NamedCall, "text" | "argumentsDigest" | "decisionId"> {
+  try {
+    return nameCall(proposal, policy);
+  } catch {
+    return { text: "", argumentsDigest: "", decisionId: `unread:${proposal.callId}` };
+  }
 }
