@@ -22,7 +22,9 @@ export function checkDuplicate(call: CallContext): readonly Finding[] {
       return tool.isRead || call.covered ? NOTHING : [unknownOutcome(twin)];
     case "succeeded":
       return repeated(call, twin);
-    default:
+    case "failed":
+    case "not_executed":
+    case "held":
       return NOTHING;
   }
 }

@@ -24,7 +24,11 @@ export function decideVerdict(
       return decideHold(state, input, policy, nowMs);
     case "reconcile":
       return reconcile(state, input, nowMs);
-    default:
+    case "grant":
+    case "revoke":
+    case "resume":
+    case "end":
+    case "cancel":
       return ignored(input, "not_supported");
   }
 }

@@ -26,7 +26,8 @@ function goesOn(call: CallContext, twin: Twin): boolean {
       return twin.transient;
     case "succeeded":
       return isLateRetry(call, twin);
-    default:
+    case "in_flight":
+    case "held":
       return false;
   }
 }
