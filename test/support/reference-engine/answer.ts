@@ -1,0 +1,88 @@
+// What the two engines are compared by: the visible answer to one input.
+import type { GateEvent, Notice } from "../../../services/core/events.ts";
+import type { ReasonCode } from "../../../services/core/reasons.ts";
+
+export interface Answer {
+  readonly outcome: string;
+  readonly decisionId: string | null;
+  readonly reason?: ReasonCode | string;
+  readonly warnings?: readonly ReasonCode[];
+  readonly shadow?: readonly ReasonCode[];
+  readonly answered?: boolean;
+  /** The call that the refusal, or its repetition, points at. */
+  readonly count?: number | null;
+  readonly level?: number;
+  readonly raised?: { readonly userInput: boolean; readonly ended: string | null };
+  readonly cycle?: readonly string[] | null;
+  readonly occurrence?: { readonly decisionId: string; readonly attempt: number };
+  readonly holdId?: string;
+  readonly deadlineMs?: number;
+  readonly fresh?: boolean;
+  readonly status?: string;
+  readonly transient?: boolean;
+}
+
+function codes(notices: readonly Notice[]): ReasonCode[] {
+  return [...new Set(notices.map((notice) => notice.reason))];
+}
+
+/** The answer in an event of the engine. */
+export function answerOf(event: GateEvent): Answer {
+  switch (event.type) {
+    case "allowed":
+      return {
+        outcome: "allowed",
+        decisionId: event.decisionId,
+        warnings: codes(event.warnings),
+        shadow: codes(event.shadow),
+        occurrence: {
+          decisionId: event.occurrence.decisionId,
+          attempt: event.occurrence.attempt,
+        },
+        deadlineMs: event.notAfterMs,
+        fresh: event.fresh,
+      };
+    case "held":
+      return {
+        outcome: "held",
+        decisionId: event.decisionId,
+        warnings: codes(event.warnings),
+        shadow: codes(event.shadow),
+        holdId: event.holdId,
+        deadlineMs: event.expiresAtMs,
+        fresh: event.fresh,
+      };
+    case "refused":
+      return {
+        outcome: "refused",
+        decisionId: event.decisionId,
+        reason: event.refusal.reason,
+        warnings: codes(event.warnings),
+        shadow: codes(event.shadow),
+        answered: event.answered !== null,
+        count: event.strike?.count ?? null,
+        level: event.refusal.level,
+        raised: {
+          userInput: event.raised?.userInput ?? false,
+          ended: event.raised?.ended ?? null,
+        },
+        cycle: event.cycle === null ? null : [...event.cycle].sort(),
+        fresh: event.fresh,
+      };
+    case "repeated":
+      return { outcome: `repeated ${event.decision.type}`, decisionId: event.decisionId };
+    case "result_recorded":
+      return {
+        outcome: event.type,
+        decisionId: event.decisionId,
+        status: event.status,
+        transient: event.transient,
+      };
+    case "outcome_unknown":
+      return { outcome: event.type, decisionId: event.decisionId };
+    case "reconciled":
+      return { outcome: event.type, decisionId: event.decisionId, status: event.outcome };
+    case "ignored":
+      return { outcome: "ignored", decisionId: null, reason: event.why };
+  }
+}

@@ -1,0 +1,228 @@
+// Check 12 and what surrounds the checks: modes, the ladder, the occurrence.
+import { approvalIdOf } from "../../../services/core/hash.ts";
+import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
+import { type ReasonCode, STRIKING } from "../../../services/core/reasons.ts";
+import type { Answer } from "./answer.ts";
+import { type Finding, findings, type Question, twinOf } from "./checks.ts";
+import { type Asked, type Call, changedSince, type History, lastProgress } from "./history.ts";
+
+export interface Decided {
+  readonly answer: Answer;
+  /** The hold that the call was under, ended by this decision. */
+  readonly call: Call | null;
+}
+
+export interface Circumstances {
+  readonly history: History;
+  readonly asked: Asked;
+  readonly policy: CompiledPolicy;
+  /** Time of the input itself: what deadlines are counted from. */
+  readonly nowMs: number;
+  readonly fresh: boolean;
+  readonly confirmed: boolean;
+  readonly approved: boolean;
+  /** Reasons of checks 1 to 4, already found. */
+  readonly earlier: readonly ReasonCode[];
+}
+
+export function decideCall(given: Circumstances): Answer {
+  const { history, asked, policy } = given;
+  const question: Question = {
+    history,
+    asked,
+    policy,
+    atMs: history.lastAtMs,
+    meant: given.confirmed || given.approved,
+    approved: given.approved,
+  };
+  const early = given.earlier.map(
+    (reason): Finding => ({ reason, answers: false, cycle: null, twin: null }),
+  );
+  const warnings: ReasonCode[] = [];
+  const shadow: ReasonCode[] = [];
+  for (const finding of [...early, ...findings(question)]) {
+    const mode = asked.tool.modes[finding.reason];
+    if (mode === "enforce") {
+      if (finding.reason === "approval_required") return hold(given, question, warnings, shadow);
+      return refuse(given, question, finding, warnings, shadow);
+    }
+    const notices = mode === "warn" ? warnings : mode === "shadow" ? shadow : [];
+    if (!notices.includes(finding.reason)) notices.push(finding.reason);
+  }
+  return allow(given, question, warnings, shadow);
+}
+
+function allow(
+  given: Circumstances,
+  question: Question,
+  warnings: readonly ReasonCode[],
+  shadow: readonly ReasonCode[],
+): Answer {
+  const { asked, nowMs } = given;
+  const call = record(given, question, "allowed");
+  return {
+    outcome: "allowed",
+    decisionId: asked.decisionId,
+    warnings,
+    shadow,
+    occurrence: { decisionId: call.occurrence.decisionId, attempt: call.occurrence.attempt },
+    deadlineMs: nowMs + asked.tool.startWithinMs,
+    fresh: given.fresh,
+  };
+}
+
+function hold(
+  given: Circumstances,
+  question: Question,
+  warnings: readonly ReasonCode[],
+  shadow: readonly ReasonCode[],
+): Answer {
+  const { asked, history, nowMs } = given;
+  const rule = holdRule(asked);
+  const held = history.calls.filter((call) => call.decisionId === asked.decisionId).length;
+  const id = approvalIdOf(asked.decisionId, asked.tool.ruleDigest, held + 1);
+  const call = record(given, question, "held");
+  const expiresAtMs = nowMs + rule.expiresMs;
+  call.hold = { id, expiresAtMs, requireReason: rule.requireReason };
+  return {
+    outcome: "held",
+    decisionId: asked.decisionId,
+    warnings,
+    shadow,
+    holdId: id,
+    deadlineMs: expiresAtMs,
+    fresh: given.fresh,
+  };
+}
+
+function holdRule(asked: Asked): CompiledHold {
+  const { tier } = asked.tool;
+  if (tier.action === "hitl") return tier.hold;
+  if (tier.action === "grant" && tier.onExceeded !== null) return tier.onExceeded;
+  throw new Error(`${asked.tool.name} is held by a tier that holds nothing`);
+}
+
+function refuse(
+  given: Circumstances,
+  question: Question,
+  finding: Finding,
+  warnings: readonly ReasonCode[],
+  shadow: readonly ReasonCode[],
+): Answer {
+  const { history, asked, policy } = given;
+  const { reason, answers } = finding;
+  const key = finding.cycle === null ? asked.actionKey : [...finding.cycle].sort().join(" ");
+  const strike = STRIKING.has(reason) && !answers ? { key, step: asked.input.step } : null;
+  const count = strike === null ? null : countWith(history, strike);
+  const { ask, options, userInput, end } = policy.ladder;
+  const reached = (at: number | null | undefined): boolean =>
+    count !== null && at !== null && at !== undefined && count >= at;
+  const rungs = [reached(ask), reached(options), reached(userInput), reached(end?.at)];
+  const level = rungs.lastIndexOf(true) + 1;
+  const stops = asked.input.turn !== null;
+  const raisesUserInput = stops && level === 3;
+  const ended = stops && level === 4 ? (end?.lasts ?? null) : null;
+  const cycle = reason === "loop_cycle" ? finding.cycle : null;
+  if (answers && finding.twin !== null) record(given, question, "answered", finding.twin);
+  history.refusals.push({
+    order: history.length++,
+    turn: history.turns,
+    reason,
+    strike,
+    userInput: raisesUserInput,
+    ended,
+    cycle,
+  });
+  return {
+    outcome: "refused",
+    decisionId: asked.decisionId,
+    reason,
+    warnings,
+    shadow,
+    answered: answers,
+    count,
+    level,
+    raised: { userInput: raisesUserInput, ended },
+    cycle: cycle === null ? null : [...cycle].sort(),
+    fresh: given.fresh,
+  };
+}
+
+/** Strikes of the loop since the last progress, this one included; those of one step are one. */
+function countWith(
+  history: History,
+  strike: { readonly key: string; readonly step: string | null },
+): number {
+  const progress = lastProgress(history);
+  const earlier = history.refusals.filter(
+    (refusal) =>
+      refusal.strike?.key === strike.key &&
+      refusal.order > progress &&
+      refusal.turn === history.turns,
+  );
+  const steps = [...earlier.map((refusal) => refusal.strike?.step ?? null), strike.step];
+  const named = new Set(steps.filter((step) => step !== null));
+  return named.size + steps.filter((step) => step === null).length;
+}
+
+function record(
+  { history, asked, nowMs, approved, confirmed }: Circumstances,
+  question: Question,
+  kind: "allowed" | "held" | "answered",
+  answer: Call | null = null,
+): Call {
+  const twin = twinOf(question);
+  const repeated =
+    twin !== null &&
+    twin.status === "succeeded" &&
+    !changedSince(history, asked, twin.order) &&
+    question.atMs < twin.atMs + (asked.tool.isRead ? asked.tool.cacheMs : asked.tool.windowMs);
+  const { startWithinMs, timeLimitMs } = asked.tool;
+  const call: Call = {
+    ...asked,
+    kind,
+    order: history.length++,
+    atMs: question.atMs,
+    turn: history.turns,
+    status: kind === "answered" ? "succeeded" : kind === "held" ? "held" : "in_flight",
+    settled: null,
+    outputDigest: answer?.outputDigest ?? null,
+    whole: false,
+    error: null,
+    transient: false,
+    occurrence: occurrenceOf(question, twin, approved || confirmed),
+    repeats: repeated ? (twin?.repeats ?? 0) + 1 : 0,
+    notAfterMs: nowMs + startWithinMs,
+    giveUpAtMs: nowMs + startWithinMs + timeLimitMs,
+    started: false,
+    hold: null,
+  };
+  if (kind !== "answered") leaveHold(history, asked.decisionId);
+  history.calls.push(call);
+  return call;
+}
+
+/** A hold that became an allowed call (or another hold) is one call, not two. */
+function leaveHold(history: History, decisionId: string): void {
+  const at = history.calls.findIndex(
+    (call) => call.decisionId === decisionId && call.kind === "held",
+  );
+  if (at >= 0) history.calls.splice(at, 1);
+}
+
+function occurrenceOf(
+  { history, asked, policy, atMs }: Question,
+  twin: Call | null,
+  meant: boolean,
+): Call["occurrence"] {
+  const fresh = { decisionId: asked.decisionId, openedAtMs: atMs, attempt: 1 };
+  const { tool } = asked;
+  if (twin === null || meant || tool.isRead || tool.repeatable || tool.bare) return fresh;
+  if (changedSince(history, asked, twin.order)) return fresh;
+  if (twin.status === "failed" && !twin.transient) return fresh;
+  if (asked.tool.batchable && twin.input.step === asked.input.step && asked.input.step !== null) {
+    return fresh;
+  }
+  if (atMs >= twin.occurrence.openedAtMs + policy.idempotencyTtlMs) return fresh;
+  return { ...twin.occurrence, attempt: twin.occurrence.attempt + 1 };
+}

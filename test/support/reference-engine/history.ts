@@ -1,0 +1,149 @@
+// What the reference engine remembers of a conversation: everything, in the order it happened.
+// Nothing is indexed and nothing is forgotten; every question is answered by reading it through.
+import type { CallStatus, ExclusiveEffect } from "../../../services/core/events.ts";
+import type { ProposalInput } from "../../../services/core/inputs.ts";
+import type { CompiledTool } from "../../../services/core/policy/compiled.ts";
+import type { ReasonCode } from "../../../services/core/reasons.ts";
+
+/** A call as read from its proposal: everything that follows from tool and arguments. */
+export interface Asked {
+  readonly input: ProposalInput;
+  readonly decisionId: string;
+  readonly argumentsDigest: string;
+  readonly tool: CompiledTool;
+  readonly actionKey: string;
+  /** Null: not declared, it may touch anything. */
+  readonly resources: readonly string[] | null;
+  readonly exclusive: readonly ExclusiveEffect[];
+}
+
+/** A call that was let through, is held, or was a read answered from memory. */
+export interface Call extends Asked {
+  kind: "allowed" | "held" | "answered" | "hold ended";
+  /** Place in the history at which it became what it is. */
+  order: number;
+  /** Time of the proposals when it was decided. */
+  atMs: number;
+  turn: number;
+  status: CallStatus;
+  /** Place in the history of its result; null: none came. */
+  settled: number | null;
+  outputDigest: string | null;
+  whole: boolean;
+  error: string | null;
+  transient: boolean;
+  occurrence: {
+    readonly decisionId: string;
+    readonly openedAtMs: number;
+    readonly attempt: number;
+  };
+  repeats: number;
+  notAfterMs: number;
+  /** When a tick gives it up. */
+  giveUpAtMs: number;
+  started: boolean;
+  hold: {
+    readonly id: string;
+    readonly expiresAtMs: number;
+    readonly requireReason: boolean;
+  } | null;
+}
+
+export interface Refusal {
+  readonly order: number;
+  readonly turn: number;
+  readonly reason: ReasonCode;
+  readonly strike: { readonly key: string; readonly step: string | null } | null;
+  readonly userInput: boolean;
+  readonly ended: "turn" | "conversation" | null;
+  readonly cycle: readonly string[] | null;
+}
+
+/** The decision that stands under a name, for redelivery. */
+export interface Named {
+  readonly name: string;
+  readonly argumentsDigest: string;
+  readonly decisionId: string;
+  readonly dropAtMs: number;
+}
+
+export interface History {
+  startedAtMs: number;
+  lastAtMs: number;
+  /** Places given out so far. */
+  length: number;
+  /** The present turn and how many there were before it. */
+  turn: string | null;
+  turns: number;
+  readonly calls: Call[];
+  readonly refusals: Refusal[];
+  readonly named: Named[];
+  /** Places at which progress was made. */
+  readonly progress: number[];
+  readonly confirmations: string[];
+}
+
+export function newHistory(atMs: number): History {
+  return {
+    startedAtMs: atMs,
+    lastAtMs: atMs,
+    length: 0,
+    turn: null,
+    turns: 0,
+    calls: [],
+    refusals: [],
+    named: [],
+    progress: [],
+    confirmations: [],
+  };
+}
+
+/** Allowed calls and those that wait for a verdict. */
+export function standing(history: History): Call[] {
+  return history.calls.filter((call) => call.kind === "allowed" || call.kind === "held");
+}
+
+export function byOrder(a: Call, b: Call): number {
+  return a.order - b.order;
+}
+
+/** The last calls that were allowed or answered, oldest first. */
+export function ring(history: History, size: number): Call[] {
+  return history.calls
+    .filter((call) => call.kind === "allowed" || call.kind === "answered")
+    .sort(byOrder)
+    .slice(-size);
+}
+
+export function touches(a: Asked, b: Asked): boolean {
+  if (a.resources === null || b.resources === null) return true;
+  return a.resources.some((resource) => b.resources?.includes(resource) === true);
+}
+
+/** Whether anything has changed, since `order`, that the call depends on. */
+export function changedSince(history: History, asked: Asked, order: number): boolean {
+  if (!asked.tool.changesMatter) return false;
+  return history.calls.some((call) => {
+    if (call.kind !== "allowed" || call.tool.isRead) return false;
+    if (call.actionKey === asked.actionKey || !touches(call, asked)) return false;
+    return asked.tool.isRead ? mayHaveActedSince(call, order) : wasWrittenSince(call, order);
+  });
+}
+
+/** A read runs again when a write's result came in since, or one is under way. */
+function mayHaveActedSince(write: Call, order: number): boolean {
+  if (write.status === "in_flight") return true;
+  if (write.status === "not_executed") return false;
+  if (write.status === "failed" && !write.transient) return false;
+  return write.settled !== null && write.settled > order;
+}
+
+/** A repeated write is meant when another one was allowed since and did not fail. */
+function wasWrittenSince(write: Call, order: number): boolean {
+  if (write.status === "failed" || write.status === "not_executed") return false;
+  return write.order > order;
+}
+
+export function lastProgress(history: History): number {
+  return Math.max(-1, ...history.progress);
+}

@@ -1,0 +1,97 @@
+// Checks 1 to 4 of the reference engine: what a proposal says, as far as it can be read.
+
+import type { JsonObject } from "../../../services/core/canonical/json-value.ts";
+import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
+import type { ExclusiveEffect } from "../../../services/core/events.ts";
+import { actionDigest, decisionIdOf, rawDigest } from "../../../services/core/hash.ts";
+import type { ProposalInput } from "../../../services/core/inputs.ts";
+import type {
+  CompiledPolicy,
+  CompiledTool,
+  IdentityResult,
+} from "../../../services/core/policy/compiled.ts";
+import type { ReasonCode } from "../../../services/core/reasons.ts";
+import type { Asked } from "./history.ts";
+
+type Known = Extract<IdentityResult, { ok: true }>;
+
+export type Reading =
+  | { readonly ok: false; readonly reason: ReasonCode; readonly asked: Asked }
+  | { readonly ok: true; readonly asked: Asked; readonly found: readonly ReasonCode[] };
+
+export function readProposal(input: ProposalInput, policy: CompiledPolicy): Reading {
+  const tool = policy.tool(input.tool);
+  const raw = unread(input, tool);
+  if (input.rejected !== null) return { ok: false, reason: input.rejected.reason, asked: raw };
+  const parsed = parseCanonical(input.arguments, policy.canonicalLimits);
+  if (!parsed.ok) {
+    const large = parsed.code === "too_large";
+    return { ok: false, reason: large ? "too_large" : "malformed", asked: raw };
+  }
+  const args = parsed.value;
+  if (typeof args !== "object" || args === null || Array.isArray(args)) {
+    return { ok: false, reason: "malformed", asked: raw };
+  }
+  return understood(input, args as JsonObject, parsed.text, tool, policy);
+}
+
+function understood(
+  input: ProposalInput,
+  args: JsonObject,
+  text: string,
+  tool: CompiledTool,
+  policy: CompiledPolicy,
+): Reading {
+  const found: ReasonCode[] = [];
+  if (policy.unknownTools === "deny" && !tool.known) found.push("unknown_tool");
+  const identity = tool.identity(args, text);
+  const invalid = (tool.validate?.(args) ?? []).length > 0 || !identity.ok;
+  const known: Known = identity.ok ? identity : { ok: true, text, normalized: args, fields: null };
+  const effects = tool.effects.map((effect) => ({ effect, resource: effect.resource(known) }));
+  const nameless = effects.some(({ effect, resource }) => effect.exclusive && resource === null);
+  if (invalid || nameless) found.push("invalid_arguments");
+  const argumentsDigest = actionDigest(input.tool, text);
+  const exclusive = effects.flatMap(({ effect, resource }): ExclusiveEffect[] =>
+    effect.exclusive && resource !== null
+      ? [{ resource, kind: effect.kind, rule: effect.rule }]
+      : [],
+  );
+  const asked: Asked = {
+    input,
+    decisionId: decisionIdOf(input, input.tool, argumentsDigest),
+    argumentsDigest,
+    tool,
+    actionKey: actionDigest(input.tool, known.text),
+    resources: resourcesOf(
+      tool,
+      known,
+      effects.map(({ resource }) => resource),
+    ),
+    exclusive,
+  };
+  return { ok: true, asked, found };
+}
+
+function resourcesOf(
+  tool: CompiledTool,
+  identity: Known,
+  effects: readonly (string | null)[],
+): readonly string[] | null {
+  const declared = tool.isRead ? (tool.reads ?? []).map((read) => read(identity)) : effects;
+  if (declared.length === 0 || declared.includes(null)) return null;
+  return declared as readonly string[];
+}
+
+function unread(input: ProposalInput, tool: CompiledTool): Asked {
+  const argumentsDigest = rawDigest(input.tool, input.arguments);
+  const decisionId = decisionIdOf(input, input.tool, argumentsDigest);
+  return {
+    input,
+    decisionId,
+    argumentsDigest,
+    tool,
+    actionKey: "",
+    resources: null,
+    exclusive: [],
+  };
+}
