@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { DEFAULT_CANONICAL_LIMITS } from "../../../../services/core/canonical/limits.ts";
+import { readStrict } from "../../../../services/core/canonical/strict-reader.ts";
+
+function refusalOf(text: string): readonly [string, number, string] {
+  const read = readStrict(text, DEFAULT_CANONICAL_LIMITS);
+  if (read.ok) throw new Error("accepted");
+  return [read.code, read.at, read.message];
+}
+
+describe("readStrict refuses, with place and mend,", () => {
+  it.each([
+    ["", 0, "found the end of the text where a value must stand, send valid JSON"],
+    ["nul", 0, "found `n` where a value must stand, send valid JSON"],
+    ["NaN", 0, "found `N` where a value must stand, send valid JSON"],
+    ["{'a':1}", 1, "found `'` where a key in double quotes must stand, send valid JSON"],
+    ['{"a" 1}', 5, "found `1` where `:` after the key must stand, send valid JSON"],
+    ['{"a":1 "b":2}', 7, 'found `\\"` where `,` or `}` must stand, send valid JSON'],
+    ['{"a":1,}', 7, "found `}` where a key in double quotes must stand, send valid JSON"],
+    ["[1,]", 3, "found `]` where a value must stand, send valid JSON"],
+    ["[1", 2, "found the end of the text where `,` or `]` must stand, send valid JSON"],
+    ["[1}", 2, "found `}` where `,` or `]` must stand, send valid JSON"],
+    ["01", 1, "text goes on after the value, send one JSON value alone"],
+    ["1 2", 2, "text goes on after the value, send one JSON value alone"],
+    ["+1", 0, "found `+` where a value must stand, send valid JSON"],
+    [".5", 0, "found `.` where a value must stand, send valid JSON"],
+    ["-", 0, "found `-` where a value must stand, send valid JSON"],
+    ["\ufeff{}", 0, "found `\\ufeff` where a value must stand, send valid JSON"],
+    ['["a', 1, "string does not end, close it with a double quote"],
+    ['["a\nb"]', 3, "raw control character in a string, escape it"],
+    ['["\\x"]', 2, "unknown escape in a string, use one that JSON defines"],
+    ['["\\u12g4"]', 2, "unknown escape in a string, use one that JSON defines"],
+  ])("%j", (text, at, message) => {
+    expect(refusalOf(text)).toEqual(["syntax", at, message]);
+  });
+
+  it.each([
+    ["[1e400]", "number_overflow", "number `1e400` is too large for a double, send it as a string"],
+    [
+      "[1e-400]",
+      "number_underflow",
+      "number `1e-400` is too small for a double, send 0 or send it as a string",
+    ],
+    [
+      "[9007199254740993]",
+      "number_not_exact",
+      "number `9007199254740993` would change as a double, send it as a string",
+    ],
+    [
+      "[0.123456789012345678]",
+      "number_too_precise",
+      "number `0.123456789012345678` has more than 17 significant digits, send fewer or send it as a string",
+    ],
+  ])("%s", (text, code, message) => {
+    expect(refusalOf(text)).toEqual([code, 1, message]);
+  });
+
+  it("the first of several errors", () => {
+    expect(refusalOf('{"a":1e400,"a":tru')[0]).toBe("number_overflow");
+  });
+});
+
+describe("readStrict accepts", () => {
+  it("every escape, and gives members in canonical order", () => {
+    const text = '{"b":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00E9\\uD83D\\uDE00","a":[]}';
+    const read = readStrict(text, DEFAULT_CANONICAL_LIMITS);
+    expect(read).toEqual({
+      ok: true,
+      value: { a: [], b: '"\\/\b\f\n\r\t\u00e9\ud83d\ude00' },
+      keyCount: 2,
+      depth: 2,
+    });
+    expect(read.ok && Object.keys(read.value as object)).toEqual(["a", "b"]);
+  });
+});
