@@ -5,21 +5,20 @@ import { cannot, kindOf, type Normalizer, normalized } from "./normalizer.ts";
 
 const DECIMAL_TEXT = /^[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
+const NOT_EXACT = "`to_int` needs a number that a double holds exactly";
+
 /** A whole number, from a number or from text such as `100`, `100.00`, `1e2`. */
 export const toInt: Normalizer = (value) => {
   if (typeof value === "number") {
-    return Number.isInteger(value) && isExactNumber(value)
-      ? normalized(value)
-      : cannot("`to_int` needs a whole number, found a fraction");
+    if (!Number.isInteger(value)) return cannot("`to_int` needs a whole number, found a fraction");
+    return isExactNumber(value) ? normalized(value) : cannot(NOT_EXACT);
   }
   if (typeof value !== "string") return cannot(`\`to_int\` needs a number, found ${kindOf(value)}`);
   const token = numberToken(value);
   if (token === undefined) return cannot("`to_int` needs decimal digits, found other text");
   if (!isWholeNumberText(token)) return cannot("`to_int` needs a whole number, found a fraction");
   const read = readNumber(token);
-  return typeof read === "number"
-    ? normalized(read)
-    : cannot("`to_int` needs a number that a double holds exactly");
+  return typeof read === "number" ? normalized(read) : cannot(NOT_EXACT);
 };
 
 /** A number that a double holds, by the number rule of the canonical form. */

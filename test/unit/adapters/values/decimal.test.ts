@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { decimal } from "../../../../services/adapters/values/decimal.ts";
+
+describe("decimal", () => {
+  it.each([
+    ["1e2", "100"],
+    ["-1.50E-3", "-0.0015"],
+    ["-0", "0"],
+    ["0e9999", "0"],
+    [`1e${99}`, `1${"0".repeat(99)}`],
+    ["9".repeat(100), "9".repeat(100)],
+  ])("gives %s in plain notation", (text, expected) => {
+    expect(decimal(text)).toBe(expected);
+  });
+
+  it.each(["", "x", "1e100", "1e-99", "1e10000", "1e99999999999", "9".repeat(101), "NaN"])(
+    "gives nothing for %j",
+    (text) => {
+      expect(decimal(text)).toBeNull();
+    },
+  );
+});
