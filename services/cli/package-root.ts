@@ -22,3 +22,9 @@ export function packageVersion(): string {
   );
   return manifest.version;
 }
+
+/** How a user starts this program: in a checkout through npm, installed by its name. */
+export function commandPrefix(): string {
+  const isCheckout = existsSync(join(packageRoot(), "tasks"));
+  return isCheckout ? "npm run -s callgate --" : "npx callgate";
+}

@@ -1,6 +1,7 @@
 /** From arguments to an exit code: the whole command line but the end of the process. */
 import { Command } from "commander";
 import type { Cli } from "./commands/cli.ts";
+import { addDemo } from "./commands/demo.ts";
 import { addPolicy } from "./commands/policy.ts";
 import { addReplay } from "./commands/replay.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "./output/exit-codes.ts";
@@ -51,6 +52,7 @@ function createProgram(cli: Cli): Command {
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     });
+  addDemo(program, cli);
   addReplay(program, cli);
   addPolicy(program, cli);
   return program;

@@ -1,0 +1,19 @@
+import { createInterface } from "node:readline/promises";
+import type { Readable } from "node:stream";
+import type { Output } from "../output/terminal.ts";
+
+/** Asks for y or n; whoever leaves without an answer has said no. */
+export async function askPerson(
+  question: string,
+  input: Readable,
+  output: Output,
+): Promise<boolean> {
+  const lines = createInterface({ input, terminal: false });
+  await output.write(`${question} [y/N] `);
+  try {
+    const { value } = await lines[Symbol.asyncIterator]().next();
+    return typeof value === "string" && /^\s*(y|yes)\s*$/i.test(value);
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,95 @@
+/** What the demo's tools change: a company in memory, so that effects can be counted. */
+
+export interface World {
+  readonly documents: string[];
+  readonly bills: string[];
+  readonly payments: string[];
+  readonly deletions: string[];
+}
+
+export interface WorldTools extends Record<string, (args: never) => unknown> {
+  readonly create_document: (args: {
+    readonly title?: string;
+    readonly content?: string;
+  }) => object;
+  readonly get_order: (args: { readonly order_id: string }) => object;
+  readonly create_invoice: (args: Bill) => object;
+  readonly charge_card: (args: Bill) => object;
+  readonly pay: (args: Payment) => object;
+  readonly poll_export: (args: { readonly job: string }) => object;
+  readonly set_title: (args: { readonly page: string; readonly title: string }) => object;
+  readonly publish_page: (args: { readonly page: string }) => object;
+  readonly delete_customer: (args: { readonly customer: string }) => object;
+}
+
+interface Bill {
+  readonly order_id: string;
+}
+
+interface Payment {
+  readonly to: string;
+  readonly amount: string | number;
+  readonly currency: string;
+}
+
+const EXPORT_STEPS = ["40 %", "80 %", "done"];
+
+/** `ran` is told before a tool does its work: the caller can tell a run from an answer. */
+export function createWorld(ran: () => void): {
+  readonly world: World;
+  readonly tools: WorldTools;
+} {
+  const world: World = { documents: [], bills: [], payments: [], deletions: [] };
+  const titles = new Map<string, string>();
+  let polls = 0;
+  const tools: WorldTools = {
+    create_document: () => {
+      ran();
+      // A new id in each result: comparing outputs would never find the repetition.
+      const id = `doc-${world.documents.length + 1}`;
+      world.documents.push(id);
+      return { id };
+    },
+    get_order: () => {
+      ran();
+      return { total: "49.90" };
+    },
+    create_invoice: ({ order_id }) => {
+      ran();
+      world.bills.push(order_id);
+      return { invoice: `inv-${order_id}` };
+    },
+    charge_card: ({ order_id }) => {
+      ran();
+      world.bills.push(order_id);
+      return { charged: order_id };
+    },
+    pay: ({ to, amount }) => {
+      ran();
+      world.payments.push(to);
+      return { sent: String(amount) };
+    },
+    poll_export: () => {
+      ran();
+      const progress = EXPORT_STEPS[polls] ?? "done";
+      polls += 1;
+      return { progress };
+    },
+    set_title: ({ page, title }) => {
+      ran();
+      titles.set(page, title);
+      return { page, title };
+    },
+    publish_page: ({ page }) => {
+      ran();
+      if (!titles.has(page)) throw new Error("the page has no title");
+      return { page, published: true };
+    },
+    delete_customer: ({ customer }) => {
+      ran();
+      world.deletions.push(customer);
+      return { deleted: customer };
+    },
+  };
+  return { world, tools };
+}
