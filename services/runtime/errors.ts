@@ -32,6 +32,7 @@ export const ERROR_DISPOSITIONS = {
   log_corrupt: "fatal",
   log_unreadable: "fatal",
   log_mismatch: "fatal",
+  secret_missing: "fatal",
   closed: "fatal",
   unexpected: "fatal",
 } as const satisfies Record<string, Disposition>;

@@ -99,7 +99,9 @@ export class BatchBuilder {
     try {
       this.#journalize(this.#judge(fetched, at, progress.clocks[topic]), progress);
     } catch (error) {
-      if (!this.#context.quarantine) throw error;
+      // Without its secret the gate can write no allowed call: that is no fault of this input.
+      const isOurs = error instanceof FatalError && error.code === "secret_missing";
+      if (isOurs || !this.#context.quarantine) throw error;
       const message = error instanceof Error ? error.message : String(error);
       this.#context.metrics.count("internal_errors");
       this.#context.logger.error("an input could not be processed and went to the dead letters", {

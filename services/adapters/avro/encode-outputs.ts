@@ -24,7 +24,7 @@ export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
   const secret = secrets.get(event.keyId);
   if (secret === undefined) {
     throw new FatalError(
-      "unexpected",
+      "secret_missing",
       `no secret has the key id \`${event.keyId}\`: keep each secret until its calls are over`,
     );
   }
