@@ -1,4 +1,7 @@
-/** Events as they were read: the inverse of `eventToRaw`, with every list checked. */
+/**
+ * Events as they were read: the inverse of `eventToRaw`, with every list checked. Members come in the
+ * order in which the core makes them: a decision is part of the state, whose hash is over its JSON.
+ */
 import type {
   CallRefused,
   DecisionBase,
@@ -88,13 +91,13 @@ function decisionFromRaw(
       return { type: kind, ...base, keyId, occurrence: opened, ...limits, call };
     }
     case "refused":
-      return { type: kind, ...base, ...refusedFromRaw(part(raw.refused), base) };
+      return { ...base, type: kind, ...refusedFromRaw(part(raw.refused), base) };
     case "held": {
       const { holdId, expiresAtMs, requireReason, approvals, holdNumber } = part(raw.held);
       const { ruleDigest, message, rule } = part(raw.held);
       const hold = { holdId, expiresAtMs, requireReason, approvals, holdNumber, ruleDigest };
       const call = plainCallFacts(part(raw.call), raw.actionKey);
-      return { type: kind, ...base, ...hold, message, rule, call };
+      return { ...base, type: kind, ...hold, message, rule, call };
     }
   }
 }

@@ -1,4 +1,5 @@
 /** What a proposal's envelope must be beside its types: ids, lengths, money. */
+import { cutText } from "../../core/cut-text.ts";
 import type { Money } from "../../core/inputs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { EXACT_MAX } from "./avro-types.ts";
@@ -53,13 +54,7 @@ export function costProblem(cost: Money | null): string | undefined {
   return "`estimatedCost.currency` must be three capital letters (ISO 4217)";
 }
 
-const HIGH_SURROGATES_END = 0xdbff;
-const HIGH_SURROGATES_START = 0xd800;
-
 /** The beginning of what the model said, as far as the gate looks at it. */
 export function boundedAssistantText(text: string | null): string | null {
-  if (text === null || text.length <= LIMITS.assistantTextLength) return text;
-  const last = text.charCodeAt(LIMITS.assistantTextLength - 1);
-  const splitsPair = last >= HIGH_SURROGATES_START && last <= HIGH_SURROGATES_END;
-  return text.slice(0, LIMITS.assistantTextLength - (splitsPair ? 1 : 0));
+  return text === null ? null : cutText(text, LIMITS.assistantTextLength);
 }

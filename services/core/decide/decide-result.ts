@@ -3,6 +3,7 @@
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
+import { cutText } from "../cut-text.ts";
 import type { GateEvent, IgnoredWhy, ResultRecorded } from "../events.ts";
 import { sha256Hex } from "../hash.ts";
 import type { CallError, ResultInput } from "../inputs.ts";
@@ -79,7 +80,7 @@ function judgedError(tool: CompiledTool, input: ResultInput): CallError | null {
   }
   if (input.status !== "succeeded" || input.output === null) return null;
   if (!tool.looksFailed(input.output)) return null;
-  return { code: null, message: input.output.slice(0, LIMITS.shownResult), retryable: null };
+  return { code: null, message: cutText(input.output, LIMITS.shownResult), retryable: null };
 }
 
 function isTransient(error: CallError, output: string | null): boolean {

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
+import { cutText } from "../cut-text.ts";
 import type { GateEvent, IgnoredWhy } from "../events.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { invariant } from "../invariant.ts";
@@ -63,7 +64,7 @@ function decideHold(
 }
 
 function reasonText(reason: string): string {
-  return JSON.stringify(reason.slice(0, LIMITS.shownError));
+  return JSON.stringify(cutText(reason, LIMITS.shownError));
 }
 
 function findHold(state: ConversationState, approvalId: string | null): HeldDecision | undefined {

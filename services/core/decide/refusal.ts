@@ -1,5 +1,6 @@
 /** What the model and the agent are told of a refusal. */
 import type { CallContext, Finding } from "../checks/check.ts";
+import { cutText } from "../cut-text.ts";
 import type {
   DecisionBase,
   Disposition,
@@ -37,7 +38,7 @@ export function refusalOf(
     decisionId: base.decisionId,
     callId: base.callId,
     tool: base.tool,
-    arguments: base.arguments.slice(0, LIMITS.shownArguments),
+    arguments: cutText(base.arguments, LIMITS.shownArguments),
     reason: found.reason,
     message: [sentences.model, found.detail, shown, LEVEL_SENTENCES[rung.level]]
       .filter((part) => part !== null)
@@ -96,13 +97,7 @@ function shownResult(twin: Twin): string | null {
 
 function quoted(text: string): string {
   const cut = text.length > LIMITS.shownResult;
-  return `${JSON.stringify(cut ? cutAt(text, LIMITS.shownResult) : text)}${cut ? " (cut)" : ""}`;
-}
-
-/** Never between the two halves of a surrogate pair. */
-function cutAt(text: string, length: number): string {
-  const last = text.charCodeAt(length - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+  return `${JSON.stringify(cutText(text, LIMITS.shownResult))}${cut ? " (cut)" : ""}`;
 }
 
 function noteOf(call: CallContext, twin: Twin): string {

@@ -1,4 +1,5 @@
 /** Refusals of calls that were not judged: envelope, tool, arguments, name, a defect of ours. */
+import { cutText } from "../cut-text.ts";
 import type { CallRefused, DecisionBase, Disposition, Refusal } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
@@ -23,16 +24,12 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
   return {
     ...base,
     type: "refused",
-    strike: null,
-    raised: null,
-    cycle: null,
-    answered: null,
     refusal: {
       schemaVersion: 1,
       decisionId: base.decisionId,
       callId: base.callId,
       tool: base.tool,
-      arguments: base.arguments.slice(0, LIMITS.shownArguments),
+      arguments: cutText(base.arguments, LIMITS.shownArguments),
       reason: given.reason,
       message: [sentences.model, given.detail, ...problemLines(given.problems)]
         .filter((part) => part !== null)
@@ -52,6 +49,10 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
       suggestedNext: given.suggestedNext ?? [],
       problems: given.problems ?? [],
     },
+    strike: null,
+    raised: null,
+    cycle: null,
+    answered: null,
   };
 }
 
@@ -75,7 +76,7 @@ export function internalError(
       reason: "internal_error",
       rule: "gate",
       disposition: "stop",
-      detail: `Detail for the operator: ${what.slice(0, LIMITS.shownError)}.`,
+      detail: `Detail for the operator: ${cutText(what, LIMITS.shownError)}.`,
     },
   );
 }
