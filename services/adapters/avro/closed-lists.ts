@@ -2,6 +2,7 @@
  * The closed lists behind Avro strings: reasons, kinds and statuses. They are strings in the schema so
  * that an old reader can read a new word; what the gate itself reads must be on the list.
  */
+import { cutText } from "../../core/cut-text.ts";
 import type { CallStatus, Disposition, IgnoredWhy, Raised, Resolution } from "../../core/events.ts";
 import {
   type EnvelopeRejection,
@@ -15,6 +16,8 @@ import { REASON_CODES, type ReasonCode } from "../../core/reasons.ts";
 import { QUARANTINE_CODES, type QuarantineCode } from "../../runtime/journal.ts";
 import { INPUT_TOPICS, type InputTopic } from "../../runtime/topics.ts";
 import { UndecodableError } from "./record-types.ts";
+
+const SHOWN_CHARACTERS = 40;
 
 /** Every member of a union of strings, once: the compiler finds a missing one. */
 type Complete<T extends string> = { readonly [member in T]: true };
@@ -41,7 +44,9 @@ function listFrom<T extends string>(what: string, members: readonly T[]): Closed
  */
 export function member<T extends string>(list: ClosedList<T>, text: string): T {
   if (list.members.has(text)) return text as T;
-  throw new UndecodableError(`\`${text.slice(0, 40)}\` is not a ${list.what} that is known here`);
+  throw new UndecodableError(
+    `\`${cutText(text, SHOWN_CHARACTERS)}\` is not a ${list.what} that is known here`,
+  );
 }
 
 /** The same, where absence is a value. */

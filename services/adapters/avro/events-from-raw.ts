@@ -2,6 +2,7 @@
  * Events as they were read: the inverse of `eventToRaw`, with every list checked. Members come in the
  * order in which the core makes them: a decision is part of the state, whose hash is over its JSON.
  */
+import { cutText } from "../../core/cut-text.ts";
 import type {
   CallRefused,
   DecisionBase,
@@ -52,7 +53,7 @@ export function eventFromRaw(raw: RawEvent, revision: string): GateEvent {
     case "ignored":
       return ignoredFromRaw(part(raw.ignored));
     default:
-      throw new UndecodableError(`\`${raw.kind.slice(0, 40)}\` is no kind of event known here`);
+      throw new UndecodableError(`\`${cutText(raw.kind, 40)}\` is no kind of event known here`);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Journal records to and from Avro. */
+import { cutText } from "../../core/cut-text.ts";
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
 import type { GateInput, ProposalInput } from "../../core/inputs.ts";
 import { StateCorruptError } from "../../runtime/errors.ts";
@@ -136,7 +137,7 @@ function inputFromRaw(raw: RawJournal, events: readonly GateEvent[]): JournalRec
       return decided(raw, { type: "tick" });
     default:
       throw new UndecodableError(
-        `\`${raw.inputKind.slice(0, 40)}\` is no kind of input known here`,
+        `\`${cutText(raw.inputKind, 40)}\` is no kind of input known here`,
       );
   }
 }

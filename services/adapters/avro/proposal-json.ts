@@ -2,6 +2,7 @@
  * A proposal as plain JSON, for producers without Avro. The envelope is read by the same strict parser
  * as the arguments, so that no two parsers can read it differently.
  */
+
 import { canonicalText } from "../../core/canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
 import {
@@ -10,6 +11,7 @@ import {
   GREATEST_MAX_BYTES,
 } from "../../core/canonical/limits.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
+import { cutText } from "../../core/cut-text.ts";
 import type { EnvelopeRejection, Money } from "../../core/inputs.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import { type Envelope, toInput } from "./proposal.ts";
@@ -122,7 +124,7 @@ function missing(names: { readonly [name: string]: string | null }): string | un
 function unknownFields(value: JsonObject): readonly string[] {
   return Object.keys(value)
     .filter((field) => !ENVELOPE_FIELDS.has(field))
-    .map((field) => `unknown field \`${field.slice(0, SHOWN_CHARACTERS)}\``);
+    .map((field) => `unknown field \`${cutText(field, SHOWN_CHARACTERS)}\``);
 }
 
 function readText(value: JsonObject, field: string, problems: string[]): string | null {

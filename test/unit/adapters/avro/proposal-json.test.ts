@@ -84,6 +84,13 @@ describe("a JSON proposal that names its call is answered", () => {
     );
   });
 
+  test("and a long field is shown without half a character", () => {
+    const field = `${"x".repeat(39)}😀`;
+    expect(rejection(`{${NAMES},"arguments":{},"${field}":true}`)).toBe(
+      `malformed: unknown field \`${"x".repeat(39)}\``,
+    );
+  });
+
   test.each([
     ["agentId", "5", "`agentId` must be text"],
     ["assistantText", "{}", "`assistantText` must be text"],
