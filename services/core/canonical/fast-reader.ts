@@ -171,7 +171,7 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
   let at = start;
   let unit = text.charCodeAt(at);
   if (unit <= SPACE) {
-    at = skipSpace(walk, at);
+    at = skipSpace(walk, text, at);
     unit = text.charCodeAt(at);
   }
   if (unit !== QUOTE) return NO;
@@ -190,7 +190,7 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
   at = to + 1;
   unit = text.charCodeAt(at);
   if (unit <= SPACE) {
-    at = skipSpace(walk, at);
+    at = skipSpace(walk, text, at);
     unit = text.charCodeAt(at);
   }
   return unit === COLON ? at + 1 : NO;
@@ -201,7 +201,7 @@ function walkItem(walk: Walk, text: string, start: number, open: number, slot: n
   let at = start;
   let unit = text.charCodeAt(at);
   if (unit <= SPACE) {
-    at = skipSpace(walk, at);
+    at = skipSpace(walk, text, at);
     unit = text.charCodeAt(at);
   }
   PARTS[slot + VALUE_FROM] = at;
@@ -322,11 +322,10 @@ function headOf(text: string, from: number, length: number): number {
 
 /** Steps over white space, if there is any. */
 function toToken(walk: Walk, text: string, from: number): number {
-  return text.charCodeAt(from) > SPACE ? from : skipSpace(walk, from);
+  return text.charCodeAt(from) > SPACE ? from : skipSpace(walk, text, from);
 }
 
-function skipSpace(walk: Walk, from: number): number {
-  const { text } = walk;
+function skipSpace(walk: Walk, text: string, from: number): number {
   walk.asItStands = false;
   let at = from;
   let unit = text.charCodeAt(at);

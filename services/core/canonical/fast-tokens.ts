@@ -5,6 +5,9 @@ import { readNumber } from "./number.ts";
 /** A token that was read: the offset behind it, and its canonical text where that is not as it stands. */
 export type Token = { readonly to: number; readonly printed: string | undefined };
 
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
 /**
@@ -14,16 +17,17 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 export function readEscaped(text: string, from: number, backslash: number): Token | undefined {
   let isCanonical = true;
   let at = backslash;
-  let quote = at;
-  do {
-    const letter = text.charCodeAt(at + 1);
-    if (letter === 0x75 || letter === 0x2f) isCanonical = false;
-    // A quote further on still holds; to look for it after each escape would be quadratic.
-    if (quote < at + 2) quote = text.indexOf('"', at + 2);
-    if (quote === -1) return undefined;
-    at = nextBackslash(text, at + 2);
-  } while (at < quote);
-  const to = quote + 1;
+  // Unit by unit: a search for the next quote after each escape would be quadratic.
+  for (let unit = BACKSLASH; unit !== QUOTE; unit = text.charCodeAt(at)) {
+    if (unit === BACKSLASH) {
+      const letter = text.charCodeAt(at + 1);
+      if (letter === 0x75 || letter === 0x2f) isCanonical = false;
+      at += 1;
+    }
+    at += 1;
+    if (at >= text.length) return undefined;
+  }
+  const to = at + 1;
   if (isCanonical) return { to, printed: undefined };
   const decoded = JSON.parse(text.slice(from, to)) as string;
   return isWellFormed(decoded) ? { to, printed: JSON.stringify(decoded) } : undefined;

@@ -13,6 +13,7 @@ import { LIMITS } from "../limits.ts";
 import { ledgerDelete, ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
 import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
 import { callNameOf, decisionBytes, staysNamed } from "./names.ts";
+import { recorded } from "./recorded.ts";
 import {
   type ConversationState,
   initialState,
@@ -28,8 +29,9 @@ type Draft = { -readonly [K in keyof ConversationState]: ConversationState[K] };
 
 export function evolveDecision(
   before: ConversationState | undefined,
-  event: DecisionEvent,
+  given: DecisionEvent,
 ): ConversationState {
+  const event = recorded(given);
   const state = admitted(before, event);
   nameIt(state, event);
   switch (event.type) {

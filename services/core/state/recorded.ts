@@ -1,0 +1,186 @@
+/**
+ * Events as the state keeps them: every object built here, member by member. So equal states give
+ * equal snapshots whether their events were decided in this process or read from the journal, where
+ * members may come in another order.
+ */
+import type {
+  CallAllowed,
+  CallFacts,
+  CallHeld,
+  CallRefused,
+  DecisionBase,
+  DecisionEvent,
+  Evicted,
+  Notice,
+  Occurrence,
+  PreviousCall,
+  PreviousResult,
+  Refusal,
+} from "../events.ts";
+
+export function recorded<E extends DecisionEvent>(event: E): E;
+export function recorded(event: DecisionEvent): DecisionEvent {
+  switch (event.type) {
+    case "allowed":
+      return recordedAllowed(event);
+    case "held":
+      return recordedHeld(event);
+    case "refused":
+      return recordedRefused(event);
+  }
+}
+
+function recordedBase(base: DecisionBase): DecisionBase {
+  return {
+    decisionId: base.decisionId,
+    tenantId: base.tenantId,
+    conversationId: base.conversationId,
+    callId: base.callId,
+    agentId: base.agentId,
+    turn: base.turn,
+    step: base.step,
+    tool: base.tool,
+    arguments: base.arguments,
+    argumentsDigest: base.argumentsDigest,
+    actionKey: base.actionKey,
+    atMs: base.atMs,
+    proposalsAtMs: base.proposalsAtMs,
+    policy: base.policy,
+    tier: base.tier,
+    isRead: base.isRead,
+    warnings: recordedNotices(base.warnings),
+    shadow: recordedNotices(base.shadow),
+    fresh: base.fresh,
+    stateDropAtMs: base.stateDropAtMs,
+    entersTurn: base.entersTurn,
+    confirmation: base.confirmation,
+    approvalId: base.approvalId,
+    approvedBy: base.approvedBy,
+    nameDropAtMs: base.nameDropAtMs,
+    evicted: base.evicted === null ? null : recordedEvicted(base.evicted),
+  };
+}
+
+function recordedAllowed(event: CallAllowed): CallAllowed {
+  return Object.assign(recordedBase(event), {
+    type: event.type,
+    keyId: event.keyId,
+    occurrence: recordedOccurrence(event.occurrence),
+    notAfterMs: event.notAfterMs,
+    timeLimitMs: event.timeLimitMs,
+    idempotencyArgument: event.idempotencyArgument,
+    call: recordedFacts(event.call),
+  });
+}
+
+function recordedHeld(event: CallHeld): CallHeld {
+  return Object.assign(recordedBase(event), {
+    type: event.type,
+    holdId: event.holdId,
+    expiresAtMs: event.expiresAtMs,
+    requireReason: event.requireReason,
+    approvals: event.approvals,
+    holdNumber: event.holdNumber,
+    ruleDigest: event.ruleDigest,
+    message: event.message,
+    rule: event.rule,
+    call: recordedFacts(event.call),
+  });
+}
+
+function recordedRefused(event: CallRefused): CallRefused {
+  const { strike, raised, answered } = event;
+  return Object.assign(recordedBase(event), {
+    type: event.type,
+    refusal: recordedRefusal(event.refusal),
+    strike: strike === null ? null : recordedStrike(strike),
+    raised:
+      raised === null
+        ? null
+        : {
+            acknowledgement: raised.acknowledgement,
+            userInput: raised.userInput,
+            ended: raised.ended,
+          },
+    cycle: event.cycle,
+    answered:
+      answered === null
+        ? null
+        : { call: recordedFacts(answered.call), outputDigest: answered.outputDigest },
+  });
+}
+
+function recordedStrike(strike: NonNullable<CallRefused["strike"]>) {
+  return { key: strike.key, count: strike.count, step: strike.step };
+}
+
+function recordedOccurrence(occurrence: Occurrence): Occurrence {
+  const { decisionId, openedAtMs, attempt } = occurrence;
+  return { decisionId, openedAtMs, attempt };
+}
+
+function recordedFacts(call: CallFacts): CallFacts {
+  return {
+    twinKey: call.twinKey,
+    resources: call.resources,
+    exclusive: call.exclusive.map(({ resource, kind, rule }) => ({ resource, kind, rule })),
+    windowUntilMs: call.windowUntilMs,
+    dropAtMs: call.dropAtMs,
+    ringSize: call.ringSize,
+    repeats: call.repeats,
+    rates: call.rates.map(({ key, windowMs }) => ({ key, windowMs })),
+    grant:
+      call.grant === null ? null : { tier: call.grant.tier, expiresAtMs: call.grant.expiresAtMs },
+  };
+}
+
+function recordedNotices(notices: readonly Notice[]): readonly Notice[] {
+  return notices.map(({ reason, message, rule }) => ({ reason, message, rule }));
+}
+
+function recordedEvicted({ reads, names, writes, resources }: Evicted): Evicted {
+  return { reads, names, writes, resources };
+}
+
+function recordedRefusal(refusal: Refusal): Refusal {
+  const { previousCall, previousResult, conflict, resolution } = refusal;
+  return {
+    schemaVersion: refusal.schemaVersion,
+    decisionId: refusal.decisionId,
+    callId: refusal.callId,
+    tool: refusal.tool,
+    arguments: refusal.arguments,
+    reason: refusal.reason,
+    message: refusal.message,
+    duplicate: refusal.duplicate,
+    note: refusal.note,
+    rule: refusal.rule,
+    policy: refusal.policy,
+    level: refusal.level,
+    count: refusal.count,
+    retryable: refusal.retryable,
+    disposition: refusal.disposition,
+    previousCall: previousCall === null ? null : recordedPrevious(previousCall),
+    previousResult: previousResult === null ? null : recordedResult(previousResult),
+    conflict: conflict === null ? null : { resource: conflict.resource, path: conflict.path },
+    resolution: {
+      type: resolution.type,
+      retryAfterMs: resolution.retryAfterMs,
+      approvalId: resolution.approvalId,
+    },
+    suggestedNext: refusal.suggestedNext,
+    problems: refusal.problems.map(({ path, message }) => ({ path, message })),
+  };
+}
+
+function recordedPrevious(call: PreviousCall): PreviousCall {
+  const { callId, decisionId, tool, atMs, status } = call;
+  return { callId, decisionId, tool, atMs, status };
+}
+
+function recordedResult(result: PreviousResult): PreviousResult {
+  const { digest, bytes } = result;
+  return "inline" in result
+    ? { inline: result.inline, digest, bytes }
+    : { ref: result.ref, digest, bytes };
+}
