@@ -9,18 +9,21 @@ import { ensureInstalled, npmCommand, ROOT } from "./ensure-installed.js";
 /** What must not be in a published package. */
 const UNWANTED = /^(services|test|tasks|docs|\.ci|infra)$/;
 
+/** What the packed package does wrong; told without a stack. */
+class PackageProblem extends Error {}
+
 /**
- * Ends the process with exit code 1 when the program fails.
  * @param {string} what
  * @param {string} command
  * @param {readonly string[]} args
  * @param {string} cwd
  * @returns {string} its standard output
+ * @throws {PackageProblem} when it fails
  */
 function run(what, command, args, cwd) {
   const done = spawnSync(command, args, { cwd, stdio: ["ignore", "pipe", 2], encoding: "utf8" });
   if (done.status !== 0) {
-    throw new Error(
+    throw new PackageProblem(
       `${what} failed: ${done.error?.message ?? `exit code ${done.status}`}: ${done.stdout}`,
     );
   }
@@ -52,11 +55,13 @@ try {
     UNWANTED.test(name),
   );
   if (unwanted.length > 0) {
-    throw new Error(`the package holds what is not for users: ${unwanted.join(", ")}`);
+    throw new PackageProblem(`the package holds what is not for users: ${unwanted.join(", ")}`);
   }
   const version = npm("npx callgate --version", ["exec", "--", "callgate", "--version"], scratch);
   if (version.trim() !== manifest.version) {
-    throw new Error(`callgate --version said \`${version.trim()}\`, not \`${manifest.version}\``);
+    throw new PackageProblem(
+      `callgate --version said \`${version.trim()}\`, not \`${manifest.version}\``,
+    );
   }
   for (const name of ["check.mjs", "consumer.ts"]) {
     cpSync(join(ROOT, "test", "pack", name), join(scratch, name));
@@ -74,6 +79,12 @@ try {
     "",
   ];
   run("compile against its types", process.execPath, [tsc, ...strict, "consumer.ts"], scratch);
+} catch (error) {
+  if (!(error instanceof PackageProblem)) {
+    throw error;
+  }
+  process.stderr.write(`FAILED ${error.message}\n`);
+  process.exitCode = 1;
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
