@@ -1,8 +1,8 @@
 /**
  * Every digest the gate makes. The one file of the core that imports from the platform.
  *
- * H1 What is hashed is unambiguous: a tag that no other use has, a line feed, and a JSON array of the parts, in which
- *    a string cannot end early. So no two lists of parts share their bytes.
+ * H1 What is hashed is unambiguous: a tag that no other use has, a line feed, and the parts as JSON, in which a string
+ *    cannot end early; one part may stand last as it is. So no two lists of parts share their bytes.
  * H2 Strings are hashed as UTF-8 after JSON has escaped lone surrogates, which an encoder would make all one.
  */
 
@@ -55,8 +55,9 @@ export function rawDigest(tool: string, input: Uint8Array | string): string {
 /** First 128 bits, hex, of SHA-256 of name, tool and digest of the arguments; null turn and step count as values. */
 export function decisionIdOf(name: CallName, tool: string, argumentsDigest: string): string {
   const { tenantId, conversationId, turn, step, callId } = name;
-  const parts = [tenantId, conversationId, turn, step, callId, tool, argumentsDigest];
-  return hash("sha256", `callgate.decision/1\n${array(parts)}`, "hex").slice(0, ID_DIGITS);
+  const parts = array([tenantId, conversationId, turn, step, callId, tool]);
+  const frame = `callgate.decision/1\n${parts}\n${argumentsDigest}`;
+  return hash("sha256", frame, "hex").slice(0, ID_DIGITS);
 }
 
 /** Id of the n-th hold of a decision under one tier rule, 128 bits hex. */
@@ -79,22 +80,26 @@ export function chainHash(previousHex: string, record: Uint8Array | string): str
   return sha256Hex("callgate.chain/1", previousHex, record);
 }
 
+/** A loop, not `map` and `join`: this runs for each proposal. */
 function array(parts: readonly (string | null)[]): string {
   let text = "[";
   for (let at = 0; at < parts.length; at += 1) {
-    const part = parts[at] as string | null;
-    text += at === 0 ? "" : ",";
-    text += part === null ? "null" : quoted(part);
+    text +=
+      at === 0 ? quoted(parts[at] as string | null) : `,${quoted(parts[at] as string | null)}`;
   }
   return `${text}]`;
 }
 
-function quoted(part: string): string {
-  // Most parts are short and plain, and a loop tells that sooner than a regular expression does.
-  for (let at = 0; at < part.length; at += 1) {
-    const unit = part.charCodeAt(at);
-    const isPlain = unit >= 0x20 && unit <= 0x7e && unit !== 0x22 && unit !== 0x5c;
-    if (!isPlain) return JSON.stringify(part);
+function quoted(part: string | null): string {
+  if (part === null) return "null";
+  return isPlain(part) ? `"${part}"` : JSON.stringify(part);
+}
+
+/** Whether JSON prints the text as it is. Most parts are short: a loop tells sooner than a pattern. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return false;
   }
-  return `"${part}"`;
+  return true;
 }

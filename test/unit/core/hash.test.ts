@@ -38,11 +38,21 @@ describe("digests are SHA-256 over a frame that anyone can write", () => {
   it.each([
     ["sha256Hex", sha256Hex("tag/1", "a", 'b"'), 'tag/1\n["a","b\\""]'],
     ["actionDigest", actionDigest("send", '{"a":1}'), 'callgate.action/1\n"send"\n{"a":1}'],
+    [
+      "decisionIdOf",
+      decisionIdOf({ ...name, step: null }, "send", "ab"),
+      'callgate.decision/1\n["default","conv-1","1",null,"call_0","send"]\nab',
+    ],
+    [
+      "approvalIdOf",
+      approvalIdOf("ab", 'the "rule"', 2),
+      'callgate.approval/1\n["ab","the \\"rule\\"","2"]',
+    ],
     ["rawDigest", rawDigest("send", "{"), 'callgate.raw/1\n["send","{"]'],
     ["chainHash", chainHash("00ff", "record"), 'callgate.chain/1\n["00ff","record"]'],
   ])("%s", (_name, digest, frame) => {
-    expect(digest).toBe(sha256(frame));
-    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    expect(digest).toBe(sha256(frame).slice(0, digest.length));
+    expect(digest).toMatch(/^([0-9a-f]{32}){1,2}$/);
   });
 
   it("with bytes by their number, and behind the array in order", () => {
@@ -72,8 +82,8 @@ describe("golden values, which stored data depends on", () => {
         "actionDigest": "94440e8ba2eb3c00b16dc52e63f70fa959e027bfcba48bcd3e815399dad86d80",
         "approvalIdOf": "fdc72e3c294825baa122ce6eca79d19d",
         "chainHash": "74d0902cef61b0b1cc12565148b38ddda54e9982b845702edeacd0c1f76ab203",
-        "decisionIdOf": "31b7cdbb45e9c43e2a530eb0825f8e22",
-        "decisionIdWithoutTurn": "f86fca518059e5f3aea5bae42e7fec62",
+        "decisionIdOf": "00404a56d60108d8ecee1d982d70f622",
+        "decisionIdWithoutTurn": "8671c5efc3753e829bd0d22933b0556b",
         "idempotencyKey": "surWdbrPIhma9NQXU6R8GSRDTKnv587rvich51_uQBk",
         "rawDigest": "ff2896f6c8ff7cbc62e34e9eb0adf90be4ee789bd8df46afeab61aaff03e61ad",
         "sha256Hex": "600f37d779730dc2010baf97138c8816a4f54d45a4a553cab2814e404fa7823d",
