@@ -1,7 +1,9 @@
 /** From arguments to an exit code: the whole command line but the end of the process. */
 import { Command } from "commander";
+import { addApprovals } from "./commands/approvals.ts";
 import type { Cli } from "./commands/cli.ts";
 import { addDemo } from "./commands/demo.ts";
+import { addDev } from "./commands/dev.ts";
 import { addPolicy } from "./commands/policy.ts";
 import { addReplay } from "./commands/replay.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "./output/exit-codes.ts";
@@ -55,6 +57,8 @@ function createProgram(cli: Cli): Command {
   addDemo(program, cli);
   addReplay(program, cli);
   addPolicy(program, cli);
+  addDev(program, cli);
+  addApprovals(program, cli);
   return program;
 }
 

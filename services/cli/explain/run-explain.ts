@@ -1,5 +1,6 @@
 /** `callgate policy explain`: one call, every check, the value it looked at and the policy's line. */
 import { createInterface } from "node:readline";
+import { readLines } from "../input/read-lines.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
@@ -9,7 +10,6 @@ import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
 import { gateTimes } from "../replay/gate-times.ts";
-import { readLines } from "../replay/read-lines.ts";
 import {
   parseRecordedCall,
   parseRecording,

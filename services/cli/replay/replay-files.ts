@@ -1,5 +1,5 @@
 /** Recordings through the engine, one conversation at a time: memory does not grow with the files. */
-import { nameOfInput, readLines } from "./read-lines.ts";
+import { nameOfInput, readLines } from "../input/read-lines.ts";
 import { parseRecording, type RecordedConversation } from "./recording.ts";
 import {
   type ReplayedCall,

@@ -1,6 +1,7 @@
 /** `callgate replay`: recorded conversations through a policy, and what would have come of them. */
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { STDIN } from "../input/read-lines.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import { fileError } from "../output/file-error.ts";
@@ -11,7 +12,6 @@ import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
 import { decisionLine } from "./decision-line.ts";
 import type { ReplayFormat } from "./formats.ts";
-import { STDIN } from "./read-lines.ts";
 import { renderSummary } from "./render-summary.ts";
 import type { ReplayOptions } from "./replay-conversation.ts";
 import { type ReplayedConversation, replayFiles } from "./replay-files.ts";

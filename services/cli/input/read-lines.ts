@@ -7,6 +7,7 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { usageError } from "../output/cli-error.ts";
 import { fileError, isFileError } from "../output/file-error.ts";
+import { splitLines } from "./split-lines.ts";
 
 export interface InputLine {
   readonly text: string;
@@ -23,7 +24,6 @@ export interface LineSource {
 
 export const STDIN = "-";
 
-const NEWLINE = 0x0a;
 const GZIP_MAGIC = [0x1f, 0x8b] as const;
 const LINE_BYTES_MAX = 256 * 1024 * 1024;
 
@@ -37,9 +37,10 @@ export async function* readLines(source: LineSource): AsyncGenerator<InputLine> 
   const name = nameOfInput(source.path);
   let number = 0;
   try {
-    for await (const bytes of splitLines(unpacked(stored(source)))) {
-      number += 1;
-      const text = decoder.decode(bytes);
+    for await (const line of splitLines(unpacked(stored(source)), LINE_BYTES_MAX)) {
+      if (line.bytes === null) throw new EndlessLine();
+      number = line.number;
+      const text = decoder.decode(line.bytes);
       if (text.trim() !== "") yield { text, number };
     }
   } catch (error) {
@@ -83,30 +84,6 @@ async function* gunzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
     () => undefined,
   );
   yield* gunzip;
-}
-
-async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
-  let held = 0;
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      parts.push(chunk.subarray(start, end));
-      yield joined(parts);
-      parts = [];
-      held = 0;
-      start = end + 1;
-    }
-    parts.push(chunk.subarray(start));
-    held += chunk.length - start;
-    if (held > LINE_BYTES_MAX) throw new EndlessLine();
-  }
-  if (held > 0) yield joined(parts);
-}
-
-function joined(parts: readonly Buffer[]): Buffer {
-  const [only] = parts;
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }
 
 class EndlessLine extends Error {}

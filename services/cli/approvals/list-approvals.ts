@@ -1,0 +1,61 @@
+/** `callgate approvals list`. */
+import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { printable } from "../output/printable.ts";
+import type { Style } from "../output/style.ts";
+import { textTable } from "../output/table.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { findHolds, type Hold, openLog } from "./find-holds.ts";
+
+const TEXT_CHARACTERS = 40;
+const MS_PER_MINUTE = 60_000;
+
+export async function listApprovals(
+  dataDir: string,
+  json: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const client = openLog(dataDir);
+  try {
+    const holds = await findHolds(client);
+    const text = json
+      ? `${JSON.stringify({ approvals: holds.map(approvalOf) })}\n`
+      : render(holds, Date.now(), terminal.out.style);
+    await terminal.out.write(text);
+  } finally {
+    await client.close();
+  }
+  return EXIT_OK;
+}
+
+function approvalOf({ held }: Hold): object {
+  const { holdId, tenantId, conversationId, callId, decisionId, agentId, tool } = held;
+  return {
+    approvalId: holdId,
+    ...{ tenantId, conversationId, callId, decisionId, agentId, tool },
+    arguments: JSON.parse(held.arguments),
+    heldAtMs: held.atMs,
+    expiresAtMs: held.expiresAtMs,
+    requireReason: held.requireReason,
+    rule: held.rule,
+    message: held.message,
+  };
+}
+
+function render(holds: readonly Hold[], nowMs: number, style: Style): string {
+  if (holds.length === 0) return "nothing waits for a person\n";
+  const rows = holds.map(({ held }) => [
+    held.holdId,
+    printable(held.conversationId, TEXT_CHARACTERS),
+    printable(held.tool, TEXT_CHARACTERS),
+    printable(held.arguments, TEXT_CHARACTERS),
+    expiry(held.expiresAtMs - nowMs),
+    held.requireReason ? "yes" : "",
+  ]);
+  const titles = ["approval", "conversation", "tool", "arguments", "expires", "reason needed"];
+  return textTable(titles, rows, style);
+}
+
+function expiry(leftMs: number): string {
+  if (leftMs <= 0) return "over, not applied yet";
+  return `in ${Math.ceil(leftMs / MS_PER_MINUTE)} min`;
+}

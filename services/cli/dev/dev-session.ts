@@ -1,0 +1,135 @@
+/** Lines in, decisions out: each line gives one line of output, also one that cannot be used. */
+import type { Callgate, Decision, ProposedCall } from "../../sdk/callgate.ts";
+import { CallgateError } from "../../sdk/callgate-error.ts";
+import type { Line } from "../input/split-lines.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { CallNames, nameOf } from "./call-names.ts";
+import { type ParsedLine, parseLine } from "./parse-line.ts";
+
+const IN_FLIGHT_MAX = 256;
+
+type Result = Extract<ParsedLine, { readonly type: "result" }>;
+
+export class DevSession {
+  readonly #gate: Callgate;
+  readonly #terminal: Terminal;
+  readonly #names = new CallNames();
+  readonly #ended = new AbortController();
+  /** The last line of each conversation that is still under way. */
+  readonly #last = new Map<string, Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
+  /** Holds that wait for a person: they need not end before the session does. */
+  readonly #waiting = new Set<Promise<void>>();
+  /** What kept a line from being answered: the first is thrown when the session ends. */
+  readonly #failures: unknown[] = [];
+
+  constructor(gate: Callgate, terminal: Terminal) {
+    this.#gate = gate;
+    this.#terminal = terminal;
+  }
+
+  /** Resolves when all lines are answered. @throws what reading threw, or an output that is closed. */
+  async run(lines: AsyncIterable<Line>): Promise<void> {
+    for await (const line of lines) {
+      if (this.#failures.length > 0) break;
+      this.#take(line);
+      if (this.#running.size >= IN_FLIGHT_MAX) await Promise.race(this.#running);
+    }
+    await Promise.all(this.#running);
+    if (this.#failures.length > 0) throw this.#failures[0];
+  }
+
+  /** Holds are no longer waited for. */
+  async close(): Promise<void> {
+    this.#ended.abort();
+    await Promise.all(this.#waiting);
+  }
+
+  #take({ bytes, number }: Line): void {
+    const text = bytes?.toString("utf8");
+    if (text?.trim() === "") return;
+    const parsed: ParsedLine =
+      text === undefined
+        ? { type: "problem", message: "the line is longer than 2 MiB; send less", column: null }
+        : parseLine(text);
+    const conversation = conversationOf(parsed, number);
+    const before = this.#last.get(conversation) ?? Promise.resolve();
+    const run = before
+      .then(() => this.#handle(parsed, number))
+      .catch((error: unknown) => {
+        this.#failures.push(error);
+      })
+      .finally(() => {
+        this.#running.delete(run);
+        if (this.#last.get(conversation) === run) this.#last.delete(conversation);
+      });
+    this.#running.add(run);
+    this.#last.set(conversation, run);
+  }
+
+  async #handle(parsed: ParsedLine, line: number): Promise<void> {
+    if (parsed.type === "problem") {
+      const { message, column } = parsed;
+      return this.#print({ type: "error", line, ...(column === null ? {} : { column }), message });
+    }
+    try {
+      if (parsed.type === "proposal") await this.#propose(parsed.call, line);
+      else await this.#report(parsed, line);
+    } catch (error) {
+      if (!(error instanceof CallgateError)) throw error;
+      await this.#print({ type: "error", line, code: error.code, message: error.message });
+    }
+  }
+
+  async #propose(call: ProposedCall, line: number): Promise<void> {
+    const decision = await this.#gate.propose(call);
+    const { decisionId, callId } = decision;
+    if (decisionId !== undefined) this.#names.remember(nameOf({ ...call, callId }), decisionId);
+    await this.#print({ type: "decision", line, ...decision });
+    if (decision.outcome === "held" && decisionId !== undefined) this.#await(decisionId, line);
+  }
+
+  /** Prints what a person decides, which may be given in another process. */
+  #await(decisionId: string, line: number): void {
+    const { signal } = this.#ended;
+    const wait = this.#gate
+      .awaitDecision(decisionId, { signal })
+      .then((decision: Decision) => this.#print({ type: "decision", line, ...decision }))
+      .catch((error: unknown) => {
+        const told = error instanceof CallgateError || signal.aborted;
+        if (!told) this.#failures.push(error);
+      })
+      .finally(() => this.#waiting.delete(wait));
+    this.#waiting.add(wait);
+  }
+
+  async #report({ of, report }: Result, line: number): Promise<void> {
+    const decisionId = this.#names.find(of);
+    if (decisionId === undefined) {
+      const message = "no call was proposed here under these names; give its `decisionId`";
+      return this.#print({ type: "error", line, message });
+    }
+    const outcome = await this.#gate.report(decisionId, report);
+    await this.#print({ type: "result", line, decisionId, ...outcome });
+  }
+
+  #print(line: object): Promise<void> {
+    return this.#terminal.out.write(`${JSON.stringify(line)}\n`);
+  }
+}
+
+/** Results by decision id wait for nothing: their decision was printed before they were written. */
+function conversationOf(parsed: ParsedLine, line: number): string {
+  switch (parsed.type) {
+    case "proposal":
+      return nameOfConversation(parsed.call);
+    case "result":
+      return "decisionId" in parsed.of ? parsed.of.decisionId : nameOfConversation(parsed.of);
+    case "problem":
+      return `line ${line}`;
+  }
+}
+
+function nameOfConversation(call: Pick<ProposedCall, "tenantId" | "conversationId">): string {
+  return JSON.stringify([call.tenantId ?? "default", call.conversationId]);
+}

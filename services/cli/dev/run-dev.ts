@@ -1,0 +1,73 @@
+/**
+ * `callgate dev`: the embedded pipeline, fed by JSON lines. Lines of one conversation are handled one
+ * after the other, those of different conversations side by side.
+ */
+import { createReadStream } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openCallgate } from "../../sdk/callgate.ts";
+import type { CallgateError } from "../../sdk/callgate-error.ts";
+import { STDIN } from "../input/read-lines.ts";
+import { type Line, splitLines } from "../input/split-lines.ts";
+import { EXIT_ENVIRONMENT, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { fileError, isFileError } from "../output/file-error.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { DevSession } from "./dev-session.ts";
+import { onStop } from "./stop-signals.ts";
+
+export interface DevOptions {
+  readonly policy: string;
+  readonly dataDir: string;
+  /** `-` is stdin. */
+  readonly input: string;
+  /** Goes on after the end of the input, until it is stopped: for verdicts that are still to come. */
+  readonly stay: boolean;
+}
+
+/** Fits any proposal, with room for what surrounds it. */
+const LINE_BYTES_MAX = 2 * 1024 * 1024;
+const STAY_MS = 3_600_000;
+
+export async function runDev(options: DevOptions, terminal: Terminal): Promise<ExitCode> {
+  const stop = onStop();
+  const lost: CallgateError[] = [];
+  const { policy, dataDir } = options;
+  const onLost = (error: CallgateError) => {
+    lost.push(error);
+    stop.now();
+  };
+  const gate = await openCallgate({ policy, dataDir, onLost });
+  const session = new DevSession(gate, terminal);
+  await terminal.err.write(`callgate: deciding by ${gate.policyRevision} in ${dataDir}\n`);
+  try {
+    await session.run(linesOf(options, terminal, stop.signal));
+    while (options.stay && !stop.signal.aborted) {
+      await sleep(STAY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  } finally {
+    stop.end();
+    await session.close();
+    await gate.close();
+  }
+  const [error] = lost;
+  if (error === undefined) return EXIT_OK;
+  await terminal.err.write(`callgate: ${error.message}\n`);
+  return EXIT_ENVIRONMENT;
+}
+
+async function* linesOf(
+  { input: path }: DevOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+): AsyncGenerator<Line> {
+  const input = path === STDIN ? terminal.input : createReadStream(path);
+  const close = () => void input.destroy();
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    yield* splitLines(input, LINE_BYTES_MAX);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw isFileError(error) ? fileError("read", path, error) : error;
+  } finally {
+    signal.removeEventListener("abort", close);
+  }
+}
