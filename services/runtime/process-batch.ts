@@ -10,6 +10,7 @@ import type { GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import type { Engine } from "./engine.ts";
+import { FatalError } from "./errors.ts";
 import type {
   DecidedInput,
   InputPosition,
