@@ -86,6 +86,7 @@ const CODES: { readonly [code in ErrorCode]: CallgateErrorCode } = {
   log_corrupt: "data_dir_unusable",
   log_unreadable: "data_dir_unusable",
   log_mismatch: "data_dir_unusable",
+  secret_missing: "secret_unreadable",
   closed: "closed",
   unexpected: "data_dir_unusable",
 };

@@ -1,0 +1,76 @@
+// The library example of the README, as it stands there, with the policy of the README.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+const ENTRY = join(REPOSITORY, "services/sdk/callgate.ts");
+const MARKER = "<!-- example: library -->";
+
+let directory = "";
+
+/** The first code block in this language after a text. */
+function blockAfter(text: string, start: string, language: string): string {
+  const from = text.indexOf(start);
+  expect(from, `README.md must have \`${start}\``).toBeGreaterThanOrEqual(0);
+  const block = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "m").exec(text.slice(from));
+  expect(block, `README.md must have a ${language} block after \`${start}\``).not.toBeNull();
+  return block?.[1] ?? "";
+}
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "callgate-readme-"));
+  const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
+  const policy = blockAfter(readme, "## Five minutes", "yaml");
+  const example = blockAfter(readme, MARKER, "ts");
+  writeFileSync(join(directory, "package.json"), '{"type":"module"}');
+  writeFileSync(join(directory, "policy.yaml"), policy);
+  writeFileSync(join(directory, "example.ts"), example);
+  writeFileSync(
+    join(directory, "tsconfig.json"),
+    JSON.stringify({
+      extends: join(REPOSITORY, "tsconfig.json"),
+      compilerOptions: {
+        noEmit: true,
+        rootDir: "/",
+        typeRoots: [join(REPOSITORY, "node_modules/@types")],
+        paths: { callgate: [ENTRY] },
+      },
+      include: [join(directory, "*.ts")],
+    }),
+  );
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function runNode(...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: directory,
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+test("the example runs: the first charge runs, the second is refused in words", () => {
+  const tsx = join(REPOSITORY, "node_modules/tsx/dist/cli.mjs");
+  const ran = runNode(tsx, "--tsconfig", "tsconfig.json", "example.ts");
+  expect(ran.stderr).toBe("");
+  expect(ran.stdout).toContain("order 7: 100.00 paid");
+  expect(ran.stdout).toMatch(/^duplicate_call You already made this exact call/m);
+  expect(ran.status).toBe(0);
+  expect(existsSync(join(directory, ".callgate", "log.mdb"))).toBe(true);
+});
+
+test("the example is typed from its handlers", () => {
+  const example = readFileSync(join(directory, "example.ts"), "utf8");
+  const wrong = example.replace('amount: "100.00" })', "amount: 100 })");
+  expect(wrong).not.toBe(example);
+  writeFileSync(join(directory, "wrong.ts"), wrong);
+  const tsc = join(REPOSITORY, "node_modules/typescript/bin/tsc");
+  const { stdout } = runNode(tsc, "-p", directory);
+  // What the compiler says of the library itself is for another check.
+  const errors = stdout.split("\n").filter((line) => /^(example|wrong)\.ts/.test(line));
+  expect(errors).toEqual([expect.stringMatching(/^wrong\.ts.*not assignable to type 'string'/)]);
+});
