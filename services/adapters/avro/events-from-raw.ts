@@ -92,15 +92,24 @@ function decisionFromRaw(
       return { type: kind, ...base, keyId, occurrence: opened, ...limits, call };
     }
     case "refused":
-      return { ...base, type: kind, ...refusedFromRaw(part(raw.refused), base) };
+      return filled(base, { type: kind }, refusedFromRaw(part(raw.refused), base));
     case "held": {
       const { holdId, expiresAtMs, requireReason, approvals, holdNumber } = part(raw.held);
       const { ruleDigest, message, rule } = part(raw.held);
       const hold = { holdId, expiresAtMs, requireReason, approvals, holdNumber, ruleDigest };
       const call = plainCallFacts(part(raw.call), raw.actionKey);
-      return { ...base, type: kind, ...hold, message, rule, call };
+      return filled(base, { type: kind }, { ...hold, message, rule, call });
     }
   }
+}
+
+/** Members are added one by one: a literal that spreads as many costs several times all the rest. */
+function filled<A extends object, B extends object, C extends object>(
+  first: A,
+  second: B,
+  third: C,
+): A & B & C {
+  return Object.assign(first, second, third);
 }
 
 function baseFromRaw(raw: RawDecision, revision: string): DecisionBase {
