@@ -61,6 +61,8 @@ const TRICKY_KEYS = [
   "\ud83d\ude00",
   "a\n",
   "toString",
+  "a\u4e00",
+  "b\uffee",
 ];
 
 /** Small alphabets make equal and nearly equal texts likely. */

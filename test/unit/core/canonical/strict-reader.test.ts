@@ -28,6 +28,7 @@ describe("readStrict refuses, with place and mend,", () => {
     ["\ufeff{}", 0, "found `\\ufeff` where a value must stand, send valid JSON"],
     ['["a', 1, "string does not end, close it with a double quote"],
     ['["a\nb"]', 3, "raw control character in a string, escape it"],
+    ['["\u001f"]', 2, "raw control character in a string, escape it"],
     ['["\\x"]', 2, "unknown escape in a string, use one that JSON defines"],
     ['["\\u12g4"]', 2, "unknown escape in a string, use one that JSON defines"],
   ])("%j", (text, at, message) => {
@@ -53,6 +54,10 @@ describe("readStrict refuses, with place and mend,", () => {
     ],
   ])("%s", (text, code, message) => {
     expect(refusalOf(text)).toEqual([code, 1, message]);
+  });
+
+  it.each(['["\\udc00\\udc00"]', '["\\ud800\\ud800"]', '["\\ud800a"]'])("%s", (text) => {
+    expect(refusalOf(text).slice(0, 2)).toEqual(["lone_surrogate", 2]);
   });
 
   it("the first of several errors", () => {
