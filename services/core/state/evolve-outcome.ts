@@ -1,9 +1,9 @@
 /** State after the outcome of an allowed call became known, or was found to be unknown. */
 import type { CallReconciled, CallStatus, OutcomeUnknown, ResultRecorded } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { ledgerGet, ledgerReplace } from "../persistent/ledger.ts";
+import { ledgerGet, ledgerPut, ledgerReplace } from "../persistent/ledger.ts";
 import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
-import { progressed, released, without } from "./evolve-decision.ts";
+import { progressed, released, untilSettled, without } from "./evolve-decision.ts";
 import type { ConversationState, OpenCall, RingEntry, Twin } from "./state.ts";
 import { withWrite } from "./writes.ts";
 
@@ -87,11 +87,19 @@ function withTwinStatus(
     transient: told.transient,
     ...sameOutputs(twin, told),
   };
-  const put = ledgerReplace(ledger, open.call.twinKey, next, room ? kept : 0);
+  const bytes = room ? kept : 0;
+  // An unknown outcome refuses its repeats until it is told, however long that takes.
+  const put =
+    told.status === "unknown" && !open.isRead
+      ? ledgerPut(ledger, open.call.twinKey, next, Number.MAX_SAFE_INTEGER, bytes)
+      : ledgerReplace(ledger, open.call.twinKey, next, bytes);
   return open.isRead ? { readTwins: put } : { writeTwins: put };
 }
 
 function sameOutputs(twin: Twin, told: Told): Pick<Twin, "lastDigest" | "sameOutputs"> {
+  if (told.status === "not_executed") {
+    return { lastDigest: twin.lastDigest, sameOutputs: twin.sameOutputs };
+  }
   if (told.status !== "succeeded") return { lastDigest: null, sameOutputs: 0 };
   const same = told.digest !== null && told.digest === twin.lastDigest;
   return { lastDigest: told.digest, sameOutputs: same ? twin.sameOutputs + 1 : 1 };
@@ -112,7 +120,10 @@ function withRingStatus(
   return ring;
 }
 
-/** What definitely did not happen frees its resources; what may have happened holds them. */
+/**
+ * What definitely did not happen gives its resources back to whoever had them before; what may have
+ * happened holds them.
+ */
 function withEffectStatus(
   state: ConversationState,
   open: OpenCall,
@@ -120,12 +131,17 @@ function withEffectStatus(
 ): ConversationState["effects"] {
   let { effects } = state;
   for (const { resource } of open.call.exclusive) {
-    const holder = trieGet(effects, resource);
-    if (holder === undefined || holder.decisionId !== open.decisionId) continue;
+    const holders = trieGet(effects, resource) ?? [];
     const free = told.status === "not_executed" || (told.status === "failed" && !told.transient);
-    effects = free
-      ? trieDelete(effects, resource)
-      : trieSet(effects, resource, { ...holder, status: told.status });
+    const left = free
+      ? holders.filter((holder) => holder.decisionId !== open.decisionId)
+      : holders.map((holder) =>
+          holder.decisionId === open.decisionId ? { ...holder, status: told.status } : holder,
+        );
+    effects =
+      left.length === 0
+        ? trieDelete(effects, resource)
+        : trieSet(effects, resource, untilSettled(left));
   }
   return effects;
 }
@@ -145,15 +161,17 @@ function consequences(
 
 function afterWrite(state: ConversationState, open: OpenCall, told: Told): ConversationState {
   if (told.status === "failed" && !told.transient) return state;
+  const { resources, dropAtMs, windowUntilMs } = open.call;
   const write = {
     actionKey: open.actionKey,
     n: open.n,
     doneN: state.n,
     succeeded: told.status === "succeeded",
-    windowUntilMs: open.call.windowUntilMs,
+    windowUntilMs,
   };
-  const { resources, dropAtMs } = open.call;
-  return { ...state, writes: withWrite(state.writes, write, resources, dropAtMs, open.atMs) };
+  // Remembered for as long as a call of this moment may be compared with it.
+  const keptUntilMs = state.lastAtMs + (dropAtMs - open.atMs);
+  return { ...state, writes: withWrite(state.writes, write, resources, keptUntilMs, open.atMs) };
 }
 
 /** A write that changed something, or an output not seen before; members of a cycle do not count. */
