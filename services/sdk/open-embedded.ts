@@ -151,8 +151,14 @@ function compose(
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     clearInterval(retention);
-    await gate.close();
-    await storage.close();
+    // Else a program with nothing else to do would end before the last checkpoint is written.
+    const alive = setInterval(() => undefined, DAY_MS);
+    try {
+      await gate.close();
+      await storage.close();
+    } finally {
+      clearInterval(alive);
+    }
   };
   return {
     ...{ log, codec, gate, dataDir },

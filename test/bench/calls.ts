@@ -6,7 +6,9 @@ const WORDS =
     " ",
   );
 
-const SHAPES: Readonly<Record<string, (n: (most: number) => number, text: (words: number) => string) => object>> = {
+const SHAPES: Readonly<
+  Record<string, (n: (most: number) => number, text: (words: number) => string) => object>
+> = {
   search_docs: (n, text) => ({
     query: text(8),
     filters: { section: "billing", locale: "en-GB" },
@@ -105,7 +107,8 @@ function generator(seed: number): () => number {
 export function benchCalls(length: number): (at: number, round: number) => ProposalInput {
   const next = generator(7);
   const n = (most: number) => Math.floor(next() * most);
-  const text = (words: number) => Array.from({ length: words }, () => WORDS[n(WORDS.length)]).join(" ");
+  const text = (words: number) =>
+    Array.from({ length: words }, () => WORDS[n(WORDS.length)]).join(" ");
   const texts = Array.from({ length: Math.max(Math.min(length, 100_000), 10) }, (_, i) => {
     const tool = TOOLS[i % TOOLS.length] as string;
     return { tool, arguments: JSON.stringify(SHAPES[tool]?.(n, text)) };

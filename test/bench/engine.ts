@@ -3,17 +3,33 @@
  * digests included, at several conversation lengths. The result of each allowed call is fed
  * between measurements, untimed.
  */
-import { capabilities } from "../../services/gate/capabilities.ts";
+
 import { loadPolicy } from "../../services/adapters/policy/load.ts";
 import { decide } from "../../services/core/decide/decide.ts";
+import type { CallAllowed, GateEvent } from "../../services/core/events.ts";
 import type { GateInput } from "../../services/core/inputs.ts";
 import { compilePolicy } from "../../services/core/policy/compile-policy.ts";
 import type { CompiledPolicy } from "../../services/core/policy/compiled.ts";
 import { evolve } from "../../services/core/state/evolve.ts";
-import { snapshotState } from "../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../services/core/state/state.ts";
+import { capabilities } from "../../services/gate/capabilities.ts";
 import { type BenchRow, percentile } from "./bench-row.ts";
-import { benchCalls, BENCH_POLICY } from "./calls.ts";
+import { BENCH_POLICY, benchCalls } from "./calls.ts";
+
+export const ENGINE_LENGTHS = [10, 1_000, 100_000] as const;
+
+export function engineRowName(length: number): string {
+  return `decide + evolve, conversations of ${length.toLocaleString("en-US")} calls`;
+}
+
+/** Calls timed for each length: every length has as many samples. */
+const SAMPLES = 100_000;
+const WARM_UP = { length: 1_000, calls: 30_000 };
+const START_MS = 1_700_000_000_000;
+const STEP_MS = 1_000;
+const US_PER_MS = 1_000;
+
+type State = ConversationState | undefined;
 
 export function benchPolicy(document: object = BENCH_POLICY): CompiledPolicy {
   const loaded = loadPolicy(document);
@@ -24,69 +40,64 @@ export function benchPolicy(document: object = BENCH_POLICY): CompiledPolicy {
   return compiled.policy;
 }
 
-/** Total calls timed for each length, so that every length has as many samples. */
-const SAMPLES = 100_000;
-
-export function benchEngine(): BenchRow[] {
+/** @throws Error where a call was not allowed: another engine would have been timed. */
+export function benchEngine(length: number): readonly BenchRow[] {
   const policy = benchPolicy();
-  runLength(policy, 1_000, 30_000);
-  return [10, 1_000, 100_000].map((length) => runLength(policy, length, SAMPLES));
+  timeConversations(policy, WARM_UP.length, WARM_UP.calls);
+  const samples = timeConversations(policy, length, SAMPLES).sort();
+  return [
+    {
+      name: engineRowName(length),
+      unit: "µs",
+      p50: percentile(samples, 0.5),
+      p99: percentile(samples, 0.99),
+    },
+  ];
 }
 
-function runLength(policy: CompiledPolicy, length: number, total: number): BenchRow {
+function timeConversations(policy: CompiledPolicy, length: number, total: number): Float64Array {
   const samples = new Float64Array(total);
   const calls = benchCalls(length);
   let at = 0;
-  let bytes = 0;
-  for (let round = 0; at < total; round++) {
-    let state: ConversationState | undefined;
-    for (let i = 0; i < length && at < total; i++) {
-      const nowMs = 1_700_000_000_000 + i * 1_000;
+  for (let round = 0; at < total; round += 1) {
+    let state: State;
+    for (let i = 0; i < length && at < total; i += 1) {
+      const nowMs = START_MS + i * STEP_MS;
       const input = calls(i, round);
       const start = performance.now();
       const events = decide(state, input, policy, nowMs);
       for (const event of events) state = evolve(state, event);
-      samples[at++] = (performance.now() - start) * 1_000;
-      const [event] = events;
-      if (event?.type === "allowed") state = fed(state, policy, event, nowMs);
+      samples[at] = (performance.now() - start) * US_PER_MS;
+      at += 1;
+      state = fed(state, policy, allowedOf(events), nowMs);
     }
-    if (state !== undefined && bytes === 0) bytes = snapshotState(state).length;
   }
-  samples.sort();
-  return {
-    name: `decide + evolve, conversation of ${length} calls`,
-    unit: "µs",
-    p50: percentile(samples, 0.5),
-    p99: percentile(samples, 0.99),
-    note: `state ${Math.round(bytes / 1024)} KiB as JSON`,
-  };
+  return samples;
 }
 
-function fed(
-  before: ConversationState | undefined,
-  policy: CompiledPolicy,
-  event: { decisionId: string; callId: string; conversationId: string },
-  nowMs: number,
-): ConversationState | undefined {
-  const input: GateInput = {
+function allowedOf(events: readonly GateEvent[]): CallAllowed {
+  const [event] = events;
+  if (event?.type === "allowed") return event;
+  throw new Error(`a call of the bench was not allowed: ${JSON.stringify(event)}`);
+}
+
+/** The state after an allowed call has succeeded. */
+export function fed(state: State, policy: CompiledPolicy, call: CallAllowed, nowMs: number): State {
+  const result: GateInput = {
     type: "result",
-    tenantId: "default",
-    conversationId: event.conversationId,
-    callId: event.callId,
-    decisionId: event.decisionId,
+    tenantId: call.tenantId,
+    conversationId: call.conversationId,
+    callId: call.callId,
+    decisionId: call.decisionId,
     status: "succeeded",
-    output: `{"ok":true,"id":"${event.decisionId}"}`,
+    output: `{"ok":true,"id":"${call.decisionId}"}`,
     outputDigest: null,
     outputBytes: null,
     error: null,
     durationMs: 12,
     cost: null,
   };
-  let state = before;
-  for (const done of decide(state, input, policy, nowMs)) state = evolve(state, done);
-  return state;
-}
-
-if (process.argv[1]?.match(/engine\.[jt]s$/)) {
-  for (const row of benchEngine()) process.stdout.write(`${JSON.stringify(row)}\n`);
+  let after = state;
+  for (const done of decide(after, result, policy, nowMs)) after = evolve(after, done);
+  return after;
 }

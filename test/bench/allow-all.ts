@@ -1,0 +1,57 @@
+/** A gate that allows every proposal, looks at nothing and remembers as little as `evolve` lets it. */
+import type { GateEvent } from "../../services/core/events.ts";
+import { decisionIdOf } from "../../services/core/hash.ts";
+import type { GateInput } from "../../services/core/inputs.ts";
+
+const POLICY = `sha256:${"0".repeat(64)}`;
+const MINUTE_MS = 60_000;
+
+/** Stands for `decide`; the arguments pass as they came. `keyId`: of the secret of the log. */
+export function allowAll(keyId: string, input: GateInput, nowMs: number): readonly GateEvent[] {
+  if (input.type !== "proposal") return [];
+  const { tenantId, conversationId, callId, agentId, turn, step, tool } = input;
+  const text = typeof input.arguments === "string" ? input.arguments : "{}";
+  // The one digest that the pipeline cannot do without: it names the decision.
+  const decisionId = decisionIdOf({ tenantId, conversationId, turn, step, callId }, tool, text);
+  return [
+    {
+      type: "allowed",
+      ...{ decisionId, tenantId, conversationId, callId, agentId, turn, step, tool },
+      arguments: text,
+      argumentsDigest: decisionId,
+      actionKey: decisionId,
+      atMs: nowMs,
+      proposalsAtMs: nowMs,
+      policy: POLICY,
+      tier: null,
+      isRead: true,
+      warnings: [],
+      shadow: [],
+      // Starts the state afresh: nothing is left of the calls before.
+      fresh: true,
+      stateDropAtMs: nowMs + MINUTE_MS,
+      entersTurn: false,
+      confirmation: null,
+      approvalId: null,
+      approvedBy: [],
+      nameDropAtMs: nowMs + MINUTE_MS,
+      evicted: null,
+      keyId,
+      occurrence: { decisionId, openedAtMs: nowMs, attempt: 1 },
+      notAfterMs: nowMs + MINUTE_MS,
+      timeLimitMs: MINUTE_MS,
+      idempotencyArgument: null,
+      call: {
+        twinKey: decisionId,
+        resources: [],
+        exclusive: [],
+        windowUntilMs: nowMs,
+        dropAtMs: nowMs,
+        ringSize: 1,
+        repeats: 0,
+        rates: [],
+        grant: null,
+      },
+    },
+  ];
+}

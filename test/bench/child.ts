@@ -1,0 +1,31 @@
+// Measures one thing in a process of its own and prints its rows as one line of JSON, the last:
+//   node child.js <what> <options as JSON>
+import type { BenchRow } from "./bench-row.ts";
+import type { PipelineGate, PipelineLoad } from "./pipeline.ts";
+
+type Options = Readonly<Record<string, unknown>>;
+type Child = (options: Options) => Promise<readonly BenchRow[]>;
+
+/** Each loads its own modules alone: the time from start to first decision is measured too. */
+const CHILDREN: Readonly<Record<string, Child>> = {
+  canonical: async () => (await import("./canonical.ts")).benchCanonical(),
+  codec: async () => (await import("./codec.ts")).benchCodec(),
+  engine: async ({ length }) => (await import("./engine.ts")).benchEngine(Number(length)),
+  "peer-calls": async ({ directory }) =>
+    (await import("./peer-calls.ts")).benchPeerCalls(String(directory)),
+  pipeline: async ({ gate, load }) => {
+    const { benchPipeline } = await import("./pipeline.ts");
+    return benchPipeline(gate as PipelineGate, load as PipelineLoad);
+  },
+  fill: async ({ dataDir, decisions }) =>
+    (await import("./start.ts")).fillDirectory(String(dataDir), Number(decisions)),
+  start: async ({ dataDir, name }) =>
+    (await import("./start.ts")).benchStart(String(dataDir), String(name)),
+  restore: async ({ dataDir }) => (await import("./restore.ts")).benchRestore(String(dataDir)),
+  state: async () => (await import("./state.ts")).benchState(),
+};
+
+const [what = "", options = "{}"] = process.argv.slice(2);
+const child = CHILDREN[what];
+if (child === undefined) throw new Error(`nothing is called \`${what}\``);
+process.stdout.write(`${JSON.stringify(await child(JSON.parse(options)))}\n`);

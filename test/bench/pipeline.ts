@@ -1,0 +1,175 @@
+/**
+ * The whole embedded pipeline with its log on disk, every commit flushed: from `propose` to the
+ * decision that is in the journal. Beside it the same pipeline with a gate that allows everything:
+ * what is left is what the log and the library cost.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { makeSecret } from "../../services/adapters/config/secret-file.ts";
+import type { Decide } from "../../services/gate/gate-task.ts";
+import { GateClient } from "../../services/sdk/gate-client.ts";
+import type { Decision, ProposedCall } from "../../services/sdk/gate-types.ts";
+import { type Callgate, composeCallgate } from "../../services/sdk/open-callgate.ts";
+import { openEmbedded } from "../../services/sdk/open-embedded.ts";
+import { allowAll } from "./allow-all.ts";
+import { type BenchRow, percentile } from "./bench-row.ts";
+import { BENCH_POLICY, benchCalls } from "./calls.ts";
+
+export type PipelineGate = "policy" | "allow all";
+
+export type PipelineLoad = {
+  readonly conversations: number;
+  readonly calls: number;
+  readonly warmUp: number;
+  readonly inFlight: number;
+  /** Calls timed one after the other, and at a steady rate. */
+  readonly alone: number;
+  readonly paced: number;
+  readonly pacedPerSecond: number;
+};
+
+const TIMEOUT_MS = 60_000;
+const MS_PER_SECOND = 1_000;
+const WORST = 0.99;
+
+export function pipelineRowName(figure: string, gate: PipelineGate): string {
+  return `${figure}, ${gate === "policy" ? "policy" : "gate that allows everything"}`;
+}
+
+/** The data directory lies under the working directory: temporary files may lie in memory. */
+export async function benchPipeline(
+  gate: PipelineGate,
+  load: PipelineLoad,
+): Promise<readonly BenchRow[]> {
+  const secret = makeSecret();
+  const dataDir = mkdtempSync(join(process.cwd(), "node_modules/.cache/callgate-bench/data-"));
+  try {
+    const embedded = await openEmbedded({
+      policy: { document: BENCH_POLICY },
+      dataDir,
+      secret: secret.bytes,
+      decideUncheckedForBench: gate === "policy" ? undefined : decideAll(secret.keyId),
+    });
+    const client = new GateClient(embedded, { timeoutMs: TIMEOUT_MS, onLost: undefined });
+    const callgate = composeCallgate(embedded, client);
+    try {
+      return await measure(callgate, gate, load);
+    } finally {
+      await callgate.close();
+    }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+function decideAll(keyId: string): Decide {
+  return (_state, input, nowMs) => allowAll(keyId, input, nowMs);
+}
+
+async function measure(
+  callgate: Callgate,
+  gate: PipelineGate,
+  load: PipelineLoad,
+): Promise<readonly BenchRow[]> {
+  const calls = proposedCalls(load);
+  await saturated(callgate, calls, load.warmUp, load.inFlight);
+  const busy = await saturated(callgate, calls, load.calls, load.inFlight);
+  const alone = await oneByOne(callgate, calls, load.alone);
+  const paced = await atRate(callgate, calls, load.paced, load.pacedPerSecond);
+  return [
+    {
+      name: pipelineRowName("decisions, saturated", gate),
+      unit: "per second",
+      p50: busy.perSecond,
+    },
+    latencyRow(pipelineRowName(`propose, ${load.inFlight} in flight`, gate), busy.latencies),
+    latencyRow(pipelineRowName("propose, 1 in flight", gate), alone),
+    latencyRow(pipelineRowName(`propose, ${load.pacedPerSecond} per second`, gate), paced),
+  ];
+}
+
+function latencyRow(name: string, latencies: Float64Array): BenchRow {
+  const sorted = latencies.sort();
+  return { name, unit: "ms", p50: percentile(sorted, 0.5), p99: percentile(sorted, WORST) };
+}
+
+/** Calls in turn over the conversations, as many agents at once make them. */
+function proposedCalls({ conversations }: PipelineLoad): () => ProposedCall {
+  const shapes = benchCalls(1_000);
+  let next = 0;
+  return () => {
+    const at = Math.floor(next / conversations);
+    const conversation = next % conversations;
+    const { callId, tool, arguments: text, turn, step } = shapes(at + conversation, conversation);
+    next += 1;
+    return {
+      conversationId: `conversation-${conversation}`,
+      callId,
+      agentId: "agent-7",
+      turn: turn ?? "1",
+      step: step ?? "1",
+      tool,
+      arguments: text ?? "{}",
+    };
+  };
+}
+
+async function timed(callgate: Callgate, call: ProposedCall): Promise<number> {
+  const start = performance.now();
+  const decision = await callgate.propose(call);
+  const elapsedMs = performance.now() - start;
+  assertAllowed(decision);
+  return elapsedMs;
+}
+
+function assertAllowed(decision: Decision): void {
+  if (decision.outcome === "allowed") return;
+  throw new Error(`a call of the bench was not allowed: ${JSON.stringify(decision)}`);
+}
+
+async function saturated(
+  callgate: Callgate,
+  calls: () => ProposedCall,
+  total: number,
+  inFlight: number,
+): Promise<{ readonly perSecond: number; readonly latencies: Float64Array }> {
+  const latencies = new Float64Array(total);
+  let at = 0;
+  const agent = async (): Promise<void> => {
+    while (at < total) {
+      const mine = at;
+      at += 1;
+      latencies[mine] = await timed(callgate, calls());
+    }
+  };
+  const start = performance.now();
+  await Promise.all(Array.from({ length: inFlight }, agent));
+  const perSecond = (total / (performance.now() - start)) * MS_PER_SECOND;
+  return { perSecond, latencies };
+}
+
+async function oneByOne(
+  callgate: Callgate,
+  calls: () => ProposedCall,
+  total: number,
+): Promise<Float64Array> {
+  const latencies = new Float64Array(total);
+  for (let at = 0; at < total; at += 1) latencies[at] = await timed(callgate, calls());
+  return latencies;
+}
+
+/** Each call starts when it is due, whether or not the ones before it are answered. */
+async function atRate(
+  callgate: Callgate,
+  calls: () => ProposedCall,
+  total: number,
+  perSecond: number,
+): Promise<Float64Array> {
+  const start = performance.now();
+  const pending = Array.from({ length: total }, async (_, at) => {
+    const dueMs = (at * MS_PER_SECOND) / perSecond;
+    await new Promise((resolve) => setTimeout(resolve, dueMs - (performance.now() - start)));
+    return timed(callgate, calls());
+  });
+  return Float64Array.from(await Promise.all(pending));
+}
