@@ -114,17 +114,17 @@ export class Guard {
       signal: guarded.context.signal,
       claim: repeatable && !event.isRead ? claim : undefined,
     };
+    let execution: Execution;
     try {
-      const execution = await this.#executor.run(call, guarded.handler, options);
-      if (execution.type === "not_claimed") return await this.#earlier(decision, call, claimed);
-      return this.#answer(execution, decision);
+      execution = await this.#executor.run(call, guarded.handler, options);
     } catch (error) {
       if (error instanceof NotRecordedError) return this.#unrecorded(error, decision);
-      if (claimed !== undefined || !(error instanceof CallgateError)) throw error;
       // The claim got no answer, so nothing has run.
       const proposed = this.#client.unavailableFor(guarded.call, error).decision;
       return refusedOf(proposed, refusalOf(proposed));
     }
+    if (execution.type === "not_claimed") return this.#earlier(decision, call, claimed);
+    return this.#answer(execution, decision);
   }
 
   #answer(execution: Execution, decision: Decision): unknown {
