@@ -24,6 +24,8 @@ function completes(
   const rounds = call.policy.loops.cycleRounds;
   const needed = rounds * period - 1;
   if (ring.length < needed) return null;
+  // A new turn is new user input: what was asked for again is no cycle of the model's.
+  if (back(ring, needed).turnIndex !== call.state.turn.index) return null;
   if (back(ring, period).actionKey !== call.actionKey) return null;
   for (let at = 1; at + period <= needed; at++) {
     if (back(ring, at).actionKey !== back(ring, at + period).actionKey) return null;

@@ -12,7 +12,7 @@ const ASK_AGAIN_MS = 1_000;
 
 export function checkDuplicate(call: CallContext): readonly Finding[] {
   const held = findHeldTwin(call.state, call.facts.twinKey, call.decisionId);
-  if (held !== undefined) return [waitForApproval()];
+  if (held?.held && !isBatch(call, held.held) && !isToggle(call)) return [waitForApproval()];
   const { twin, tool } = call;
   if (twin === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
   switch (twin.status) {
@@ -33,8 +33,9 @@ function repeated(call: CallContext, twin: Twin): readonly Finding[] {
   if (call.covered) return NOTHING;
   const { tool, nowMs } = call;
   if (tool.isRead) return isAnswerable(call, twin) ? [answered(twin)] : NOTHING;
-  if (tool.answersAsRead && nowMs < twin.atMs + tool.cacheMs && isAnswerable(call, twin)) {
-    return [answered(twin)];
+  if (tool.answersAsRead && nowMs < twin.atMs + tool.cacheMs) {
+    if (twin.repeats + 1 < call.policy.answersFromRepeat) return NOTHING;
+    if (isAnswerable(call, twin)) return [answered(twin)];
   }
   return isDuplicateWrite(call, twin) ? [duplicate(call, twin)] : NOTHING;
 }
@@ -64,7 +65,7 @@ function isToggle({ tool }: CallContext): boolean {
 }
 
 /** Parallel calls of one step, of a tool that is declared to take several equal ones. */
-function isBatch({ tool, proposal }: CallContext, twin: Twin): boolean {
+function isBatch({ tool, proposal }: CallContext, twin: Pick<Twin, "turn" | "step">): boolean {
   return (
     tool.batchable &&
     proposal.step !== null &&

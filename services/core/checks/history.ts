@@ -4,7 +4,7 @@
  */
 import { LIMITS } from "../limits.ts";
 import { type Ledger, ledgerFirst, ledgerGet, ledgerPurge } from "../persistent/ledger.ts";
-import type { ConversationState } from "../state/state.ts";
+import type { ConversationState, Twin } from "../state/state.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 
 export function checkHistory(call: CallContext): readonly Finding[] {
@@ -27,14 +27,19 @@ function fullCollection(state: ConversationState, isRead: boolean, nowMs: number
   if (isFull(state.kept, LIMITS.callNames, nowMs, LIMITS.callNameBytes)) return "call names";
   if (state.effects.size >= LIMITS.exclusiveEffects) return "exclusive effects";
   if (isFull(state.writeTwins, LIMITS.writeTwins, nowMs)) {
-    if ((firstOf(state.writeTwins, nowMs)?.windowUntilMs ?? 0) > nowMs) return "writes";
+    const first = firstOf(state.writeTwins, nowMs);
+    if (first !== undefined && mustStay(first, nowMs)) return "writes";
   }
   return fullResources(state, nowMs) ? "changed resources" : null;
 }
 
+function mustStay({ status, windowUntilMs }: Twin, nowMs: number): boolean {
+  return status === "in_flight" || status === "unknown" || windowUntilMs > nowMs;
+}
+
 function fullResources({ writes }: ConversationState, nowMs: number): boolean {
   if (!isFull(writes.byResource, LIMITS.resources, nowMs)) return false;
-  return (firstOf(writes.byResource, nowMs)?.latest?.windowUntilMs ?? 0) > nowMs;
+  return (firstOf(writes.byResource, nowMs)?.windowUntilMs ?? 0) > nowMs;
 }
 
 /** What would go first. */

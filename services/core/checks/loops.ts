@@ -16,7 +16,9 @@ export function checkLoops(call: CallContext): readonly Finding[] {
   if (frequency !== null) found.push(frequency);
   const { ring, cycle } = call.state;
   if (ring.length === 0) return found;
-  const same = ring.filter((entry) => entry.actionKey === call.actionKey);
+  const same = ring.filter(
+    (entry) => entry.actionKey === call.actionKey && entry.status !== "not_executed",
+  );
   const repeat = loopRepeat(call, same);
   if (repeat !== null) found.push(repeat);
   const streak = failureStreak(call, same);
@@ -52,7 +54,8 @@ function loopRepeat(call: CallContext, same: readonly RingEntry[]): Finding | nu
   const { tool, policy, twin } = call;
   if (tool.polling !== null) {
     const most = tool.polling.max_calls ?? Infinity;
-    if (twin === undefined || twin.sameOutputs < most) return null;
+    if (twin === undefined || twin.turnIndex !== call.state.turn.index) return null;
+    if (twin.sameOutputs < most || hasChanged(call, twin.n)) return null;
     return repeatFinding(call, `${tool.rule}.polling.max_calls`, twin.sameOutputs);
   }
   const { sameOutput, anyOutput } = policy.loops;
@@ -79,14 +82,22 @@ function sameOutputs(call: CallContext, same: readonly RingEntry[], count: numbe
 
 /** There are `count` calls like this one with nothing changed since the first of them. */
 function unchanged(call: CallContext, same: readonly RingEntry[], count: number): boolean {
-  const { tool, facts, state, nowMs } = call;
+  const { tool, state } = call;
   const first = same[same.length - count];
   if (count < 1 || first === undefined) return false;
   // A new turn is new user input: the user may want to see it afresh. A write repeats its effect.
-  if (tool.isRead && first.turnIndex !== state.turn.index) return false;
-  if (!tool.changesMatter) return true;
-  const dependent = { actionKey: call.actionKey, isRead: tool.isRead, resources: facts.resources };
-  return !changedSince(state, dependent, first.n, nowMs);
+  const withinTurn = tool.isRead || tool.scope === "turn";
+  if (withinTurn && first.turnIndex !== state.turn.index) return false;
+  return !hasChanged(call, first.n);
+}
+
+function hasChanged(
+  { tool, facts, state, nowMs, actionKey }: CallContext,
+  sinceN: number,
+): boolean {
+  if (!tool.changesMatter) return false;
+  const dependent = { actionKey, isRead: tool.isRead, resources: facts.resources };
+  return changedSince(state, dependent, sinceN, nowMs);
 }
 
 function repeatFinding(call: CallContext, rule: string, times: number): Finding {
@@ -106,7 +117,7 @@ function failureStreak(call: CallContext, same: readonly RingEntry[]): Finding |
   const { failureSame, failureTransient } = call.policy.loops;
   const need = latest.transient ? failureTransient : failureSame;
   const streak = same.slice(-need);
-  if (streak.length < need) return null;
+  if (streak.length < need || streak[0]?.turnIndex !== call.state.turn.index) return null;
   if (!streak.every((entry) => entry.status === "failed" && entry.digest === latest.digest)) {
     return null;
   }

@@ -11,7 +11,7 @@ export function checkSideEffects(call: CallContext): readonly Finding[] {
   if (call.facts.exclusive.length === 0 || call.covered) return NOTHING;
   const found: Finding[] = [];
   for (const effect of call.facts.exclusive) {
-    const holder = trieGet(call.state.effects, effect.resource);
+    const holder = trieGet(call.state.effects, effect.resource)?.[0];
     if (holder !== undefined && conflicts(call, effect, holder)) {
       found.push(conflict(call, effect, holder));
     }

@@ -2,5 +2,6 @@
 export interface Approval {
   readonly approvalId: string;
   readonly by: readonly string[];
+  readonly holdNumber: number;
   readonly stands: boolean;
 }

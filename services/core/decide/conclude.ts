@@ -2,6 +2,7 @@
 import type { CallContext, Finding } from "../checks/check.ts";
 import type { CallAllowed, CallHeld, CallRefused, DecisionBase, DecisionEvent } from "../events.ts";
 import { approvalIdOf } from "../hash.ts";
+import { LIMITS } from "../limits.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
 import type { Approval } from "./approval.ts";
 import type { Draft } from "./decision-base.ts";
@@ -26,12 +27,15 @@ export function conclude(
   common.approvedBy = approval === null ? NOBODY : approval.by;
   common.confirmation = spent;
   if (found === null) return allow(call, common);
-  return found.hold === null ? refuse(call, common, found) : hold(call, common, found, found.hold);
+  return found.hold === null
+    ? refuse(call, common, found)
+    : hold(call, common, found, { ...found.hold, number: (approval?.holdNumber ?? 0) + 1 });
 }
 
 /** Field by field: a spread of so many costs more than all checks together. */
-function allow(call: CallContext, base: DecisionBase): CallAllowed {
+function allow(call: CallContext, base: Draft): CallAllowed {
   const { policy, tool } = call;
+  const notAfterMs = base.atMs + tool.startWithinMs;
   return {
     type: "allowed",
     decisionId: base.decisionId,
@@ -58,15 +62,21 @@ function allow(call: CallContext, base: DecisionBase): CallAllowed {
     confirmation: base.confirmation,
     approvalId: base.approvalId,
     approvedBy: base.approvedBy,
-    nameDropAtMs: base.nameDropAtMs,
+    nameDropAtMs: allowedNameDrop(call, base, notAfterMs),
     evicted: makeRoom(call, !tool.isRead),
     keyId: policy.keyId,
     occurrence: occurrenceOf(call),
-    notAfterMs: base.atMs + tool.startWithinMs,
+    notAfterMs,
     timeLimitMs: tool.timeLimitMs,
     idempotencyArgument: tool.idempotencyArgument,
     call: runningFacts(call.facts, tool, call.state, call.twin),
   };
+}
+
+/** Its name outlives the call, and the window in which a repeat is a duplicate. */
+function allowedNameDrop({ tool, facts }: CallContext, base: Draft, notAfterMs: number): number {
+  const windowUntilMs = tool.isRead ? 0 : facts.windowUntilMs;
+  return Math.max(base.nameDropAtMs, notAfterMs + tool.timeLimitMs, windowUntilMs);
 }
 
 function refuse(call: CallContext, base: DecisionBase, found: Finding): CallRefused {
@@ -92,20 +102,21 @@ function hold(
   call: CallContext,
   base: DecisionBase,
   found: Finding,
-  terms: NonNullable<Finding["hold"]>,
+  terms: NonNullable<Finding["hold"]> & { readonly number: number },
 ): CallHeld {
   const { tool } = call;
-  const holdNumber = base.approvalId === null ? 1 : 2;
+  const expiresAtMs = base.atMs + terms.expiresMs;
   const { model } = REASON_SENTENCES.approval_required;
   return {
     ...base,
     type: "held",
     evicted: makeRoom(call, true),
-    holdId: approvalIdOf(base.decisionId, tool.ruleDigest, holdNumber),
-    expiresAtMs: base.atMs + terms.expiresMs,
+    holdId: approvalIdOf(base.decisionId, tool.ruleDigest, terms.number),
+    expiresAtMs,
+    nameDropAtMs: expiresAtMs + LIMITS.callNameKeepMs,
     requireReason: terms.requireReason,
     approvals: terms.approvals,
-    holdNumber,
+    holdNumber: terms.number,
     ruleDigest: tool.ruleDigest,
     message: found.detail === null ? model : `${model} ${found.detail}`,
     rule: found.rule,

@@ -88,7 +88,12 @@ function approve(
   invariant(parsed.ok, "a held call has canonical arguments");
   const proposal = { ...held, assistantText: null, estimatedCost: null, confirmation: null };
   const sameRule = policy.tool(held.tool).ruleDigest === held.ruleDigest;
-  const approval = { approvalId: held.holdId, by: [input.by], stands: sameRule };
+  const approval = {
+    approvalId: held.holdId,
+    by: [input.by],
+    holdNumber: held.holdNumber,
+    stands: sameRule,
+  };
   const { value } = parsed;
   return decideRead(
     state,

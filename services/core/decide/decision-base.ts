@@ -50,7 +50,7 @@ export function decisionBase(
     confirmation: null,
     approvalId: null,
     approvedBy: [],
-    nameDropAtMs: times.proposals + LIMITS.callNameKeepMs,
+    nameDropAtMs: Math.max(times.at, times.proposals) + LIMITS.callNameKeepMs,
     evicted: null,
   };
 }

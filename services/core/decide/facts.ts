@@ -58,7 +58,7 @@ export function factsOf(
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
   const keepMs = tool.isRead
     ? policy.conversation.idleMs
-    : Math.max(windowMs, policy.idempotencyTtlMs);
+    : Math.max(policy.longestWindowMs, policy.idempotencyTtlMs);
   return {
     twinKey: twinKeyOf(actionKey, tool.scope, turn),
     resources: touched.resources,

@@ -9,7 +9,8 @@ export function judge(call: CallContext, advice: Advice): Finding | null {
     const findings = check(call);
     if (findings.length === 0) continue;
     const decisive = enforced(call, findings, advice);
-    if (decisive !== null) return decisive.answered ? loopInstead(call, decisive) : decisive;
+    if (decisive !== null)
+      return decisive.answered ? loopInstead(call, decisive, advice) : decisive;
   }
   return null;
 }
@@ -24,7 +25,9 @@ function enforced(call: CallContext, findings: readonly Finding[], advice: Advic
 }
 
 /** A read that memory would answer is first shown to the loop check, whose reason then counts. */
-function loopInstead(call: CallContext, answer: Finding): Finding {
-  const loop = checkLoops(call).find((found) => call.tool.modes[found.reason] === "enforce");
-  return loop === undefined ? answer : { ...loop, previous: answer.previous };
+function loopInstead(call: CallContext, answer: Finding, advice: Advice): Finding {
+  // How often a tool may run is no question here: nothing runs.
+  const loops = checkLoops(call).filter(({ reason }) => reason !== "tool_frequency");
+  const loop = enforced(call, loops, advice);
+  return loop === null ? answer : { ...loop, previous: answer.previous };
 }

@@ -16,7 +16,7 @@ export function occurrenceOf(call: CallContext): Occurrence {
 }
 
 function goesOn(call: CallContext, twin: Twin): boolean {
-  if (call.covered) return false;
+  if (call.covered || call.tool.isRead) return false;
   if (call.nowMs >= twin.occurrence.openedAtMs + call.policy.idempotencyTtlMs) return false;
   switch (twin.status) {
     case "unknown":
@@ -35,7 +35,7 @@ function goesOn(call: CallContext, twin: Twin): boolean {
 /** A write repeated after its window, with nothing to say that it is meant. */
 function isLateRetry(call: CallContext, twin: Twin): boolean {
   const { tool, facts, nowMs } = call;
-  if (tool.isRead || tool.repeatable || tool.bare || nowMs < twin.windowUntilMs) return false;
+  if (tool.repeatable || tool.bare || nowMs < twin.windowUntilMs) return false;
   const dependent = { actionKey: call.actionKey, isRead: false, resources: facts.resources };
   return !changedSince(call.state, dependent, twin.n, nowMs);
 }

@@ -53,6 +53,10 @@ export function compilePolicy(
   const compiled = new Map<string, CompiledTool>();
   for (const name of declaredTools) compiled.set(name, compileTool(name, context, problems));
   const tools = [...compiled.values()];
+  const windows = [context.windows, ...tools].flatMap(({ windowMs, cacheMs }) => [
+    windowMs,
+    cacheMs,
+  ]);
   checkLifetimes(document, tools, conversation.idleMs, tiers.longestHoldMs, problems);
   checkUnknownTier(document, problems);
   if (problems.length > 0) return { ok: false, problems };
@@ -67,6 +71,7 @@ export function compilePolicy(
       tool,
       readersOf: compileReaders(document, tool),
       declaredTools,
+      longestWindowMs: windows.reduce((longest, ms) => Math.max(longest, ms), 0),
       longestHoldMs: tiers.longestHoldMs,
     },
   };

@@ -34,6 +34,8 @@ export interface CompiledPolicy {
   readonly readersOf: (name: string) => readonly string[];
   /** Names in `tool_schemas`, in the order of the document. */
   readonly declaredTools: readonly string[];
+  /** The longest window or cache time of any tool, ms: writes are remembered at least so long. */
+  readonly longestWindowMs: number;
   /** The longest that any hold waits, ms: journal retention must exceed it. */
   readonly longestHoldMs: number;
 }

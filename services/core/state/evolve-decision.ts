@@ -12,10 +12,11 @@ import type {
 import { LIMITS } from "../limits.ts";
 import { ledgerDelete, ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
 import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
-import { callNameOf, decisionBytes, staysNamed } from "./names.ts";
+import { callNameOf, decisionBytes, findNamed, staysNamed } from "./names.ts";
 import { recorded } from "./recorded.ts";
 import {
   type ConversationState,
+  type EffectHolder,
   initialState,
   NO_FLAGS,
   type OpenCall,
@@ -105,9 +106,11 @@ export function released(state: ConversationState, call: OpenCall): Conversation
 }
 
 function nameIt(state: Draft, event: DecisionEvent): void {
-  if (event.type === "refused" && event.refusal.reason === "call_id_conflict") return;
   const name = callNameOf(event.turn, event.step, event.callId);
   const at = event.proposalsAtMs;
+  // The first decision on a name stands: a call that conflicts with it leaves it untouched.
+  const first = event.type === "refused" ? findNamed(state, name, at) : undefined;
+  if (first !== undefined && first.decision.decisionId !== event.decisionId) return;
   const bytes = decisionBytes(event);
   const value = { decision: event };
   if (staysNamed(event)) {
@@ -155,7 +158,7 @@ function reserve(state: Draft, event: CallAllowed | CallHeld): void {
     startedAtMs: turn.startedAtMs,
     calls: turn.calls + 1,
     steps: turn.steps + newStep,
-    lastStep: event.step,
+    lastStep: first ? event.step : turn.lastStep,
   };
 }
 
@@ -168,14 +171,18 @@ function reserveTool(state: Draft, event: CallAllowed | CallHeld, first: boolean
     turnIndex: state.turn.index,
     turnCalls: (inTurn?.turnCalls ?? 0) + 1,
     turnSteps: (inTurn?.turnSteps ?? 0) + newStep,
-    lastStep: event.step,
+    lastStep: first ? event.step : (inTurn?.lastStep ?? null),
   });
 }
 
 function addTwin(state: Draft, event: CallAllowed): void {
   const { call, proposalsAtMs: at } = event;
+  // Whatever its window, it is remembered until a tick has found it without a result.
+  const openUntil = event.notAfterMs + event.timeLimitMs + LIMITS.callNameKeepMs;
   const ledger = ledgerPurge(event.isRead ? state.readTwins : state.writeTwins, at);
-  const before = ledgerGet(ledger, call.twinKey, at);
+  const earlier = ledgerGet(ledger, call.twinKey, at);
+  // A new turn is progress: equal outputs are counted anew.
+  const before = earlier?.turnIndex === state.turn.index ? earlier : undefined;
   const twin: Twin = {
     decisionId: event.decisionId,
     callId: event.callId,
@@ -183,6 +190,7 @@ function addTwin(state: Draft, event: CallAllowed): void {
     n: state.n,
     atMs: at,
     turn: event.turn,
+    turnIndex: state.turn.index,
     step: event.step,
     status: "in_flight",
     windowUntilMs: call.windowUntilMs,
@@ -197,7 +205,7 @@ function addTwin(state: Draft, event: CallAllowed): void {
     lastDigest: before?.lastDigest ?? null,
     sameOutputs: before?.sameOutputs ?? 0,
   };
-  const put = ledgerPut(ledger, call.twinKey, twin, call.dropAtMs, 0);
+  const put = ledgerPut(ledger, call.twinKey, twin, Math.max(call.dropAtMs, openUntil), 0);
   if (event.isRead) state.readTwins = put;
   else state.writeTwins = put;
 }
@@ -250,8 +258,9 @@ function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): rea
 
 function addEffects(state: Draft, event: CallAllowed): void {
   for (const effect of event.call.exclusive) {
-    if (state.effects.size >= LIMITS.exclusiveEffects) return;
-    state.effects = trieSet(state.effects, effect.resource, {
+    const earlier = trieGet(state.effects, effect.resource);
+    if (earlier === undefined && state.effects.size >= LIMITS.exclusiveEffects) continue;
+    const holder: EffectHolder = {
       decisionId: event.decisionId,
       callId: event.callId,
       tool: event.tool,
@@ -259,8 +268,19 @@ function addEffects(state: Draft, event: CallAllowed): void {
       actionKey: event.actionKey,
       atMs: event.proposalsAtMs,
       status: "in_flight",
-    });
+    };
+    const holders = earlier === undefined ? [holder] : [holder, ...untilSettled(earlier)];
+    state.effects = trieSet(state.effects, effect.resource, holders);
   }
+}
+
+/**
+ * Holders from the latest to the first whose outcome is certain: those before it are replaced for
+ * good, those after it may turn out never to have happened.
+ */
+export function untilSettled(holders: readonly EffectHolder[]): readonly EffectHolder[] {
+  const at = holders.findIndex(({ status }) => status === "succeeded" || status === "failed");
+  return at < 0 ? holders : holders.slice(0, at + 1);
 }
 
 /** Advances rate windows and grants. */

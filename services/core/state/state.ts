@@ -31,8 +31,8 @@ export interface ConversationState {
   /** In flight, held or of unknown outcome, by decision id. */
   readonly open: Trie<OpenCall>;
   readonly writes: WriteHistory;
-  /** Exclusive effects that stand, by resource. */
-  readonly effects: Trie<EffectHolder>;
+  /** Exclusive effects that stand, by resource: the latest first, what it may have replaced after. */
+  readonly effects: Trie<readonly EffectHolder[]>;
   /** Recent calls, oldest first. */
   readonly ring: readonly RingEntry[];
   /** Loops with strikes, oldest first. */
@@ -82,6 +82,7 @@ export interface Twin {
   readonly n: number;
   readonly atMs: number;
   readonly turn: string | null;
+  readonly turnIndex: number;
   readonly step: string | null;
   readonly status: CallStatus;
   readonly windowUntilMs: number;
@@ -120,21 +121,21 @@ export interface OpenCall {
 
 export type HeldDecision = Extract<DecisionEvent, { type: "held" }>;
 
-/** The latest two writes by different action keys that may have changed something. */
+/** What is remembered of the writes of one thing. */
 export interface LastWrites {
+  /** When the latest result of one came that may have changed something (S3); 0: none came. */
+  readonly doneN: number;
+  /** The two succeeded writes by different action keys that were allowed last. */
   readonly latest: LastWrite | null;
   readonly other: LastWrite | null;
+  /** They must be remembered until here; later they may go at the bound. */
+  readonly windowUntilMs: number;
 }
 
 export interface LastWrite {
   readonly actionKey: string;
-  /** When it was allowed and when its result came (S3). */
+  /** When it was allowed (S3). */
   readonly n: number;
-  readonly doneN: number;
-  /** It must be remembered until here; later it may go at the bound. */
-  readonly windowUntilMs: number;
-  /** False where it failed in a way that may have changed something all the same. */
-  readonly succeeded: boolean;
 }
 
 export interface WriteHistory {
@@ -180,7 +181,7 @@ export interface Grant {
   readonly expiresAtMs: number;
 }
 
-const NO_WRITES: LastWrites = { latest: null, other: null };
+export const NO_WRITES: LastWrites = { doneN: 0, latest: null, other: null, windowUntilMs: 0 };
 
 export const NO_FLAGS: Flags = { userInputRequired: false, ended: null, acknowledge: null };
 

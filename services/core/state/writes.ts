@@ -8,7 +8,14 @@
  */
 import { ledgerGet, ledgerPut } from "../persistent/ledger.ts";
 import { trieEntries } from "../persistent/trie.ts";
-import type { ConversationState, LastWrite, LastWrites, OpenCall, WriteHistory } from "./state.ts";
+import {
+  type ConversationState,
+  type LastWrite,
+  type LastWrites,
+  NO_WRITES,
+  type OpenCall,
+  type WriteHistory,
+} from "./state.ts";
 
 export interface Dependent {
   readonly actionKey: string;
@@ -16,22 +23,20 @@ export interface Dependent {
   readonly resources: readonly string[] | null;
 }
 
-const NOTHING: LastWrites = { latest: null, other: null };
-
 export function changedSince(
   state: ConversationState,
   call: Dependent,
   sinceN: number,
   nowMs: number,
 ): boolean {
-  if (state.writes.any.latest === null && state.open.size === 0) return false;
+  if (state.writes.any.doneN === 0 && state.open.size === 0) return false;
   const { any, undeclared, byResource } = state.writes;
   if (call.resources === null) {
     if (wrote(any, call, sinceN)) return true;
   } else {
     if (wrote(undeclared, call, sinceN)) return true;
     for (const resource of call.resources) {
-      if (wrote(ledgerGet(byResource, resource, nowMs) ?? NOTHING, call, sinceN)) return true;
+      if (wrote(ledgerGet(byResource, resource, nowMs) ?? NO_WRITES, call, sinceN)) return true;
     }
   }
   return openWriteSince(state, call, sinceN);
@@ -44,13 +49,12 @@ export function anyWriteSince(state: ConversationState, call: Dependent, sinceN:
 }
 
 function wrote(writes: LastWrites, call: Dependent, sinceN: number): boolean {
+  if (call.isRead) return writes.doneN > sinceN;
   return counts(writes.latest, call, sinceN) || counts(writes.other, call, sinceN);
 }
 
 function counts(write: LastWrite | null, call: Dependent, sinceN: number): boolean {
-  if (write === null) return false;
-  if (call.isRead) return write.doneN > sinceN;
-  return write.succeeded && write.actionKey !== call.actionKey && write.n > sinceN;
+  return write !== null && write.actionKey !== call.actionKey && write.n > sinceN;
 }
 
 /** In flight or unknown: it may have changed something already. Held calls have not. */
@@ -69,10 +73,17 @@ function mayTouch(open: OpenCall, call: Dependent): boolean {
   return open.call.resources.some((resource) => call.resources?.includes(resource) === true);
 }
 
+interface DoneWrite extends LastWrite {
+  readonly doneN: number;
+  /** False where it failed in a way that may have changed something all the same. */
+  readonly succeeded: boolean;
+  readonly windowUntilMs: number;
+}
+
 /** The history after a write's outcome is known and it may have changed something. */
 export function withWrite(
   history: WriteHistory,
-  write: LastWrite,
+  write: DoneWrite,
   resources: readonly string[] | null,
   dropAtMs: number,
   nowMs: number,
@@ -81,15 +92,33 @@ export function withWrite(
   if (resources === null) return { ...history, any, undeclared: pushed(history.undeclared, write) };
   let byResource = history.byResource;
   for (const resource of resources) {
-    const before = ledgerGet(byResource, resource, nowMs) ?? NOTHING;
+    const before = ledgerGet(byResource, resource, nowMs) ?? NO_WRITES;
     byResource = ledgerPut(byResource, resource, pushed(before, write), dropAtMs, 0);
   }
   return { ...history, any, byResource };
 }
 
-function pushed(writes: LastWrites, write: LastWrite): LastWrites {
-  const { latest } = writes;
-  if (latest === null) return { latest: write, other: null };
-  if (latest.actionKey === write.actionKey) return { latest: write, other: writes.other };
-  return { latest: write, other: latest };
+function pushed(writes: LastWrites, write: DoneWrite): LastWrites {
+  const done = {
+    ...writes,
+    doneN: write.doneN,
+    windowUntilMs: Math.max(writes.windowUntilMs, write.windowUntilMs),
+  };
+  if (!write.succeeded) return done;
+  const { actionKey, n } = write;
+  return { ...done, ...lastTwo({ actionKey, n }, writes.latest, writes.other) };
+}
+
+/** Results do not come in the order of the calls: what counts is when a write was allowed. */
+function lastTwo(
+  write: LastWrite,
+  latest: LastWrite | null,
+  other: LastWrite | null,
+): Pick<LastWrites, "latest" | "other"> {
+  if (latest === null) return { latest: write, other };
+  if (write.actionKey === latest.actionKey) {
+    return { latest: write.n > latest.n ? write : latest, other };
+  }
+  if (write.n > latest.n) return { latest: write, other: latest };
+  return { latest, other: other === null || write.n > other.n ? write : other };
 }
