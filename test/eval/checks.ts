@@ -9,8 +9,6 @@ export interface Check {
   readonly found: string;
 }
 
-const GROUND_TRUTH_HARMED_MAX = 0;
-
 export function checksOf(runs: readonly SourceRun[], ours: Score, rules: Score): readonly Check[] {
   const calls = runs.reduce((sum, run) => sum + run.calls, 0);
   const empty = runs.filter(({ conversations }) => conversations === 0).map(({ name }) => name);
@@ -34,9 +32,8 @@ export function checksOf(runs: readonly SourceRun[], ours: Score, rules: Score):
 }
 
 function floors(ours: Figures, rules: Figures): readonly Check[] {
-  const harmed = ours.groundTruthHarmed;
   return [
-    check("no ground truth harmed", harmed <= GROUND_TRUTH_HARMED_MAX, `${harmed}`),
+    atMost("ground truths harmed", ours.groundTruthHarmed, rules.groundTruthHarmed),
     atMost("successes harmed", ours.successHarmed, rules.successHarmed),
     atLeast("ordinary loops caught, %", ours.ordinaryCaughtPct, rules.ordinaryCaughtPct),
     atLeast("ordinary loop calls saved, %", ours.ordinarySavedPct, rules.ordinarySavedPct),

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
+import { explainCall } from "../../../../services/cli/explain/explain-call.ts";
+import { parseRecording } from "../../../../services/cli/replay/recording.ts";
+import {
+  ConversationRun,
+  proposalOf,
+} from "../../../../services/cli/replay/replay-conversation.ts";
+import { replayPolicy } from "../../../../services/cli/replay/replay-policy.ts";
+import { capabilities } from "../../../../services/gate/capabilities.ts";
+import { compileGatePolicy } from "../../../../services/gate/gate-policy.ts";
+
+const TEXT = `checks: { loop_repeat: warn }
+budgets: { max_tool_calls: 2 }
+authorization:
+  tiers:
+    - { name: gone, pattern: "delete_*", action: deny }
+tool_schemas:
+  bill: { effects: [{ resource: "order/{id}", kind: charge, exclusive: true }] }
+  pay: { effects: [{ resource: "order/{id}", kind: charge, exclusive: true }] }
+  read: { read_only: true }
+`;
+
+/** Explains the last of the calls, after those before it. */
+function explainLast(calls: readonly object[]) {
+  const loaded = loadPolicy([{ name: "p.yaml", text: TEXT }]);
+  const compiled = compileGatePolicy(loaded, capabilities);
+  if (!loaded.ok || !compiled.ok) throw new Error("the policy has problems");
+  const policy = replayPolicy(compiled.policy);
+  const parsed = parseRecording(JSON.stringify({ id: "c", calls }));
+  if (!parsed.ok) throw new Error(parsed.problem);
+  const recorded = parsed.conversation.calls;
+  const options = { feedRefused: false, applyStops: true, heldAllow: false };
+  const run = new ConversationRun(policy, options);
+  const last = recorded.length - 1;
+  for (const [index, call] of recorded.slice(0, last).entries()) {
+    run.propose(call, recorded[index - 1], index, 1_000 * (index + 1));
+  }
+  const call = recorded[last];
+  if (call === undefined) throw new Error("no call");
+  const nowMs = 1_000 * (last + 1);
+  const state = run.stateBefore(call, recorded[last - 1], nowMs);
+  return explainCall(state, proposalOf(call, last), policy, loaded.source, nowMs);
+}
+
+const check = (explanation: ReturnType<typeof explainLast>, name: string) =>
+  explanation.checks.find((row) => row.check === name);
+
+test("an allowed call passes every check, each with what it saw and the policy's line", () => {
+  const explanation = explainLast([{ tool: "read", args: {} }]);
+  expect(explanation).toMatchObject({ outcome: "allowed", reason: null, isRead: true });
+  expect(explanation.checks.map(({ result }) => result)).toEqual(Array(10).fill("passes"));
+  expect(check(explanation, "budgets")).toMatchObject({
+    value: "turn: 0 of 2 calls used",
+    place: "p.yaml:2:1",
+  });
+  expect(check(explanation, "tool")).toMatchObject({ place: "p.yaml:9:3", value: "known, a read" });
+  expect(check(explanation, "duplicate")?.place).toBe("preset");
+});
+
+test("names the check that decides and those that would have refused after it", () => {
+  const before = [
+    { tool: "bill", args: { id: 7 }, output: "ok" },
+    { tool: "read", args: {}, output: "x" },
+  ];
+  const explanation = explainLast([...before, { tool: "pay", args: { id: 7 } }]);
+  expect(explanation).toMatchObject({ outcome: "refused", reason: "budget_calls" });
+  expect(check(explanation, "budgets")).toMatchObject({ result: "decides", place: "p.yaml:2:12" });
+  expect(check(explanation, "side effects")).toMatchObject({
+    result: "would refuse",
+    reason: "side_effect_conflict",
+    value: "charge order/7",
+    place: expect.stringMatching(/^p\.yaml:8:/),
+  });
+});
+
+test("a tier that denies is told with its line", () => {
+  const explanation = explainLast([{ tool: "delete_all", args: {} }]);
+  expect(explanation).toMatchObject({ outcome: "refused", reason: "tier_denied" });
+  expect(check(explanation, "tier")).toMatchObject({ result: "decides", place: "p.yaml:5:7" });
+});

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readLines } from "../../../../services/cli/input/read-lines.ts";
+import { type Line, splitLines } from "../../../../services/cli/input/split-lines.ts";
+
+let directory = "";
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "callgate-lines-"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function file(content: string | Uint8Array): string {
+  const path = join(directory, "in.jsonl");
+  writeFileSync(path, content);
+  return path;
+}
+
+async function linesOf(path: string) {
+  const lines: (readonly [number, string])[] = [];
+  for await (const { number, text } of readLines({ path })) lines.push([number, text]);
+  return lines;
+}
+
+test.each([
+  ["plain", (text: string) => Buffer.from(text)],
+  ["gzip", (text: string) => gzipSync(text)],
+  ["gzip in two members", (text: string) => Buffer.concat([gzipSync(text), gzipSync("\nlast")])],
+])("reads %s, numbers lines from 1 and leaves blank ones out", async (name, pack) => {
+  const path = file(pack('{"ä":1}\n\n  \nsecond'));
+  const last = name === "gzip in two members" ? [[5, "last"]] : [];
+  expect(await linesOf(path)).toEqual([[1, '{"ä":1}'], [4, "second"], ...last]);
+});
+
+test("an empty file has no lines", async () => {
+  expect(await linesOf(file(""))).toEqual([]);
+});
+
+test("tells how many bytes of the file were read", async () => {
+  const packed = gzipSync("a\nb\n");
+  let bytes = 0;
+  const onBytes = (more: number) => {
+    bytes += more;
+  };
+  for await (const _ of readLines({ path: file(packed), onBytes }));
+  expect(bytes).toBe(packed.length);
+});
+
+test.each([
+  ["cut gzip", () => gzipSync("first\nsecond\n").subarray(0, 20), /the gzip data is broken/],
+  ["text that is not UTF-8", () => Buffer.from([0x61, 0x0a, 0xff, 0x0a]), /:2: .*not UTF-8/],
+])("%s is an error that names the file", async (_, content, message) => {
+  const path = file(content());
+  await expect(linesOf(path)).rejects.toMatchObject({
+    exitCode: 2,
+    message: expect.stringMatching(message),
+  });
+  await expect(linesOf(path)).rejects.toThrow(path);
+});
+
+test.each([
+  ["a file that is not there", () => join(directory, "nothing"), "there is no such file"],
+  ["a directory", () => directory, "it is a directory"],
+])("%s is an error of the machine", async (_, path, message) => {
+  await expect(linesOf(path())).rejects.toMatchObject({
+    exitCode: 3,
+    message: expect.stringContaining(message),
+  });
+});
+
+async function* chunks(...texts: readonly string[]) {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+test("a line that is too long is given up, those after it are not", async () => {
+  const found: Line[] = [];
+  for await (const line of splitLines(chunks("ab", "cdef", "gh\nij\n", "k"), 4)) found.push(line);
+  const shown = found.map(({ number, bytes }) => [number, bytes?.toString() ?? null]);
+  expect(shown).toEqual([
+    [1, null],
+    [2, "ij"],
+    [3, "k"],
+  ]);
+});

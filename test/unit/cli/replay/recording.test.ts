@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { parseRecording } from "../../../../services/cli/replay/recording.ts";
+
+function firstCall(fields: object) {
+  const parsed = parseRecording(
+    JSON.stringify({ id: "c", calls: [{ tool: "t", args: {}, ...fields }] }),
+  );
+  if (!parsed.ok) throw new Error(parsed.problem);
+  return parsed.conversation.calls[0];
+}
+
+test("needs only the id, and tool and arguments of each call", () => {
+  expect(parseRecording('{"id":"c","calls":[{"tool":"t","args":{"a":1}}]}')).toEqual({
+    ok: true,
+    conversation: {
+      id: "c",
+      calls: [
+        {
+          tool: "t",
+          argumentsText: '{"a":1}',
+          output: null,
+          outputHash: null,
+          isError: false,
+          turn: null,
+          step: null,
+          atMs: null,
+        },
+      ],
+    },
+  });
+});
+
+test.each([
+  ["a list", [1]],
+  ["text", "x"],
+  ["null", null],
+])("takes arguments that are %s as they are: the gate judges them", (_, args) => {
+  expect(firstCall({ args })?.argumentsText).toBe(JSON.stringify(args));
+});
+
+test.each([
+  [
+    { turn: 3, step: "s" },
+    { turn: "3", step: "s" },
+  ],
+  [{ is_error: null }, { isError: false }],
+  [{ is_error: true }, { isError: true }],
+  [{ output: { a: [1] } }, { output: '{"a":[1]}' }],
+  [
+    { output: "", output_hash: "h" },
+    { output: "", outputHash: "h" },
+  ],
+  [{ ts: "2026-03-08T20:38:24.5" }, { atMs: Date.UTC(2026, 2, 8, 20, 38, 24, 500) }],
+  [{ ts: "2026-03-08 20:38:24" }, { atMs: Date.UTC(2026, 2, 8, 20, 38, 24) }],
+  [{ ts: "2026-03-08T20:38:24Z" }, { atMs: Date.UTC(2026, 2, 8, 20, 38, 24) }],
+  [{ ts: "2026-03-08T20:38:24+02:00" }, { atMs: Date.UTC(2026, 2, 8, 18, 38, 24) }],
+])("reads %j as %j", (fields, expected) => {
+  expect(firstCall(fields)).toMatchObject(expected);
+});
+
+test.each([
+  ["[]", "a line must be an object"],
+  ['{"calls":[]}', "`id` must be a string"],
+  ['{"id":"c"}', "`calls` must be a list"],
+  ['{"id":"c","calls":[1]}', "`calls[0]` must be an object"],
+  ['{"id":"c","calls":[{"args":{}}]}', "`calls[0].tool` must be a string"],
+  ['{"id":"c","calls":[{"tool":"t"}]}', "`calls[0].args` is missing"],
+  ['{"id":"c","calls":[{"tool":"t","args":{},"ts":"soon"}]}', "`calls[0].ts` must be an ISO"],
+  ['{"id":"c","calls":[{"tool":"t","args":{},"is_error":"no"}]}', "`calls[0].is_error` must be"],
+  ['{"id":"c","calls":[{"tool":"t","args":{},"output_hash":1}]}', "`calls[0].output_hash` must be"],
+  ['{"id":"c","calls":[{"tool":"t","args":{},"step":{}}]}', "`calls[0].step` must be"],
+])("says what is wrong with %s", (line, problem) => {
+  expect(parseRecording(line)).toMatchObject({
+    ok: false,
+    problem: expect.stringContaining(problem),
+    column: null,
+  });
+});
+
+test.each([
+  ['{"id": bad}', 8],
+  ['{"id":"c","calls":[', 20],
+  ["nul", 1],
+])("names the column where %s stops being JSON", (line, column) => {
+  expect(parseRecording(line)).toMatchObject({ ok: false, column });
+});
