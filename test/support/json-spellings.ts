@@ -106,9 +106,6 @@ export function chooser(seed: number): Choose {
   };
 }
 
-/** The tree without white space, members as they stand, strings as JSON.stringify writes them. */
-export const plainly: Choose = () => 0;
-
 /** One spelling of the tree: white space, order of members and escapes as chosen. */
 export function spell(tree: Spellable, choose: Choose): string {
   const space = () => ["", "", "", " ", "\n", "\t\r "][choose(6)] ?? "";
