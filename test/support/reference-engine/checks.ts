@@ -1,7 +1,19 @@
 // The other checks of the reference engine, in the order of docs/engine.md.
-import type { CompiledPolicy, CompiledTier } from "../../../services/core/policy/compiled.ts";
+import type {
+  BudgetLimit,
+  CompiledPolicy,
+  CompiledTier,
+} from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons.ts";
-import { type Asked, byOrder, type Call, changedSince, type History, standing } from "./history.ts";
+import {
+  type Asked,
+  allowedTwins,
+  byOrder,
+  type Call,
+  changedSince,
+  type History,
+  heldTwin,
+} from "./history.ts";
 import { loopFindings } from "./loops.ts";
 
 /** What is asked of the checks: a call, by whom it is covered, and which hold of it to leave out. */
@@ -13,6 +25,8 @@ export interface Question {
   /** Covered by a user's confirmation or by an approval. */
   readonly meant: boolean;
   readonly approved: boolean;
+  /** It was held until now: its step is counted already. */
+  readonly held: boolean;
 }
 
 export interface Finding {
@@ -36,11 +50,9 @@ export function findings(question: Question): Finding[] {
     ...plain(found.reason),
     cycle: found.cycle,
   }));
-  const answers = duplicate?.answers === true;
   return [
     ...conversationFindings(history).map(plain),
     ...budgetFindings(question).map(plain),
-    ...(answers ? loops.filter(({ reason }) => reason !== "tool_frequency") : []),
     ...(duplicate === null ? [] : [duplicate]),
     ...(conflicts(question) ? [plain("side_effect_conflict")] : []),
     ...loops,
@@ -53,77 +65,84 @@ function conversationFindings(history: History): ReasonCode[] {
   const ended =
     inTurn.some((refusal) => refusal.ended === "turn") ||
     history.refusals.some((refusal) => refusal.ended === "conversation");
-  const found: ReasonCode[] = ended ? ["conversation_ended"] : [];
-  if (inTurn.some((refusal) => refusal.userInput)) found.push("user_input_required");
+  if (ended) return ["conversation_ended"];
+  return inTurn.some((refusal) => refusal.userInput) ? ["user_input_required"] : [];
+}
+
+function budgetFindings(question: Question): ReasonCode[] {
+  const { history, asked, policy } = question;
+  const all = history.calls.filter((call) => call.kind !== "answered");
+  const inTurn = (call: Call): boolean => call.turn === history.turns;
+  const ofTool = (call: Call): boolean => call.tool.name === asked.tool.name;
+  const { turn, conversation, tool } = policy.budgets;
+  return [
+    ...over(question, turn, all, inTurn),
+    ...over(question, conversation, all, () => true),
+    ...over(question, tool, all.filter(ofTool), inTurn),
+  ];
+}
+
+/** Calls and steps are counted for the turn in which they began, or became allowed. */
+function over(
+  { history, asked, held }: Question,
+  limit: BudgetLimit,
+  calls: readonly Call[],
+  within: (call: Call) => boolean,
+): ReasonCode[] {
+  const found: ReasonCode[] = [];
+  const reserved = calls.filter(
+    (call) =>
+      within(call) &&
+      call.kind !== "hold ended" &&
+      call.status !== "not_executed" &&
+      call.decisionId !== asked.decisionId,
+  );
+  const stepped = calls
+    .filter((call) => within({ ...call, turn: call.counted.turn }))
+    .sort((a, b) => a.counted.order - b.counted.order);
+  const inTurn = stepped.filter((call) => call.counted.turn === history.turns);
+  const opens = !held && opensStep(asked.input.step, inTurn.at(-1)) ? 1 : 0;
+  const steps = stepped.filter((call, at) =>
+    opensStep(call.input.step, before(stepped, at)),
+  ).length;
+  if (limit.maxSteps !== null && steps + opens > limit.maxSteps) found.push("budget_steps");
+  if (limit.maxCalls !== null && reserved.length >= limit.maxCalls) found.push("budget_calls");
   return found;
 }
 
-function budgetFindings({ history, asked, policy }: Question): ReasonCode[] {
-  const all = history.calls.filter((call) => call.kind !== "answered");
-  const others = all.filter((call) => call.decisionId !== asked.decisionId);
-  const inTurn = others.filter((call) => call.turn === history.turns);
-  const ofTool = inTurn.filter((call) => call.tool.name === asked.tool.name);
-  const { turn, conversation, tool } = policy.budgets;
-  const found: ReasonCode[] = [];
-  const over = (
-    calls: readonly Call[],
-    limit: { maxSteps: number | null; maxCalls: number | null },
-  ) => {
-    if (limit.maxSteps !== null && stepsWith(calls, asked, history) > limit.maxSteps) {
-      found.push("budget_steps");
-    }
-    const counted = calls.filter(
-      (call) => call.kind !== "hold ended" && call.status !== "not_executed",
-    );
-    if (limit.maxCalls !== null && counted.length >= limit.maxCalls) found.push("budget_calls");
-  };
-  over(inTurn, turn);
-  over(others, conversation);
-  over(ofTool, tool);
-  return found.sort((a, b) => (a === b ? 0 : a === "budget_steps" ? -1 : 1));
+/** The call before in the same turn. */
+function before(calls: readonly Call[], at: number): Call | undefined {
+  const earlier = calls[at - 1];
+  return earlier?.counted.turn === calls[at]?.counted.turn ? earlier : undefined;
 }
 
-/** Different steps of the calls, this one's included; a call without a step is one of its own. */
-function stepsWith(calls: readonly Call[], asked: Asked, history: History): number {
-  const nameOf = (turn: number, step: string | null, id: string): string =>
-    JSON.stringify(step === null ? [id] : [turn, step, null]);
-  const steps = calls.map((call) => nameOf(call.turn, call.input.step, call.decisionId));
-  steps.push(nameOf(history.turns, asked.input.step, asked.decisionId));
-  return new Set(steps).size;
+/** A call without a step is a step of its own; one that comes back after another counts again. */
+function opensStep(step: string | null, earlier: Call | undefined): boolean {
+  return step === null || step !== (earlier?.input.step ?? null);
 }
 
-/** The latest earlier call that is the same one, within the scope of its tool. */
-export function twinOf({ history, asked }: Pick<Question, "history" | "asked">): Call | null {
-  const same = standing(history).filter(
-    (call) =>
-      call.actionKey === asked.actionKey &&
-      call.decisionId !== asked.decisionId &&
-      (asked.tool.scope === "conversation" || call.turn === history.turns),
-  );
-  return same.sort(byOrder).at(-1) ?? null;
-}
-
-function parallel(asked: Asked, twin: Call, history: History): boolean {
+function parallel(asked: Asked, twin: Call): boolean {
   return (
     asked.tool.batchable &&
     asked.input.step !== null &&
     twin.input.step === asked.input.step &&
-    twin.turn === history.turns
+    twin.input.turn === asked.input.turn
   );
 }
 
 function duplicateFinding(question: Question): Finding | null {
-  const { history, asked, meant } = question;
+  const { history, asked, meant, atMs, policy } = question;
   const { tool } = asked;
-  const twin = twinOf(question);
-  if (twin === null || tool.polling !== null) return null;
+  const twin = allowedTwins(history, asked).at(-1) ?? null;
   const found = (reason: ReasonCode): Finding => ({ reason, answers: false, cycle: null, twin });
-  const exempt = tool.repeatable || tool.bare || parallel(asked, twin, history);
-  if (exempt && !tool.isRead) return null;
+  const held = heldTwin(history, asked);
+  const takesEquals = (one: Call): boolean => parallel(asked, one) || (tool.bare && !tool.isRead);
+  if (held !== undefined && !takesEquals(held)) return found("duplicate_in_flight");
+  if (twin === null || (tool.polling !== null && tool.isRead)) return null;
+  if (tool.isRead && atMs >= twin.atMs + policy.conversation.idleMs) return null;
   switch (twin.status) {
     case "in_flight":
-    case "held":
-      return found("duplicate_in_flight");
+      return takesEquals(twin) ? null : found("duplicate_in_flight");
     case "unknown":
       return tool.isRead || meant ? null : found("outcome_unknown");
     case "succeeded":
@@ -143,11 +162,12 @@ function repeatOf({ history, asked, policy, atMs }: Question, twin: Call): Findi
     cycle: null,
     twin,
   });
-  const answerable = tool.isRead || tool.answersAsRead;
-  if (answerable && atMs < twin.atMs + tool.cacheMs && twin.whole && !tool.volatile) {
-    return twin.repeats + 1 >= policy.answersFromRepeat ? found(true) : null;
+  if ((tool.isRead || tool.answersAsRead) && atMs < twin.atMs + tool.cacheMs) {
+    if (twin.repeats + 1 < policy.answersFromRepeat) return null;
+    if (twin.whole && !tool.volatile) return found(true);
   }
-  if (tool.isRead || atMs >= twin.atMs + tool.windowMs) return null;
+  const exempt = tool.repeatable || tool.bare || parallel(asked, twin);
+  if (tool.isRead || exempt || atMs >= twin.atMs + tool.windowMs) return null;
   return found(false);
 }
 
@@ -155,13 +175,14 @@ function repeatOf({ history, asked, policy, atMs }: Question, twin: Call): Findi
 function conflicts(question: Question): boolean {
   if (question.meant) return false;
   return question.asked.exclusive.some((effect) => {
-    const holder = standing(question.history)
+    const others = question.history.calls
       .filter((call) => call.decisionId !== question.asked.decisionId)
       .filter((call) => call.status !== "not_executed")
       .filter((call) => call.status !== "failed" || call.transient)
       .filter((call) => call.exclusive.some((other) => other.resource === effect.resource))
-      .sort(byOrder)
-      .at(-1);
+      .sort(byOrder);
+    if (others.some((call) => call.kind === "held")) return true;
+    const holder = others.filter((call) => call.kind === "allowed").at(-1);
     if (holder === undefined) return false;
     const held = holder.exclusive.find((other) => other.resource === effect.resource);
     const undoes = `${held?.kind} ${effect.kind}`;

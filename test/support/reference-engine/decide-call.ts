@@ -3,8 +3,16 @@ import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { type ReasonCode, STRIKING } from "../../../services/core/reasons.ts";
 import type { Answer } from "./answer.ts";
-import { type Finding, findings, type Question, twinOf } from "./checks.ts";
-import { type Asked, type Call, changedSince, type History, lastProgress } from "./history.ts";
+import { type Finding, findings, type Question } from "./checks.ts";
+import {
+  type Asked,
+  allowedTwins,
+  type Call,
+  type History,
+  lastProgress,
+  writtenSince,
+} from "./history.ts";
+import { loopFindings } from "./loops.ts";
 
 export interface Decided {
   readonly answer: Answer;
@@ -34,22 +42,33 @@ export function decideCall(given: Circumstances): Answer {
     atMs: history.lastAtMs,
     meant: given.confirmed || given.approved,
     approved: given.approved,
+    held: given.approved,
   };
   const early = given.earlier.map(
     (reason): Finding => ({ reason, answers: false, cycle: null, twin: null }),
   );
   const warnings: ReasonCode[] = [];
   const shadow: ReasonCode[] = [];
-  for (const finding of [...early, ...findings(question)]) {
-    const mode = asked.tool.modes[finding.reason];
-    if (mode === "enforce") {
-      if (finding.reason === "approval_required") return hold(given, question, warnings, shadow);
-      return refuse(given, question, finding, warnings, shadow);
-    }
+  const applies = ({ reason }: Finding): boolean => {
+    const mode = asked.tool.modes[reason];
     const notices = mode === "warn" ? warnings : mode === "shadow" ? shadow : [];
-    if (!notices.includes(finding.reason)) notices.push(finding.reason);
+    if (!notices.includes(reason)) notices.push(reason);
+    return mode === "enforce";
+  };
+  for (const finding of [...early, ...findings(question)]) {
+    if (!applies(finding)) continue;
+    if (finding.reason === "approval_required") return hold(given, question, warnings, shadow);
+    // What memory would answer is first shown to the loop check.
+    const loop = finding.answers ? loopsOf(question).find(applies) : undefined;
+    return refuse(given, question, loop ?? finding, warnings, shadow);
   }
   return allow(given, question, warnings, shadow);
+}
+
+function loopsOf({ history, asked, policy, atMs }: Question): Finding[] {
+  return loopFindings(history, asked, policy, atMs)
+    .filter(({ reason }) => reason !== "tool_frequency")
+    .map(({ reason, cycle }) => ({ reason, cycle, answers: false, twin: null }));
 }
 
 function allow(
@@ -161,8 +180,7 @@ function countWith(
       refusal.turn === history.turns,
   );
   const steps = [...earlier.map((refusal) => refusal.strike?.step ?? null), strike.step];
-  const named = new Set(steps.filter((step) => step !== null));
-  return named.size + steps.filter((step) => step === null).length;
+  return steps.filter((step, at) => step === null || step !== steps[at - 1]).length;
 }
 
 function record(
@@ -171,19 +189,17 @@ function record(
   kind: "allowed" | "held" | "answered",
   answer: Call | null = null,
 ): Call {
-  const twin = twinOf(question);
-  const repeated =
-    twin !== null &&
-    twin.status === "succeeded" &&
-    !changedSince(history, asked, twin.order) &&
-    question.atMs < twin.atMs + (asked.tool.isRead ? asked.tool.cacheMs : asked.tool.windowMs);
+  const twin = allowedTwins(history, asked).at(-1) ?? null;
+  const order = history.length++;
+  const counted = { order, turn: history.turns };
   const { startWithinMs, timeLimitMs } = asked.tool;
   const call: Call = {
     ...asked,
     kind,
-    order: history.length++,
+    order,
     atMs: question.atMs,
     turn: history.turns,
+    counted: leaveHold(history, asked.decisionId)?.counted ?? counted,
     status: kind === "answered" ? "succeeded" : kind === "held" ? "held" : "in_flight",
     settled: null,
     outputDigest: answer?.outputDigest ?? null,
@@ -191,23 +207,23 @@ function record(
     error: null,
     transient: false,
     occurrence: occurrenceOf(question, twin, approved || confirmed),
-    repeats: repeated ? (twin?.repeats ?? 0) + 1 : 0,
+    repeats: twin?.status === "succeeded" ? twin.repeats + 1 : 0,
     notAfterMs: nowMs + startWithinMs,
     giveUpAtMs: nowMs + startWithinMs + timeLimitMs,
     started: false,
     hold: null,
   };
-  if (kind !== "answered") leaveHold(history, asked.decisionId);
+  if (answer !== null) answer.repeats += 1;
   history.calls.push(call);
   return call;
 }
 
 /** A hold that became an allowed call (or another hold) is one call, not two. */
-function leaveHold(history: History, decisionId: string): void {
+function leaveHold(history: History, decisionId: string): Call | undefined {
   const at = history.calls.findIndex(
     (call) => call.decisionId === decisionId && call.kind === "held",
   );
-  if (at >= 0) history.calls.splice(at, 1);
+  return at < 0 ? undefined : history.calls.splice(at, 1)[0];
 }
 
 function occurrenceOf(
@@ -217,12 +233,24 @@ function occurrenceOf(
 ): Call["occurrence"] {
   const fresh = { decisionId: asked.decisionId, openedAtMs: atMs, attempt: 1 };
   const { tool } = asked;
-  if (twin === null || meant || tool.isRead || tool.repeatable || tool.bare) return fresh;
-  if (changedSince(history, asked, twin.order)) return fresh;
-  if (twin.status === "failed" && !twin.transient) return fresh;
-  if (asked.tool.batchable && twin.input.step === asked.input.step && asked.input.step !== null) {
-    return fresh;
-  }
+  if (twin === null || meant || tool.isRead) return fresh;
   if (atMs >= twin.occurrence.openedAtMs + policy.idempotencyTtlMs) return fresh;
-  return { ...twin.occurrence, attempt: twin.occurrence.attempt + 1 };
+  const goesOn = { ...twin.occurrence, attempt: twin.occurrence.attempt + 1 };
+  switch (twin.status) {
+    case "unknown":
+    case "not_executed":
+      return goesOn;
+    case "failed":
+      return twin.transient ? goesOn : fresh;
+    case "succeeded": {
+      const isMeant =
+        tool.repeatable ||
+        tool.bare ||
+        atMs < twin.atMs + tool.windowMs ||
+        writtenSince(history, asked, twin.order);
+      return isMeant ? fresh : goesOn;
+    }
+    default:
+      return fresh;
+  }
 }

@@ -25,6 +25,8 @@ export interface Call extends Asked {
   /** Time of the proposals when it was decided. */
   atMs: number;
   turn: number;
+  /** Where it was first counted: when it was held, or allowed at once. */
+  counted: { readonly order: number; readonly turn: number };
   status: CallStatus;
   /** Place in the history of its result; null: none came. */
   settled: number | null;
@@ -62,7 +64,6 @@ export interface Refusal {
 /** The decision that stands under a name, for redelivery. */
 export interface Named {
   readonly name: string;
-  readonly argumentsDigest: string;
   readonly decisionId: string;
   readonly dropAtMs: number;
 }
@@ -98,11 +99,6 @@ export function newHistory(atMs: number): History {
   };
 }
 
-/** Allowed calls and those that wait for a verdict. */
-export function standing(history: History): Call[] {
-  return history.calls.filter((call) => call.kind === "allowed" || call.kind === "held");
-}
-
 export function byOrder(a: Call, b: Call): number {
   return a.order - b.order;
 }
@@ -115,14 +111,24 @@ export function ring(history: History, size: number): Call[] {
     .slice(-size);
 }
 
-export function touches(a: Asked, b: Asked): boolean {
+type Touching = Pick<Asked, "resources">;
+
+export function touches(a: Touching, b: Touching): boolean {
   if (a.resources === null || b.resources === null) return true;
   return a.resources.some((resource) => b.resources?.includes(resource) === true);
 }
 
 /** Whether anything has changed, since `order`, that the call depends on. */
 export function changedSince(history: History, asked: Asked, order: number): boolean {
-  if (!asked.tool.changesMatter) return false;
+  return asked.tool.changesMatter && writtenSince(history, asked, order);
+}
+
+/** Whether anything was written since `order` that may touch what the call touches. */
+export function writtenSince(
+  history: History,
+  asked: Pick<Asked, "actionKey" | "resources" | "tool">,
+  order: number,
+): boolean {
   return history.calls.some((call) => {
     if (call.kind !== "allowed" || call.tool.isRead) return false;
     if (call.actionKey === asked.actionKey || !touches(call, asked)) return false;
@@ -132,7 +138,7 @@ export function changedSince(history: History, asked: Asked, order: number): boo
 
 /** A read runs again when a write's result came in since, or one is under way. */
 function mayHaveActedSince(write: Call, order: number): boolean {
-  if (write.status === "in_flight") return true;
+  if (write.status === "in_flight" || write.status === "unknown") return true;
   if (write.status === "not_executed") return false;
   if (write.status === "failed" && !write.transient) return false;
   return write.settled !== null && write.settled > order;
@@ -146,4 +152,26 @@ function wasWrittenSince(write: Call, order: number): boolean {
 
 export function lastProgress(history: History): number {
   return Math.max(-1, ...history.progress);
+}
+
+/** Earlier allowed calls that are the same one, within the scope of the tool; the latest is last. */
+export function allowedTwins(history: History, asked: Asked): Call[] {
+  return twins(history, asked, "allowed");
+}
+
+/** The same call under another name, waiting for a verdict. */
+export function heldTwin(history: History, asked: Asked): Call | undefined {
+  return twins(history, asked, "held").at(-1);
+}
+
+function twins(history: History, asked: Asked, kind: Call["kind"]): Call[] {
+  return history.calls
+    .filter(
+      (call) =>
+        call.kind === kind &&
+        call.actionKey === asked.actionKey &&
+        call.decisionId !== asked.decisionId &&
+        (asked.tool.scope === "conversation" || call.input.turn === asked.input.turn),
+    )
+    .sort(byOrder);
 }

@@ -3,12 +3,13 @@ import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons.ts";
 import {
   type Asked,
-  byOrder,
+  allowedTwins,
   type Call,
   changedSince,
   type History,
   lastProgress,
   ring,
+  writtenSince,
 } from "./history.ts";
 
 export interface LoopFinding {
@@ -24,56 +25,84 @@ export function loopFindings(
   atMs: number,
 ): LoopFinding[] {
   const found: LoopFinding[] = [];
+  if (tooFrequent(history, asked, atMs)) found.push({ reason: "tool_frequency", cycle: null });
   if (repeats(history, asked, policy)) found.push({ reason: "loop_repeat", cycle: null });
+  if (fails(history, asked, policy)) found.push({ reason: "failure_streak", cycle: null });
   const cycle = cycleOf(history, asked, policy);
   if (cycle !== null) found.push({ reason: "loop_cycle", cycle });
-  if (fails(history, asked, policy)) found.push({ reason: "failure_streak", cycle: null });
-  if (tooFrequent(history, asked, policy, atMs)) {
-    found.push({ reason: "tool_frequency", cycle: null });
-  }
   return found;
 }
 
-/** Identical recent calls, latest first, that nothing has changed since. */
+/** Identical recent calls, latest first; what was not executed is none. */
 function identical(history: History, asked: Asked, policy: CompiledPolicy): Call[] {
   return ring(history, policy.ringSize)
     .filter((call) => call.actionKey === asked.actionKey && call.status !== "not_executed")
-    .filter((call) => !changedSince(history, asked, call.order))
     .reverse();
 }
 
 function repeats(history: History, asked: Asked, policy: CompiledPolicy): boolean {
   const { sameOutput, anyOutput } = policy.loops;
-  const all = identical(history, asked, policy);
-  const earlier = asked.tool.isRead ? all.filter((call) => call.turn === history.turns) : all;
-  if (asked.tool.polling !== null) {
-    const max = asked.tool.polling.max_calls;
-    return max !== undefined && haveOneOutput(earlier, max);
-  }
+  if (asked.tool.polling !== null) return pollsInVain(history, asked);
+  const all = identical(history, asked, policy).filter(
+    (call) => !changedSince(history, asked, call.order),
+  );
+  const withinTurn = asked.tool.isRead || asked.tool.scope === "turn";
+  const earlier = withinTurn ? all.filter((call) => call.turn === history.turns) : all;
   if (anyOutput !== null && earlier.length >= anyOutput - 1) return true;
   return sameOutput !== null && haveOneOutput(earlier, sameOutput - 1);
+}
+
+/** The last polls of this turn gave one output, and nothing has changed since the latest. */
+function pollsInVain(history: History, asked: Asked): boolean {
+  const max = asked.tool.polling?.max_calls;
+  const polls = allowedTwins(history, asked);
+  const latest = polls.at(-1);
+  if (max === undefined || latest === undefined || latest.turn !== history.turns) return false;
+  let equal = 0;
+  let digest: string | null = null;
+  for (const [at, poll] of polls.entries()) {
+    if (poll.turn !== history.turns) continue;
+    // What comes back after the next poll has begun is not counted.
+    if (poll.settled === null || poll.settled > (polls[at + 1]?.order ?? Infinity)) continue;
+    if (poll.status === "not_executed") continue;
+    const again = poll.outputDigest !== null && poll.outputDigest === digest;
+    equal = poll.status !== "succeeded" ? 0 : again ? equal + 1 : 1;
+    digest = poll.status === "succeeded" ? poll.outputDigest : null;
+  }
+  return equal >= max && !changedSince(history, asked, latest.order);
 }
 
 function haveOneOutput(latestFirst: readonly Call[], count: number): boolean {
   const last = latestFirst.slice(0, count);
   return (
     last.length === count &&
-    last.every((call) => call.status === "succeeded" && call.outputDigest === last[0]?.outputDigest)
+    last.every(
+      (call) =>
+        call.status === "succeeded" &&
+        call.outputDigest !== null &&
+        call.outputDigest === last[0]?.outputDigest,
+    )
   );
 }
 
 function cycleOf(history: History, asked: Asked, policy: CompiledPolicy): readonly string[] | null {
-  const progress = lastProgress(history);
-  const refused = history.refusals.findLast(
-    (refusal) => refusal.cycle !== null && refusal.order > progress,
-  );
-  if (refused?.cycle?.includes(asked.actionKey) === true) return refused.cycle;
+  const refused = refusedCycle(history);
+  if (refused?.includes(asked.actionKey) === true) return refused;
   const recent = ring(history, policy.ringSize).filter((call) => call.turn === history.turns);
   for (let period = 2; period <= 5; period += 1) {
     const keys = completedPeriod(recent, asked, period, policy.loops.cycleRounds);
     if (keys !== null && !(asked.tool.volatile && lastRoundIsNew(recent, period))) return keys;
   }
   return null;
+}
+
+/** The cycle that is refused until there is progress. */
+export function refusedCycle(history: History): readonly string[] | null {
+  const progress = lastProgress(history);
+  const latest = history.refusals.findLast(
+    (refusal) => refusal.cycle !== null && refusal.order > progress,
+  );
+  return latest?.cycle ?? null;
 }
 
 function completedPeriod(
@@ -85,15 +114,17 @@ function completedPeriod(
   const keys = [...recent.map((call) => call.actionKey), asked.actionKey].slice(-period * rounds);
   if (keys.length < period * rounds) return null;
   const round = keys.slice(0, period);
-  if (new Set(round).size < period) return null;
-  return keys.every((key, at) => key === round[at % period]) ? round : null;
+  if (new Set(round).size < 2) return null;
+  return keys.every((key, at) => key === round[at % period]) ? [...new Set(round)] : null;
 }
 
-/** The outputs of the last round, of which this call is the last, were not seen before it. */
+/** Each of the latest calls of a period gave another output than the same call a round before. */
 function lastRoundIsNew(recent: readonly Call[], period: number): boolean {
   const last = recent.slice(-period);
-  const before = recent.slice(0, -period).map((call) => call.outputDigest);
-  return last.every((call) => call.outputDigest !== null && !before.includes(call.outputDigest));
+  const before = recent.slice(-2 * period, -period);
+  return last.every(
+    (call, at) => call.outputDigest !== null && call.outputDigest !== before[at]?.outputDigest,
+  );
 }
 
 function fails(history: History, asked: Asked, policy: CompiledPolicy): boolean {
@@ -102,6 +133,7 @@ function fails(history: History, asked: Asked, policy: CompiledPolicy): boolean 
   );
   const last = latestFirst[0];
   if (last?.status !== "failed") return false;
+  if (writtenSince(history, { ...asked, resources: null }, last.order)) return false;
   let streak = 0;
   for (const call of latestFirst) {
     if (call.status !== "failed" || call.error !== last.error) break;
@@ -111,12 +143,7 @@ function fails(history: History, asked: Asked, policy: CompiledPolicy): boolean 
   return streak >= (last.transient ? failureTransient : failureSame);
 }
 
-function tooFrequent(
-  history: History,
-  asked: Asked,
-  policy: CompiledPolicy,
-  atMs: number,
-): boolean {
+function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
   const { frequency, polling, name } = asked.tool;
   const mine = history.calls.filter((call) => call.kind === "allowed" && call.tool.name === name);
   if (frequency !== null) {
@@ -124,9 +151,6 @@ function tooFrequent(
     if (within.length >= frequency.count) return true;
   }
   if (polling?.min_interval_ms === undefined) return false;
-  const last = ring(history, policy.ringSize)
-    .filter((call) => call.actionKey === asked.actionKey)
-    .sort(byOrder)
-    .at(-1);
+  const last = allowedTwins(history, asked).at(-1);
   return last !== undefined && atMs - last.atMs < polling.min_interval_ms;
 }

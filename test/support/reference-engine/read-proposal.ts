@@ -21,9 +21,9 @@ export type Reading =
 
 export function readProposal(input: ProposalInput, policy: CompiledPolicy): Reading {
   const tool = policy.tool(input.tool);
-  const raw = unread(input, tool);
-  if (input.rejected !== null) return { ok: false, reason: input.rejected.reason, asked: raw };
   const parsed = parseCanonical(input.arguments, policy.canonicalLimits);
+  const raw = unread(input, tool, parsed.ok ? parsed.text : null);
+  if (input.rejected !== null) return { ok: false, reason: input.rejected.reason, asked: raw };
   if (!parsed.ok) {
     const large = parsed.code === "too_large";
     return { ok: false, reason: large ? "too_large" : "malformed", asked: raw };
@@ -47,7 +47,9 @@ function understood(
   const identity = tool.identity(args, text);
   const invalid = (tool.validate?.(args) ?? []).length > 0 || !identity.ok;
   const known: Known = identity.ok ? identity : { ok: true, text, normalized: args, fields: null };
-  const effects = tool.effects.map((effect) => ({ effect, resource: effect.resource(known) }));
+  const effects = identity.ok
+    ? tool.effects.map((effect) => ({ effect, resource: effect.resource(known) }))
+    : [];
   const nameless = effects.some(({ effect, resource }) => effect.exclusive && resource === null);
   if (invalid || nameless) found.push("invalid_arguments");
   const argumentsDigest = actionDigest(input.tool, text);
@@ -82,8 +84,9 @@ function resourcesOf(
   return declared as readonly string[];
 }
 
-function unread(input: ProposalInput, tool: CompiledTool): Asked {
-  const argumentsDigest = rawDigest(input.tool, input.arguments);
+function unread(input: ProposalInput, tool: CompiledTool, text: string | null): Asked {
+  const argumentsDigest =
+    text === null ? rawDigest(input.tool, input.arguments) : actionDigest(input.tool, text);
   const decisionId = decisionIdOf(input, input.tool, argumentsDigest);
   return {
     input,

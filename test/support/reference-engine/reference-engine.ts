@@ -15,12 +15,14 @@ import { looksTransient } from "../../../services/core/policy/failure-text.ts";
 import type { Answer } from "./answer.ts";
 import { decideCall } from "./decide-call.ts";
 import { type Asked, type Call, type History, newHistory, ring } from "./history.ts";
+import { refusedCycle } from "./loops.ts";
 import { readProposal } from "./read-proposal.ts";
 
 const NAME_KEPT_MS = 3_600_000;
 
 export class ReferenceEngine {
   #history: History | null = null;
+  readonly #decided: Answer[] = [];
   readonly #policy: CompiledPolicy;
 
   constructor(policy: CompiledPolicy) {
@@ -29,11 +31,18 @@ export class ReferenceEngine {
 
   /** The answers to one input: one, but for ticks. */
   answer(input: GateInput, nowMs: number): Answer[] {
+    const answers = this.#answers(input, nowMs);
+    const decisions = ["allowed", "refused", "held"];
+    this.#decided.push(...answers.filter(({ outcome }) => decisions.includes(outcome)));
+    return answers;
+  }
+
+  #answers(input: GateInput, nowMs: number): Answer[] {
     switch (input.type) {
       case "proposal":
         return [this.#propose(input, nowMs)];
       case "result":
-        return [this.#result(input, nowMs)];
+        return [this.#result(input)];
       case "verdict":
         return [this.#verdict(input, nowMs)];
       case "tick":
@@ -54,20 +63,18 @@ export class ReferenceEngine {
       history.lastAtMs = nowMs;
       return refusedEarly(asked, reason, lapsed);
     };
-    if (!reading.ok) return early(reading.reason);
     const name = JSON.stringify([input.turn, input.step, input.callId]);
     const named = history.named.findLast((one) => one.name === name && nowMs < one.dropAtMs);
-    if (named !== undefined) {
-      if (named.argumentsDigest !== asked.argumentsDigest) return early("call_id_conflict");
-      return { outcome: "repeated", decisionId: named.decisionId };
+    if (named?.decisionId === asked.decisionId) {
+      const decided = this.#decided.findLast((one) => one.decisionId === named.decisionId);
+      return { outcome: `repeated ${decided?.outcome}`, decisionId: named.decisionId };
     }
-    const keptMs = Math.max(NAME_KEPT_MS, asked.tool.isRead ? 0 : asked.tool.windowMs);
-    history.named.push({
-      name,
-      argumentsDigest: asked.argumentsDigest,
-      decisionId: asked.decisionId,
-      dropAtMs: nowMs + keptMs,
-    });
+    if (named !== undefined) return early(reading.ok ? "call_id_conflict" : reading.reason);
+    // Long enough for every random history: the ends of names are not what is compared.
+    const dropAtMs = nowMs + NAME_KEPT_MS;
+    history.named.push({ name, decisionId: asked.decisionId, dropAtMs });
+    if (!reading.ok) return early(reading.reason);
+    enterTurn(history, input.turn);
     const fatal = reading.found.find((reason) => asked.tool.modes[reason] === "enforce");
     if (fatal !== undefined) {
       const noted = (mode: string) =>
@@ -78,7 +85,6 @@ export class ReferenceEngine {
     }
     this.#history = history;
     history.lastAtMs = nowMs;
-    enterTurn(history, input.turn);
     return decideCall({
       history,
       asked,
@@ -91,23 +97,25 @@ export class ReferenceEngine {
     });
   }
 
-  #find(decisionId: string | null): Call | undefined {
+  /** Calls whose outcome is not known are the only ones that anything is told about. */
+  #findOpen(decisionId: string | null): Call | undefined {
+    const open = ["in_flight", "unknown", "held"];
     return this.#history?.calls.findLast(
-      (call) => call.kind === "allowed" && call.decisionId === decisionId,
+      (call) =>
+        call.decisionId === decisionId &&
+        (call.kind === "allowed" || call.kind === "held") &&
+        open.includes(call.status),
     );
   }
 
-  #result(input: ResultInput, nowMs: number): Answer {
-    const call = this.#find(input.decisionId);
-    if (this.#history === null || call === undefined) return ignored("unknown_call");
+  #result(input: ResultInput): Answer {
+    const call = this.#findOpen(input.decisionId);
+    if (call === undefined || call.kind === "held") return ignored("unknown_call");
     if (call.input.callId !== input.callId) return ignored("wrong_call");
-    if (call.status !== "in_flight" && call.status !== "unknown") {
-      return ignored("already_reported");
-    }
+    if (input.status === "unknown" && call.status === "unknown") return ignored("already_reported");
     if (input.status === "started") {
       if (call.started || call.status === "unknown") return ignored("already_reported");
       call.started = true;
-      call.giveUpAtMs = nowMs + call.tool.timeLimitMs;
       return recorded(call, "started", false);
     }
     const hidden =
@@ -141,11 +149,9 @@ export class ReferenceEngine {
       input?.output != null &&
       (input.outputBytes ?? input.output.length) <= this.#policy.outputBytes;
     call.error = status === "failed" && input !== null ? errorText(input) : null;
-    const member = history.refusals.some(
-      (refusal) =>
-        refusal.turn === history.turns && refusal.cycle?.includes(call.actionKey) === true,
-    );
-    if ((newOutput || newWrite) && !member) history.progress.push(history.length++);
+    const member = refusedCycle(history)?.includes(call.actionKey) === true;
+    const progress = call.tool.isRead ? newOutput : newWrite;
+    if (progress && !member) history.progress.push(history.length++);
   }
 
   #verdict(input: VerdictInput, nowMs: number): Answer {
@@ -162,17 +168,15 @@ export class ReferenceEngine {
 
   #onHold(input: VerdictInput, nowMs: number): Answer {
     const history = this.#history;
-    const call = history?.calls.find((one) => one.hold?.id === input.approvalId);
+    const call = history?.calls.find(
+      (one) => one.kind === "held" && one.hold?.id === input.approvalId,
+    );
     if (history === null || call === undefined || call.hold === null) {
       return ignored("unknown_approval");
     }
-    if (call.kind !== "held") return ignored("already_decided");
-    if (nowMs >= call.hold.expiresAtMs) return this.#endHold(call, "approval_expired");
     if (input.kind === "deny") return this.#endHold(call, "approval_denied");
-    if (call.input.agentId !== null && input.by === call.input.agentId) {
-      return ignored("self_approval");
-    }
     if (call.hold.requireReason && input.reason === null) return ignored("reason_required");
+    if (input.by === call.input.agentId) return ignored("self_approval");
     const answer = decideCall({
       history,
       asked: call,
@@ -193,7 +197,7 @@ export class ReferenceEngine {
   }
 
   #reconcile(input: VerdictInput): Answer {
-    const call = this.#find(input.decisionId);
+    const call = this.#findOpen(input.decisionId);
     if (call === undefined || input.outcome === null) return ignored("unknown_call");
     if (call.status !== "unknown") return ignored("not_unknown");
     this.#settle(call, input.outcome, false, null);
@@ -220,8 +224,6 @@ export class ReferenceEngine {
 }
 
 function enterTurn(history: History, turn: string | null): void {
-  const first = history.calls.length === 0 && history.refusals.length === 0;
-  if (first && history.turn === null) history.turn = turn;
   if (turn === null || turn === history.turn) return;
   const numbered = [turn, history.turn].every((name) => name !== null && /^\d+$/.test(name));
   if (numbered && Number(turn) < Number(history.turn)) return;

@@ -1,0 +1,79 @@
+// The engine against a second one that was written from the documentation and keeps whole histories:
+// every answer to every input of a random history must be the same.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { decide } from "../../../services/core/decide/decide.ts";
+import type { GateEvent } from "../../../services/core/events.ts";
+import type { GateInput } from "../../../services/core/inputs.ts";
+import { evolve } from "../../../services/core/state/evolve.ts";
+import type { ConversationState } from "../../../services/core/state/state.ts";
+import { compiled } from "../../support/core/compile.ts";
+import { SUBJECTS } from "../../support/core/policies.ts";
+import { type Act, Actor, acts } from "../../support/core/random-history.ts";
+import { type Answer, answerOf } from "../../support/reference-engine/answer.ts";
+import { ReferenceEngine } from "../../support/reference-engine/reference-engine.ts";
+
+const SEED = Number(process.env["CALLGATE_SEED"] ?? 20_260_101);
+const HISTORIES = Number(process.env["CALLGATE_RUNS"] ?? 150);
+
+interface Line {
+  readonly atMs: number;
+  readonly input: GateInput;
+  readonly engine: readonly Answer[];
+  readonly reference: readonly Answer[];
+}
+
+function sorted(answers: readonly Answer[]): readonly Answer[] {
+  return [...answers].sort((a, b) => ((a.decisionId ?? "") < (b.decisionId ?? "") ? -1 : 1));
+}
+
+/** Runs the history through both, as far as they agree; the last line is where they did not. */
+function run(
+  policy: ReturnType<typeof compiled>,
+  tools: readonly string[],
+  history: readonly Act[],
+) {
+  const actor = new Actor(tools);
+  const reference = new ReferenceEngine(policy);
+  const lines: Line[] = [];
+  let state: ConversationState | undefined;
+  for (const act of history) {
+    for (const input of actor.inputs(act)) {
+      const events: readonly GateEvent[] = decide(state, input, policy, actor.nowMs);
+      for (const event of events) state = evolve(state, event);
+      actor.note(events);
+      const engine = sorted(events.map(answerOf));
+      const expected = sorted(reference.answer(input, actor.nowMs));
+      lines.push({ atMs: actor.nowMs, input, engine, reference: expected });
+      if (JSON.stringify(engine) !== JSON.stringify(expected)) {
+        return { agree: false, lines, tail: lines.at(-1) };
+      }
+    }
+  }
+  return { agree: true, lines, tail: undefined };
+}
+
+function told(lines: readonly Line[]): string {
+  return lines
+    .map(({ atMs, input, engine, reference }) => {
+      const about =
+        input.type === "proposal"
+          ? `${input.tool} ${input.arguments} turn=${input.turn} step=${input.step} ${input.callId} ${input.confirmation ?? ""}`
+          : JSON.stringify(input);
+      const same = JSON.stringify(engine) === JSON.stringify(reference);
+      const differs = same ? "" : `\n    reference: ${JSON.stringify(reference)}`;
+      return `${atMs} ${about}\n    engine:    ${JSON.stringify(engine)}${differs}`;
+    })
+    .join("\n");
+}
+
+test.each(SUBJECTS)("$name", ({ name, document, tools }) => {
+  const policy = compiled(document);
+  const outcome = fc.check(
+    fc.property(acts, (history) => run(policy, tools, history).agree),
+    { seed: SEED, numRuns: HISTORIES },
+  );
+  const found = outcome.counterexample?.[0];
+  const report = found === undefined ? "" : told(run(policy, tools, found).lines);
+  expect(report, `${name}, seed ${outcome.seed}, path ${outcome.counterexamplePath}`).toBe("");
+});

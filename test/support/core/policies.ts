@@ -1,0 +1,234 @@
+// Policies for random histories, each with the tools that its histories use. Together they use every
+// part of the vocabulary that a check reads; limits are small, so that short histories meet them.
+import type { PolicyDocument, ToolDocument } from "../../../services/core/policy/document.ts";
+
+export interface Subject {
+  readonly name: string;
+  readonly document: PolicyDocument;
+  readonly tools: readonly string[];
+}
+
+const read: ToolDocument = { read_only: true };
+
+const DECLARED: PolicyDocument["tool_schemas"] = {
+  get_order: { read_only: true, reads: ["order/{id}"] },
+  set_order: { effects: [{ resource: "order/{id}", kind: "update" }] },
+  make_order: { effects: [{ resource: "order/{id}", kind: "create" }] },
+  drop_order: { effects: [{ resource: "order/{id}", kind: "delete" }] },
+  charge: { effects: [{ resource: "order/{id}", kind: "charge" }], repeatable: true },
+};
+
+export const SUBJECTS: readonly Subject[] = [
+  {
+    name: "balanced, nothing but reads and writes",
+    document: { tool_schemas: { look: read, write: {}, erase: {} } },
+    tools: ["look", "write", "erase", "unheard_of"],
+  },
+  {
+    name: "declared effects and reads",
+    document: { tool_schemas: DECLARED },
+    tools: ["get_order", "set_order", "make_order", "drop_order", "charge"],
+  },
+  {
+    name: "special tools",
+    document: {
+      deduplication: { window_ms: 60_000, cache_ttl_ms: 30_000 },
+      idempotency: { ttl_ms: 120_000 },
+      tool_schemas: {
+        poll: { polling: { min_interval_ms: 1_000, max_calls: 4 } },
+        watch: { volatile: true },
+        repeat: { repeatable: true },
+        batch: { batchable: true },
+        toggle: { input_schema: { type: "object", properties: {}, additionalProperties: false } },
+        often: { frequency: { count: 3, windowMs: 30_000 }, read_only: true },
+        search: { read_only: true, volatile_output: ["$.ms"], error_patterns: ["^Sorry"] },
+      },
+    },
+    tools: ["poll", "watch", "repeat", "batch", "toggle", "often", "search"],
+  },
+  {
+    name: "tiers of every action",
+    document: {
+      idempotency: { ttl_ms: 600_000 },
+      unknown_tools: "ask",
+      authorization: {
+        tiers: [
+          {
+            name: "reads",
+            pattern: "get_*",
+            action: "allowlist",
+            rate_limit: { count: 3, windowMs: 60_000 },
+          },
+          {
+            name: "few",
+            pattern: "create_*",
+            action: "per_conversation_grant",
+            ceiling: 2,
+            ttl_ms: 600_000,
+          },
+          {
+            name: "more",
+            pattern: "update_*",
+            action: "per_conversation_grant",
+            ceiling: 1,
+            on_exceeded: "hitl",
+          },
+          {
+            name: "ask",
+            pattern: "delete_*",
+            action: "hitl",
+            require_reason: true,
+            expires_ms: 60_000,
+          },
+          { name: "never", pattern: "purge_*", action: "deny" },
+        ],
+      },
+      tool_schemas: {
+        delete_b: { effects: [{ resource: "b/{id}", kind: "delete" }] },
+        get_c: { risk_level: "HIGH", read_only: true },
+      },
+    },
+    tools: ["get_a", "create_a", "update_a", "delete_a", "delete_b", "get_c", "purge_a", "other"],
+  },
+  {
+    name: "budgets",
+    document: {
+      budgets: {
+        max_steps: 3,
+        max_tool_calls: 5,
+        per_conversation: { max_tool_calls: 9, max_steps: 6 },
+        per_tool: { max_tool_calls: 3 },
+      },
+      authorization: { tiers: [{ name: "ask", pattern: "erase", action: "hitl" }] },
+      tool_schemas: { look: read, write: {}, erase: {} },
+    },
+    tools: ["look", "write", "erase"],
+  },
+  {
+    name: "strict ladder that ends the conversation",
+    document: {
+      escalation: { ask: 1, options: "off", user_input: 2, end: { at: 3, lasts: "conversation" } },
+      tool_schemas: { look: read, write: {}, erase: {} },
+    },
+    tools: ["look", "write", "erase"],
+  },
+  {
+    name: "ladder that ends the turn",
+    document: {
+      escalation: { ask: 1, options: 2, user_input: "off", end: { at: 3, lasts: "turn" } },
+      deduplication: { loop_threshold: { same_output: "off", any_output: 3 } },
+      tool_schemas: { look: { ...read, cache_ttl_s: 0 }, write: {} },
+    },
+    tools: ["look", "write"],
+  },
+  {
+    name: "observe",
+    document: { preset: "observe", tool_schemas: { ...DECLARED, look: read } },
+    tools: ["get_order", "make_order", "drop_order", "look", "unheard_of"],
+  },
+  {
+    name: "shadow",
+    document: {
+      mode: "shadow",
+      budgets: { max_tool_calls: 3 },
+      tool_schemas: { look: read, write: {}, charge: { ...DECLARED["charge"], repeatable: false } },
+      authorization: { tiers: [{ name: "ask", pattern: "erase", action: "hitl" }] },
+    },
+    tools: ["look", "write", "charge", "erase"],
+  },
+  {
+    name: "warnings",
+    document: {
+      checks: { duplicate_call: "warn", loop_repeat: "warn", duplicate_in_flight: "shadow" },
+      tool_schemas: {
+        look: read,
+        write: { checks: { duplicate_call: "enforce" } },
+        make_order: { ...DECLARED["make_order"], checks: { side_effect_conflict: "warn" } },
+        strict: {
+          input_schema: {
+            type: "object",
+            required: ["id"],
+            properties: { id: { type: "string" } },
+          },
+          checks: { invalid_arguments: "warn" },
+        },
+      },
+    },
+    tools: ["look", "write", "make_order", "strict"],
+  },
+  {
+    name: "like T1",
+    document: {
+      deduplication: {
+        window_ms: 300_000,
+        strategy: "semantic_hash",
+        loop_threshold: { same_output: 3, any_output: 3 },
+        cache_ttl_ms: 30_000,
+        scope: "conversation",
+        max_history: 100,
+      },
+      idempotency: { ttl_ms: 86_400_000 },
+      authorization: {
+        tiers: [
+          { name: "reads", pattern: "get_*|list_*", action: "allowlist" },
+          {
+            name: "writes",
+            pattern: "create_*|update_*",
+            action: "per_conversation_grant",
+            ceiling: 10,
+            ttl_ms: 3_600_000,
+          },
+          { name: "destructive", pattern: "delete_*", action: "hitl", expires_ms: 900_000 },
+        ],
+      },
+      tool_schemas: {
+        create_invoice: {
+          risk_level: "MEDIUM",
+          canonical_fields: ["id"],
+          normalizers: { id: [{ name: "to_upper", arguments: [] }] },
+          side_effect_resource: "invoice",
+        },
+      },
+    },
+    tools: ["get_invoice", "create_invoice", "update_invoice", "delete_invoice"],
+  },
+  {
+    name: "like T2: windows and nothing declared",
+    document: {
+      budgets: { max_steps: 25, max_tool_calls: 12 },
+      tools: { dedupe_window_s: 60, cache_ttl_s: 30 },
+    },
+    tools: ["a", "b"],
+  },
+  {
+    name: "like T3: a turn and nothing declared",
+    document: {
+      tool_deduplication: {
+        enabled: true,
+        exact_duplicate_threshold: 1,
+        no_progress_threshold: 3,
+        append_system_note: true,
+      },
+    },
+    tools: ["a", "b"],
+  },
+  {
+    name: "answers from the second repeat",
+    document: {
+      tool_deduplication: { exact_duplicate_threshold: 2 },
+      tool_schemas: { look: read, write: {} },
+    },
+    tools: ["look", "write"],
+  },
+  {
+    name: "short lives and small rings",
+    document: {
+      conversation: { max_age_ms: 3_600_000, idle_ms: 1_000_000 },
+      deduplication: { max_history: 8, window_ms: 10_000 },
+      idempotency: { ttl_ms: 30_000 },
+      loops: { cycle_rounds: 2, failure_streak: { same: 2, transient: 3 } },
+      tool_schemas: { look: { ...read, start_within_ms: 500, time_limit_ms: 500 }, write: {} },
+    },
+    tools: ["look", "write", "unheard_of"],
+  },
+];

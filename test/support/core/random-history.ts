@@ -1,0 +1,350 @@
+// Random histories of one conversation. An act names what it is about by distance ("the last call but
+// one"), so that it stays meaningful when fast-check leaves out acts before it.
+import fc from "fast-check";
+import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
+import type {
+  CallError,
+  GateInput,
+  ProposalInput,
+  ResultInput,
+  ResultStatus,
+  VerdictInput,
+} from "../../../services/core/inputs.ts";
+
+type Shift = "same" | "next" | "back" | "none";
+
+interface Propose {
+  readonly act: "propose";
+  readonly tool: number;
+  readonly args: number;
+  readonly turn: Shift;
+  readonly step: Shift;
+  readonly oldId: boolean;
+  readonly confirmation: string | null;
+  /** What comes back at once, if anything does. */
+  readonly reply: Reply | null;
+}
+
+interface Reply {
+  readonly status: ResultStatus;
+  readonly output: string | null;
+  readonly error: CallError | null;
+}
+
+interface Report extends Reply {
+  readonly act: "report";
+  readonly back: number;
+  readonly wrong: "none" | "call" | "decision";
+}
+
+type Rule =
+  | {
+      readonly act: "rule";
+      readonly kind: "approve" | "deny";
+      readonly back: number;
+      readonly by: string;
+      readonly reason: string | null;
+    }
+  | {
+      readonly act: "reconcile";
+      readonly back: number;
+      readonly outcome: "succeeded" | "failed" | "not_executed";
+    };
+
+export type Act =
+  | Propose
+  | Report
+  | Rule
+  | { readonly act: "redeliver"; readonly back: number; readonly changed: boolean }
+  | { readonly act: "wait"; readonly ms: number }
+  | { readonly act: "tick" };
+
+const ARGUMENTS = [
+  '{"id":"1"}',
+  '{"id":"1"}',
+  '{"id":"2"}',
+  '{ "id": "\\u0031" }',
+  "{}",
+  '{"id":7}',
+];
+const ODD_ARGUMENTS = ["[1]", "{", '{"id":1,"id":2}'];
+
+const shift = (same: number): fc.Arbitrary<Shift> =>
+  fc.oneof(
+    { weight: same, arbitrary: fc.constant<Shift>("same") },
+    { weight: 3, arbitrary: fc.constant<Shift>("next") },
+    { weight: 1, arbitrary: fc.constantFrom<Shift>("back", "none") },
+  );
+
+const output = fc.constantFrom('{"a":1,"ms":3}', '{"a":1,"ms":4}', "b", "c", null);
+const error = fc.constantFrom<CallError>(
+  { code: "E1", message: "no such thing", retryable: null },
+  { code: "E2", message: "broken", retryable: false },
+  { code: "503", message: "busy", retryable: null },
+  { code: null, message: "later", retryable: true },
+);
+
+const reply: fc.Arbitrary<Reply> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: output.map((text) => ({ status: "succeeded", output: text, error: null }) as const),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom("Error: 503 try again", "Error: no", "Sorry, none")
+      .map((text) => ({ status: "succeeded", output: text, error: null }) as const),
+  },
+  {
+    weight: 3,
+    arbitrary: error.map((what) => ({ status: "failed", output: null, error: what }) as const),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom<ResultStatus>("started", "not_executed", "unknown")
+      .map((status) => ({ status, output: null, error: null })),
+  },
+);
+
+const back = fc.nat(5);
+
+const propose: fc.Arbitrary<Propose> = fc.record({
+  act: fc.constant("propose"),
+  tool: fc.nat(7),
+  args: fc.oneof(
+    { weight: 30, arbitrary: fc.nat(ARGUMENTS.length - 1) },
+    { weight: 1, arbitrary: fc.nat(ODD_ARGUMENTS.length - 1).map((at) => ARGUMENTS.length + at) },
+  ),
+  turn: shift(30),
+  step: shift(2),
+  oldId: fc.nat(40).map((n) => n === 0),
+  confirmation: fc.oneof(
+    { weight: 12, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom("yes-1", "yes-2", "yes-3") },
+  ),
+  reply: fc.option(reply, { freq: 4 }),
+});
+
+/** The same few calls again and again: what loops and ladders are about. */
+const rounds: fc.Arbitrary<Act[]> = fc
+  .tuple(
+    fc.array(fc.tuple(fc.nat(7), fc.nat(ARGUMENTS.length - 1), reply), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    fc.integer({ min: 2, max: 5 }),
+  )
+  .map(([calls, times]) =>
+    Array.from({ length: times }).flatMap(() =>
+      calls.map(
+        ([tool, args, answer]): Propose => ({
+          act: "propose",
+          tool,
+          args,
+          turn: "same",
+          step: "next",
+          oldId: false,
+          confirmation: null,
+          reply: answer,
+        }),
+      ),
+    ),
+  );
+
+const WAITS = [
+  1, 500, 1_000, 10_000, 29_999, 30_000, 60_000, 119_999, 300_000, 900_000, 3_600_000, 86_400_000,
+];
+
+const single: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 24, arbitrary: propose },
+  {
+    weight: 6,
+    arbitrary: fc
+      .tuple(reply, back, fc.constantFrom("none", "none", "none", "none", "call", "decision"))
+      .map(([what, at, wrong]) => ({ act: "report", back: at, wrong, ...what }) as Report),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      act: fc.constant("rule" as const),
+      kind: fc.constantFrom("approve" as const, "approve" as const, "deny" as const),
+      back,
+      by: fc.constantFrom("boss", "boss", "agent-1"),
+      reason: fc.constantFrom("because", "because", null),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant("reconcile" as const),
+      back,
+      outcome: fc.constantFrom("succeeded" as const, "failed" as const, "not_executed" as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      act: fc.constant("redeliver" as const),
+      back,
+      changed: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.nat(WAITS.length * 2).map((n) => ({
+      act: "wait" as const,
+      ms: WAITS[n < WAITS.length ? n : n % 7] as number,
+    })),
+  },
+  { weight: 2, arbitrary: fc.constant({ act: "tick" as const }) },
+);
+
+export const acts: fc.Arbitrary<Act[]> = fc
+  .array(
+    fc.oneof(
+      { weight: 8, arbitrary: single.map((one) => [one]) },
+      { weight: 1, arbitrary: rounds },
+    ),
+    {
+      minLength: 3,
+      maxLength: 45,
+    },
+  )
+  .map((all) => all.flat());
+
+/** Makes inputs of acts, from what the engine answered so far. */
+export class Actor {
+  readonly #tools: readonly string[];
+  readonly #sent: ProposalInput[] = [];
+  readonly #decided: DecisionEvent[] = [];
+  readonly #approvals: string[] = [];
+  #turn = 1;
+  #step = 1;
+  nowMs = 1_000_000;
+
+  constructor(tools: readonly string[]) {
+    this.#tools = tools;
+  }
+
+  /** The inputs of one act; each is to be answered before the next is asked for. */
+  *inputs(act: Act): Generator<GateInput> {
+    switch (act.act) {
+      case "propose": {
+        const proposal = this.#propose(act);
+        yield proposal;
+        const last = this.#decided.at(-1);
+        if (act.reply !== null && last?.type === "allowed" && last.callId === proposal.callId) {
+          yield this.#report(last, act.reply);
+        }
+        return;
+      }
+      case "redeliver":
+        yield* this.#redeliver(act);
+        return;
+      case "report": {
+        const call = this.#decided.at(-1 - act.back);
+        if (call === undefined) return;
+        const input = this.#report(call, act);
+        if (act.wrong === "none") yield input;
+        else if (act.wrong === "call") yield { ...input, callId: "nobody" };
+        else yield { ...input, decisionId: "0".repeat(32) };
+        return;
+      }
+      case "rule":
+        yield verdict({
+          kind: act.kind,
+          approvalId: this.#approvals.at(-1 - act.back) ?? "none",
+          by: act.by,
+          reason: act.reason,
+        });
+        return;
+      case "reconcile":
+        yield verdict({
+          kind: "reconcile",
+          decisionId: this.#decided.at(-1 - act.back)?.decisionId ?? "none",
+          outcome: act.outcome,
+        });
+        return;
+      case "wait":
+        this.nowMs += act.ms;
+        return;
+      case "tick":
+        yield { type: "tick" };
+    }
+  }
+
+  /** Takes note of what was decided: later acts are about it. */
+  note(events: readonly GateEvent[]): void {
+    for (const event of events) {
+      if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") continue;
+      this.#decided.push(event);
+      if (event.type === "held") this.#approvals.push(event.holdId);
+    }
+  }
+
+  #propose(act: Propose): ProposalInput {
+    if (act.turn === "next") this.#turn += 1;
+    if (act.step === "next" || act.turn === "next") this.#step += 1;
+    const tool = this.#tools[act.tool % this.#tools.length] as string;
+    const old = act.oldId ? this.#sent.at(-1) : undefined;
+    const proposal: ProposalInput = {
+      type: "proposal",
+      tenantId: "tenant",
+      conversationId: "conversation",
+      callId: old?.callId ?? `call-${this.#sent.length}`,
+      agentId: "agent-1",
+      turn: act.turn === "none" ? null : String(this.#turn - (act.turn === "back" ? 1 : 0)),
+      step: act.step === "none" ? null : `s${this.#step - (act.step === "back" ? 1 : 0)}`,
+      tool,
+      arguments: [...ARGUMENTS, ...ODD_ARGUMENTS][act.args] as string,
+      assistantText: null,
+      estimatedCost: null,
+      confirmation: act.confirmation,
+      rejected: null,
+    };
+    this.#sent.push(proposal);
+    return proposal;
+  }
+
+  *#redeliver(act: { readonly back: number; readonly changed: boolean }): Generator<GateInput> {
+    const old = this.#sent.at(-1 - act.back);
+    if (old === undefined) return;
+    yield act.changed ? { ...old, arguments: '{"id":"changed"}' } : old;
+  }
+
+  #report(call: DecisionEvent, { status, output: text, error: what }: Reply): ResultInput {
+    return {
+      type: "result",
+      tenantId: call.tenantId,
+      conversationId: call.conversationId,
+      callId: call.callId,
+      decisionId: call.decisionId,
+      status,
+      output: text,
+      outputDigest: null,
+      outputBytes: null,
+      error: what,
+      durationMs: null,
+      cost: null,
+    };
+  }
+}
+
+function verdict(given: Partial<VerdictInput> & Pick<VerdictInput, "kind">): VerdictInput {
+  return {
+    type: "verdict",
+    tenantId: "tenant",
+    conversationId: "conversation",
+    approvalId: null,
+    decisionId: null,
+    outcome: null,
+    tier: null,
+    tool: null,
+    calls: null,
+    untilMs: null,
+    by: "boss",
+    reason: null,
+    ...given,
+  };
+}
