@@ -1,5 +1,6 @@
 /** What the package gives to those who import it. */
 export { CallgateError, type CallgateErrorCode } from "./callgate-error.ts";
+export type { Callgate } from "./callgate-gate.ts";
 export type {
   CallOptions,
   CallRefusal,
@@ -13,8 +14,9 @@ export type {
   StoredResult,
   UnavailableDetail,
   Verdict,
+  WaitOptions,
   Warning,
 } from "./gate-types.ts";
 export type { Guarded, ToolHandler, Tools } from "./guard-types.ts";
-export { type Callgate, openCallgate } from "./open-callgate.ts";
+export { openCallgate } from "./open-callgate.ts";
 export { isRefused, type Refused } from "./refused.ts";

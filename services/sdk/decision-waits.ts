@@ -2,13 +2,8 @@
 import type { DecisionEvent } from "../core/events.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { CallgateError } from "./callgate-error.ts";
+import type { WaitOptions } from "./gate-types.ts";
 import { KeepAlive } from "./keep-alive.ts";
-
-export type WaitOptions = {
-  /** Default: as long as the hold lasts. */
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
-};
 
 export interface DecisionWait {
   /** @throws CallgateError `timeout`, `closed`; the signal's reason. */

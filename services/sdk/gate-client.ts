@@ -13,7 +13,7 @@ import type { TaskStatus } from "../runtime/task-context.ts";
 import type { InputTopic } from "../runtime/topics.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { decisionOf, unavailable } from "./decision-view.ts";
-import { DecisionWaits, type WaitOptions } from "./decision-waits.ts";
+import { DecisionWaits } from "./decision-waits.ts";
 import type {
   CallReport,
   Decision,
@@ -22,6 +22,7 @@ import type {
   StoredResult,
   UnavailableDetail,
   Verdict,
+  WaitOptions,
 } from "./gate-types.ts";
 import { JournalReplies } from "./journal-replies.ts";
 import { type KnownCall, KnownCalls, knownCall } from "./known-calls.ts";

@@ -158,3 +158,9 @@ export type OpenOptions = {
   /** Called once if the gate loses its log or its place in it. It refuses everything from then on. */
   readonly onLost?: ((error: CallgateError) => void) | undefined;
 };
+
+export type WaitOptions = {
+  /** Default: as long as the hold lasts. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+};

@@ -1,59 +1,10 @@
-import { toolProblem } from "../adapters/avro/input-rules.ts";
-import { systemClock } from "../adapters/system/clock.ts";
-import {
-  type ExecutableCall,
-  type ExecutionReport,
-  Executor,
-  type Handler,
-} from "../executor/executor.ts";
-import { CallgateError } from "./callgate-error.ts";
-import type { WaitOptions } from "./decision-waits.ts";
+import type { Callgate } from "./callgate-gate.ts";
+import { composeCallgate } from "./compose-callgate.ts";
 import { GateClient } from "./gate-client.ts";
-import type {
-  CallOptions,
-  CallReport,
-  Decision,
-  GuardContext,
-  OpenOptions,
-  ProposedCall,
-  ReportOutcome,
-  StoredResult,
-  Verdict,
-} from "./gate-types.ts";
-import { Guard } from "./guard.ts";
-import type { Guarded, Tools } from "./guard-types.ts";
-import { type Embedded, openEmbedded } from "./open-embedded.ts";
+import type { OpenOptions } from "./gate-types.ts";
+import { openEmbedded } from "./open-embedded.ts";
 
 const TIMEOUT_MS = 30_000;
-const CLOSE_MS = 10_000;
-
-/** A gate in this process. What its methods throw is `CallgateError`, unless said otherwise. */
-export interface Callgate {
-  /** Revision of the policy that decides, `sha256:…`; changes when `guard` makes tools known. */
-  readonly policyRevision: string;
-  /**
-   * Asks whether a call may run. Resolves once the decision is in the journal; a gate that cannot
-   * decide refuses with `gate_unavailable`. The same call again gives the same decision.
-   */
-  propose(call: ProposedCall): Promise<Decision>;
-  /** Tells what became of an allowed call. Resolves once that is in the journal. */
-  report(decisionId: string, report: CallReport): Promise<ReportOutcome>;
-  /** Lets a held call run, after checking it again. Gives what was decided. */
-  approve(approvalId: string, verdict: Verdict): Promise<Decision>;
-  /** Refuses a held call for good. */
-  deny(approvalId: string, verdict: Verdict): Promise<Decision>;
-  /** Of a held call: waits until it is allowed or refused. Any other decision is given at once. */
-  awaitDecision(decisionId: string, options?: WaitOptions): Promise<Decision>;
-  /** What `previousResult.ref` of a refusal refers to; undefined where no result was reported. */
-  previousResult(ref: string): Promise<StoredResult | undefined>;
-  /**
-   * The same functions, each asking the gate before it runs. The tools become known to the policy. A
-   * function of the context is asked at every call.
-   */
-  guard<T extends Tools>(tools: T, context: GuardContext | (() => GuardContext)): Guarded<T>;
-  /** Waits for what is under way (tools at most `timeoutMs`, then they are aborted), then lets go. */
-  close(options?: { readonly timeoutMs?: number }): Promise<void>;
-}
 
 /**
  * Opens a gate in this process, on a data directory that no other gate uses.
@@ -65,84 +16,4 @@ export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   const input = typeof policy === "string" ? { files: [policy] } : { document: policy };
   const embedded = await openEmbedded({ policy: input, dataDir, secret });
   return composeCallgate(embedded, new GateClient(embedded, { timeoutMs, onLost }));
-}
-
-/** The library's face on an embedded gate; closing it closes that. */
-export function composeCallgate(embedded: Embedded, client: GateClient): Callgate {
-  const executor = new Executor({
-    clock: systemClock,
-    report: (call, report) => reportExecution(client, call, report),
-    onLateError: () => undefined,
-  });
-  const guard = new Guard(client, executor);
-  let closing: Promise<void> | undefined;
-  const close = async (timeoutMs: number): Promise<void> => {
-    client.refuseNew();
-    await client.drained();
-    // What was allowed a moment ago starts before it is waited for.
-    await systemClock.sleep(0);
-    await executor.close(timeoutMs);
-    await client.drained();
-    client.close();
-    await embedded.close();
-  };
-  return {
-    get policyRevision() {
-      return client.policyRevision;
-    },
-    propose: async (call) => (await client.propose(call)).decision,
-    report: (decisionId, report) => client.report(decisionId, report),
-    approve: (approvalId, verdict) => client.decideHold("approve", approvalId, verdict),
-    deny: (approvalId, verdict) => client.decideHold("deny", approvalId, verdict),
-    awaitDecision: async (decisionId, wait = {}) =>
-      (await client.awaitDecision(decisionId, wait)).decision,
-    previousResult: (ref) => client.previousResult(ref),
-    guard: (tools, context) => guardTools(guard, embedded, tools, context),
-    close: ({ timeoutMs = CLOSE_MS } = {}) => {
-      closing ??= close(timeoutMs);
-      return closing;
-    },
-  };
-}
-
-async function reportExecution(
-  client: GateClient,
-  call: ExecutableCall,
-  report: ExecutionReport,
-): Promise<void> {
-  const { status } = report;
-  if (status === "succeeded") {
-    const { value: output, durationMs } = report;
-    await client.report(call.decisionId, { status, output, durationMs });
-  } else {
-    await client.report(call.decisionId, report);
-  }
-}
-
-function guardTools<T extends Tools>(
-  guard: Guard,
-  embedded: Embedded,
-  tools: T,
-  context: GuardContext | (() => GuardContext),
-): Guarded<T> {
-  const names = Object.keys(tools);
-  for (const name of names) assertTool(name, tools[name]);
-  embedded.knowTools(names);
-  const guarded = names.map((name) => {
-    const handler: Handler = (args, call) =>
-      Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);
-    const run = (args?: object | string, options: CallOptions = {}): Promise<unknown> => {
-      const given = typeof context === "function" ? context() : context;
-      return guard.call(name, handler, args, { ...given, ...options });
-    };
-    return [name, run] as const;
-  });
-  return Object.fromEntries(guarded) as Guarded<T>;
-}
-
-function assertTool(name: string, handler: unknown): void {
-  const problem =
-    toolProblem(name) ?? (typeof handler === "function" ? undefined : "it is not a function");
-  if (problem === undefined) return;
-  throw new CallgateError("invalid_input", `the tool \`${name}\` cannot be guarded: ${problem}`);
 }

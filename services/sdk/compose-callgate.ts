@@ -1,0 +1,97 @@
+import { toolProblem } from "../adapters/avro/input-rules.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import {
+  type ExecutableCall,
+  type ExecutionReport,
+  Executor,
+  type Handler,
+} from "../executor/executor.ts";
+import { CallgateError } from "./callgate-error.ts";
+import type { Callgate } from "./callgate-gate.ts";
+import type { GateClient } from "./gate-client.ts";
+import type { CallOptions, GuardContext } from "./gate-types.ts";
+import { Guard } from "./guard.ts";
+import type { Guarded, Tools } from "./guard-types.ts";
+import type { Embedded } from "./open-embedded.ts";
+
+const CLOSE_MS = 10_000;
+
+/** The library's face on an embedded gate; closing it closes that. */
+export function composeCallgate(embedded: Embedded, client: GateClient): Callgate {
+  const executor = new Executor({
+    clock: systemClock,
+    report: (call, report) => reportExecution(client, call, report),
+    onLateError: () => undefined,
+  });
+  const guard = new Guard(client, executor);
+  let closing: Promise<void> | undefined;
+  const close = async (timeoutMs: number): Promise<void> => {
+    client.refuseNew();
+    await client.drained();
+    // What was allowed a moment ago starts before it is waited for.
+    await systemClock.sleep(0);
+    await executor.close(timeoutMs);
+    await client.drained();
+    client.close();
+    await embedded.close();
+  };
+  return {
+    get policyRevision() {
+      return client.policyRevision;
+    },
+    propose: async (call) => (await client.propose(call)).decision,
+    report: (decisionId, report) => client.report(decisionId, report),
+    approve: (approvalId, verdict) => client.decideHold("approve", approvalId, verdict),
+    deny: (approvalId, verdict) => client.decideHold("deny", approvalId, verdict),
+    awaitDecision: async (decisionId, wait = {}) =>
+      (await client.awaitDecision(decisionId, wait)).decision,
+    previousResult: (ref) => client.previousResult(ref),
+    guard: (tools, context) => guardTools(guard, embedded, tools, context),
+    close: ({ timeoutMs = CLOSE_MS } = {}) => {
+      closing ??= close(timeoutMs);
+      return closing;
+    },
+  };
+}
+
+async function reportExecution(
+  client: GateClient,
+  call: ExecutableCall,
+  report: ExecutionReport,
+): Promise<void> {
+  const { status } = report;
+  if (status === "succeeded") {
+    const { value: output, durationMs } = report;
+    await client.report(call.decisionId, { status, output, durationMs });
+  } else {
+    await client.report(call.decisionId, report);
+  }
+}
+
+function guardTools<T extends Tools>(
+  guard: Guard,
+  embedded: Embedded,
+  tools: T,
+  context: GuardContext | (() => GuardContext),
+): Guarded<T> {
+  const names = Object.keys(tools);
+  for (const name of names) assertTool(name, tools[name]);
+  embedded.knowTools(names);
+  const guarded = names.map((name) => {
+    const handler: Handler = (args, call) =>
+      Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);
+    const run = (args?: object | string, options: CallOptions = {}): Promise<unknown> => {
+      const given = typeof context === "function" ? context() : context;
+      return guard.call(name, handler, args, { ...given, ...options });
+    };
+    return [name, run] as const;
+  });
+  return Object.fromEntries(guarded) as Guarded<T>;
+}
+
+function assertTool(name: string, handler: unknown): void {
+  const problem =
+    toolProblem(name) ?? (typeof handler === "function" ? undefined : "it is not a function");
+  if (problem === undefined) return;
+  throw new CallgateError("invalid_input", `the tool \`${name}\` cannot be guarded: ${problem}`);
+}
