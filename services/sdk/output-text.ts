@@ -11,12 +11,15 @@ export type OutputText = {
 };
 
 const DEPTH_MAX = 100;
+const HALF_A_PAIR = /\p{Surrogate}/u;
 
 /** Total: what JSON has no form for becomes a short text that says so. */
 export function textOfValue(value: unknown): OutputText {
   if (value === undefined) return { text: null, faithful: true };
   if (typeof value === "string") {
-    return { text: isJson(value) ? `${value}\n` : value, faithful: true };
+    // Half a surrogate pair has no UTF-8 form: what is written is not what comes back.
+    const faithful = !HALF_A_PAIR.test(value);
+    return { text: isJson(value) ? `${value}\n` : value, faithful };
   }
   let text: string | undefined;
   try {

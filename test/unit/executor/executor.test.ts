@@ -1,0 +1,232 @@
+import { describe, expect, test } from "vitest";
+import { argumentsWithKey } from "../../../services/executor/arguments-with-key.ts";
+import {
+  callErrorOf,
+  type ExecutableCall,
+  type ExecutionReport,
+  Executor,
+  type Handler,
+  NotRecordedError,
+} from "../../../services/executor/executor.ts";
+
+const NOW_MS = 1_000_000;
+
+const CALL: ExecutableCall = {
+  decisionId: "d1",
+  callId: "c1",
+  tool: "pay",
+  conversation: "default/a",
+  isRead: false,
+  arguments: { order: "7" },
+  idempotencyKey: "key",
+  notAfterMs: NOW_MS,
+  timeLimitMs: 60_000,
+};
+
+type Reported = readonly [decisionId: string, report: ExecutionReport];
+
+function setUp(report: (call: ExecutableCall) => Promise<void> = async () => undefined) {
+  const reports: Reported[] = [];
+  const lateErrors: unknown[] = [];
+  const executor = new Executor({
+    clock: { nowMs: () => NOW_MS, sleep: async () => undefined },
+    report: async (call, told) => {
+      reports.push([call.decisionId, told]);
+      await report(call);
+    },
+    onLateError: (_call, error) => lateErrors.push(error),
+  });
+  return { executor, reports, lateErrors };
+}
+
+/** A handler that waits to be let on, and says when it began. */
+function gated(name: string, log: string[]) {
+  let go: (value: string) => void = () => undefined;
+  const handler: Handler = () => {
+    log.push(`${name} begins`);
+    return new Promise<string>((resolve) => {
+      go = (value) => {
+        log.push(`${name} ends`);
+        resolve(value);
+      };
+    });
+  };
+  return { handler, end: () => go(name) };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("the order of calls", () => {
+  test("lets writes of a conversation wait for each other, and nothing else", async () => {
+    const { executor } = setUp();
+    const log: string[] = [];
+    const [one, two, read, other] = ["one", "two", "read", "other"].map((n) => gated(n, log));
+    if (!one || !two || !read || !other) throw new Error("four are made");
+    const runs = [
+      executor.run({ ...CALL, decisionId: "1" }, one.handler),
+      executor.run({ ...CALL, decisionId: "2" }, two.handler),
+      executor.run({ ...CALL, decisionId: "3", isRead: true }, read.handler),
+      executor.run({ ...CALL, decisionId: "4", conversation: "default/b" }, other.handler),
+    ];
+    await turn();
+    expect(log.toSorted()).toEqual(["one begins", "other begins", "read begins"]);
+    read.end();
+    other.end();
+    one.end();
+    await turn();
+    expect(log.slice(-1)).toEqual(["two begins"]);
+    two.end();
+    const types = (await Promise.all(runs)).map(({ type }) => type);
+    expect(types).toEqual(["succeeded", "succeeded", "succeeded", "succeeded"]);
+  });
+
+  test("lets the next write on after one that failed, or could not be reported", async () => {
+    let failing = true;
+    const { executor } = setUp(async () => {
+      if (failing) throw new Error("the log is gone");
+    });
+    const failed = executor.run(CALL, () => {
+      throw new Error("declined");
+    });
+    const next = executor.run({ ...CALL, decisionId: "d2" }, () => {
+      failing = false;
+      return "ran";
+    });
+    await expect(failed).rejects.toBeInstanceOf(NotRecordedError);
+    expect(await next).toEqual({ type: "succeeded", value: "ran" });
+  });
+});
+
+describe("a call", () => {
+  test("gets the key and is reported before its run resolves", async () => {
+    const { executor, reports } = setUp();
+    const run = executor.run(CALL, (args, { idempotencyKey, decisionId, callId }) => {
+      expect(reports).toEqual([]);
+      return { args, idempotencyKey, decisionId, callId };
+    });
+    const value = { args: { order: "7" }, idempotencyKey: "key", decisionId: "d1", callId: "c1" };
+    expect(await run).toEqual({ type: "succeeded", value });
+    expect(reports).toEqual([["d1", { status: "succeeded", value, durationMs: 0 }]]);
+  });
+
+  test("that fails is reported so, once, and is not tried again", async () => {
+    const { executor, reports } = setUp();
+    let runs = 0;
+    const declined = Object.assign(new Error("declined"), { status: 402 });
+    const run = executor.run(CALL, () => {
+      runs += 1;
+      throw declined;
+    });
+    expect(await run).toEqual({ type: "failed", error: declined });
+    const error = { code: "402", message: "declined", retryable: null };
+    expect(reports).toEqual([["d1", { status: "failed", error, durationMs: 0 }]]);
+    expect(runs).toBe(1);
+  });
+
+  test("is not started after its time", async () => {
+    const { executor, reports } = setUp();
+    const run = executor.run({ ...CALL, notAfterMs: NOW_MS - 1 }, () => "ran");
+    expect(await run).toMatchObject({ type: "not_executed", why: "too_late" });
+    expect(reports).toMatchObject([["d1", { status: "not_executed" }]]);
+  });
+
+  test("is not started, and not reported, where its claim is not granted", async () => {
+    const { executor, reports } = setUp();
+    const run = executor.run(CALL, () => "ran", { claim: async () => false });
+    expect(await run).toEqual({ type: "not_claimed" });
+    expect(reports).toEqual([]);
+  });
+
+  test("is not started where asking for the claim fails", async () => {
+    const { executor, reports } = setUp();
+    const refused = new Error("no answer");
+    const claim = () => Promise.reject(refused);
+    await expect(executor.run(CALL, () => "ran", { claim })).rejects.toBe(refused);
+    expect(reports).toEqual([]);
+  });
+
+  test("given up before its start was not executed", async () => {
+    const { executor, reports } = setUp();
+    const reason = new Error("never mind");
+    const run = executor.run(CALL, () => "ran", { signal: AbortSignal.abort(reason) });
+    expect(await run).toEqual({ type: "not_executed", why: "aborted", reason });
+    expect(reports).toMatchObject([["d1", { status: "not_executed" }]]);
+  });
+
+  test("given up while it runs is unknown, and a success afterwards is told", async () => {
+    const { executor, reports } = setUp();
+    const log: string[] = [];
+    const { handler, end } = gated("slow", log);
+    const given = new AbortController();
+    const run = executor.run(CALL, handler, { signal: given.signal });
+    await turn();
+    const reason = new Error("never mind");
+    given.abort(reason);
+    expect(await run).toEqual({ type: "unknown", why: "aborted", reason });
+    end();
+    await turn();
+    const statuses = reports.map(([, { status }]) => status);
+    expect(statuses).toEqual(["unknown", "succeeded"]);
+  });
+
+  test("that runs too long is aborted and unknown, and its failing of that is not told", async () => {
+    const { executor, reports, lateErrors } = setUp();
+    const run = executor.run(
+      { ...CALL, timeLimitMs: 5 },
+      (_args, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            setImmediate(() => reject(new Error("stopped half way")));
+          });
+        }),
+    );
+    expect(await run).toMatchObject({ type: "unknown", why: "time_limit" });
+    await turn();
+    await turn();
+    expect(reports.map(([, { status }]) => status)).toEqual(["unknown"]);
+    expect(lateErrors).toEqual([]);
+  });
+
+  test("that ended and could not be reported says how it ended", async () => {
+    const { executor } = setUp(() => Promise.reject(new Error("the log is gone")));
+    const error = await executor.run(CALL, () => "paid").catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      execution: { type: "succeeded", value: "paid" },
+      cause: new Error("the log is gone"),
+    });
+  });
+});
+
+test("closing waits for what runs, then aborts it", async () => {
+  const { executor, reports } = setUp();
+  const run = executor.run(
+    CALL,
+    (_args, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+      }),
+  );
+  await executor.close(5);
+  expect(reports.map(([, { status }]) => status)).toEqual(["unknown"]);
+  expect(await run).toMatchObject({ type: "unknown", why: "aborted" });
+});
+
+test("an error tells its code and whether it may be retried, as far as it says", () => {
+  const coded = Object.assign(new Error("a"), { code: "E1", status: 500, retryable: true });
+  expect(callErrorOf(coded)).toEqual({ code: "E1", message: "a", retryable: true });
+  expect(callErrorOf({ statusCode: 429, message: "slow down" })).toEqual({
+    code: "429",
+    message: "slow down",
+    retryable: null,
+  });
+  expect(callErrorOf("text")).toEqual({ code: null, message: "text", retryable: null });
+  expect(callErrorOf({}).message).not.toBe("");
+});
+
+test("the key stands where the tool declares it, and the model's own value never does", () => {
+  const args = { order: "7", key: "mine" };
+  expect(argumentsWithKey(args, null, "k")).toBe(args);
+  expect(argumentsWithKey(args, "key", "k")).toEqual({ order: "7", key: "k" });
+  expect(argumentsWithKey({ order: "7" }, "key", "k")).toEqual({ order: "7", key: "k" });
+  expect(argumentsWithKey(args, "key", undefined)).toEqual({ order: "7" });
+});
