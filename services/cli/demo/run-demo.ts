@@ -41,7 +41,7 @@ export async function runDemo(terminal: Terminal): Promise<ExitCode> {
       agent.begin(scene.id);
       await scene.play(agent, stage);
     }
-    await out.write(ending(agent, relative(process.cwd(), policy)));
+    await out.write(ending(agent, policy));
   } finally {
     await gate.close();
   }
@@ -82,7 +82,15 @@ function createStage(gate: Callgate, terminal: Terminal): Stage {
   };
 }
 
-function ending({ totals, world }: DemoAgent, policy: string): string {
+/** A path as somebody in this directory would type it. */
+function typed(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith("..") ? path : fromHere;
+}
+
+function ending({ totals, world }: DemoAgent, policyPath: string): string {
+  const policy = typed(policyPath);
+  const sample = typed(join(packageRoot(), "infra", "recordings", "sample.jsonl"));
   const calls = Object.values(totals).reduce((sum, count) => sum + count, 0) - totals.held;
   const { documents, bills, payments, deletions } = world;
   const callgate = commandPrefix();
@@ -93,14 +101,16 @@ function ending({ totals, world }: DemoAgent, policy: string): string {
       `memory, ${totals.refused} refused, ${totals.held} held for a person.`,
     `Done: ${counted(documents.length, "document")} instead of 14, ${counted(bills.length, "bill")} ` +
       `instead of 3, ${counted(payments.length, "payment")} instead of 3,`,
-    `${counted(deletions.length, "deletion")}, after a person said yes.`,
+    deletions.length > 0
+      ? "and the customer was deleted after a yes."
+      : "and the customer is still there.",
     "",
     `Every decision is in the log in ${DATA_DIR}, the policy in ${policy}.`,
     "What to try next:",
     `  ${callgate} policy explain --policy ${policy} \\`,
     `      --call ${call}`,
     `  ${callgate} policy lint ${policy}`,
-    `  ${callgate} replay infra/recordings/sample.jsonl --policy ${policy}`,
+    `  ${callgate} replay ${sample} --policy ${policy}`,
     `  ${callgate} --help`,
     "",
   ].join("\n");

@@ -1,0 +1,74 @@
+// The demo without a terminal: what does not change from run to run.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runCallgate } from "../../support/run-callgate.ts";
+
+const COLUMNS = 100;
+
+let directory = "";
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "callgate-demo-"));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Outcome and tool of every decision, in their order. */
+function decisions(stdout: string): readonly string[] {
+  return [...stdout.matchAll(/^ {2}. (allowed|answered|refused|held) +(\w+)/gm)].map(
+    ([, outcome, tool]) => `${outcome} ${tool}`,
+  );
+}
+
+const times = (count: number, text: string): string[] => Array.from({ length: count }, () => text);
+
+test("prints every decision, fits the screen, and says what to do next", async () => {
+  const { code, stdout } = await runCallgate(["demo"], { cwd: directory });
+  expect(code).toBe(0);
+  expect(decisions(stdout)).toEqual([
+    "allowed create_document",
+    ...times(6, "refused create_document"),
+    "allowed create_document",
+    ...times(6, "refused create_document"),
+    "allowed get_order",
+    "answered get_order",
+    "allowed create_invoice",
+    "refused charge_card",
+    "allowed charge_card",
+    "allowed pay",
+    ...times(2, "refused pay"),
+    "allowed poll_export",
+    "refused poll_export",
+    ...times(2, "allowed poll_export"),
+    "allowed publish_page",
+    "allowed set_title",
+    "allowed publish_page",
+    "held delete_customer",
+    "allowed delete_customer",
+  ]);
+  expect(stdout).not.toContain("\u001b");
+  // The commands at the end name paths, which are as long as they are.
+  const [played = ""] = stdout.split("Every decision is in the log");
+  expect(played.split("\n").filter((line) => [...line].length > COLUMNS)).toEqual([]);
+  expect(stdout).toContain("2 documents instead of 14");
+  expect(stdout).toContain("No terminal to ask on: the demo says yes itself.");
+  expect(existsSync(join(directory, ".callgate/demo/log.mdb"))).toBe(true);
+});
+
+test("can be run again, and what it recommends works", async () => {
+  await runCallgate(["demo"], { cwd: directory });
+  const { code, stdout } = await runCallgate(["demo"], { cwd: directory });
+  expect(code).toBe(0);
+  expect(decisions(stdout)).toHaveLength(31);
+  const next = stdout.slice(stdout.indexOf("What to try next:")).replaceAll("\\\n", " ");
+  const commands = [...next.matchAll(/^ {2}npm run -s callgate -- (.*)$/gm)].map(([, args]) =>
+    (args ?? "").match(/'[^']*'|\S+/g)?.map((word) => word.replaceAll("'", "")),
+  );
+  expect(commands).toHaveLength(4);
+  for (const args of commands) {
+    expect(await runCallgate(args ?? [], { cwd: directory })).toMatchObject({ code: 0 });
+  }
+});
