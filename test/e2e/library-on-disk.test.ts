@@ -1,0 +1,170 @@
+// The library on a data directory: what outlives the process, what is there when things are wrong.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { CallgateError, isRefused, openCallgate } from "../../services/sdk/callgate.ts";
+import { openEmbeddedClient } from "../../services/sdk/open-embedded.ts";
+import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+const CONTEXT = { conversationId: "c1", turn: 1 };
+const PAY = { ...CONTEXT, callId: "call-1", tool: "charge_card", arguments: { order: "7" } };
+
+async function errorOf(action: Promise<unknown>): Promise<CallgateError> {
+  const error = await action.catch((thrown: unknown) => thrown);
+  if (error instanceof CallgateError) return error;
+  throw new Error(`no CallgateError: ${String(error)}`);
+}
+
+test("everything that was decided is there after a restart: decisions, keys, holds, results", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const before = await openGate({ dataDir });
+  const paid = await before.propose(PAY);
+  await before.report(paid.decisionId ?? "", { status: "succeeded", output: { receipt: "R-1" } });
+  const open = await before.propose({ ...PAY, callId: "call-2", arguments: { order: "8" } });
+  const removal = { ...PAY, callId: "call-3", tool: "delete_order" };
+  const held = await before.propose(removal);
+  await before.close();
+
+  const gate = await openGate({ dataDir });
+  expect(await gate.propose(PAY)).toEqual({ ...paid, repeated: true });
+  expect(await gate.previousResult(paid.decisionId ?? "")).toMatchObject({
+    output: { receipt: "R-1" },
+    whole: true,
+  });
+  const reported = await gate.report(open.decisionId ?? "", { status: "failed" });
+  expect(reported).toEqual({ recorded: true, status: "failed" });
+  const waiting = gate.awaitDecision(held.decisionId ?? "");
+  const approved = await gate.approve(held.approvalId ?? "", { by: "ann" });
+  expect(approved.outcome).toBe("allowed");
+  expect(await waiting).toEqual(approved);
+  expect(statSync(join(dataDir, "secret")).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(dataDir, ".gitignore"), "utf8")).toBe("*\n");
+});
+
+test("a write that a process had started when it ended does not run again", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const before = await openGate({ dataDir });
+  const { decisionId = "" } = await before.propose(PAY);
+  await before.report(decisionId, { status: "started" });
+  await before.close();
+
+  const gate = await openGate({ dataDir });
+  let runs = 0;
+  const tools = gate.guard({ charge_card: (_: { order: string }) => ++runs }, CONTEXT);
+  const again = await tools.charge_card({ order: "7" }, { callId: "call-1" });
+  expect(isRefused(again) && again.reason).toBe("outcome_unknown");
+  const other = await tools.charge_card({ order: "7" });
+  expect(isRefused(other) && other.reason).toBe("outcome_unknown");
+  expect(runs).toBe(0);
+});
+
+test("a write that was allowed and not started runs when it is called again under its id", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const before = await openGate({ dataDir });
+  const { idempotencyKey } = await before.propose(PAY);
+  await before.close();
+
+  const gate = await openGate({ dataDir });
+  const tools = gate.guard(
+    { charge_card: (_: { order: string }, call) => call.idempotencyKey },
+    CONTEXT,
+  );
+  expect(await tools.charge_card({ order: "7" }, { callId: "call-1" })).toBe(idempotencyKey);
+  expect(await tools.charge_card({ order: "7" }, { callId: "call-1" })).toBe(idempotencyKey);
+});
+
+test("a verdict that another process appends decides the call", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const gate = await openGate({ dataDir });
+  const held = await gate.propose({ ...PAY, tool: "delete_order" });
+  const waiting = gate.awaitDecision(held.decisionId ?? "");
+  const client = openEmbeddedClient(dataDir);
+  const verdict = client.codec.encodeVerdict({
+    type: "verdict",
+    kind: "deny",
+    tenantId: "default",
+    conversationId: "c1",
+    approvalId: held.approvalId ?? "",
+    decisionId: null,
+    outcome: null,
+    tier: null,
+    tool: null,
+    calls: null,
+    untilMs: null,
+    by: "ann",
+    reason: null,
+  });
+  await client.log.append([{ topic: "verdicts", partition: 0, key: "default/c1", value: verdict }]);
+  expect((await waiting).refusal?.reason).toBe("approval_denied");
+  await client.close();
+});
+
+test("a second gate on the directory is refused with the pid of the first", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  await openGate({ dataDir });
+  const code = `
+    import { openCallgate } from "./services/sdk/callgate.ts";
+    const opened = openCallgate({ policy: {}, dataDir: ${JSON.stringify(dataDir)} });
+    const { code, pid, message } = await opened.catch((error) => error);
+    process.stdout.write(JSON.stringify({ code, pid, message }));`;
+  const args = ["--import", "tsx", "--input-type=module", "--eval", code];
+  const child = spawn(process.execPath, args, { cwd: REPOSITORY });
+  let printed = "";
+  for await (const chunk of child.stdout) printed += String(chunk);
+  const error = JSON.parse(printed);
+  expect(error).toMatchObject({ code: "data_dir_in_use", pid: process.pid });
+  expect(error.message).toContain(String(process.pid));
+  const here = await errorOf(openCallgate({ policy: {}, dataDir }));
+  expect(here).toMatchObject({ code: "data_dir_in_use", pid: process.pid });
+});
+
+test("a policy file with problems is refused with all of them at their places, and leaves nothing", async () => {
+  const directory = makeDirectory();
+  const dataDir = join(directory, "data");
+  const policy = join(directory, "policy.yaml");
+  writeFileSync(policy, "budgets:\n  max_step: 3\ntool_schemas:\n  pay: { colour: red }\n");
+  const error = await errorOf(openCallgate({ policy, dataDir }));
+  expect(error.code).toBe("policy_invalid");
+  expect(error.problems.map(({ line, column }) => [line, column])).toEqual([
+    [2, 3],
+    [4, 10],
+  ]);
+  expect(error.message).toContain(`${policy}:2:3: budgets.max_step`);
+  expect(error.message).toContain(`${policy}:4:10: tool_schemas.pay.colour`);
+  expect(existsSync(dataDir)).toBe(false);
+  const missing = await errorOf(openCallgate({ policy: join(directory, "no.yaml"), dataDir }));
+  expect(missing.code).toBe("policy_unreadable");
+  expect(missing.message).toContain("no.yaml");
+});
+
+test("a data directory that cannot be used is refused, and says why", async () => {
+  const directory = makeDirectory();
+  const file = join(directory, "file");
+  writeFileSync(file, "");
+  const notOne = await errorOf(openCallgate({ policy: SHOP_POLICY, dataDir: file }));
+  expect(notOne.code).toBe("data_dir_unusable");
+  expect(notOne.message).toContain(file);
+  const damaged = join(directory, "damaged");
+  mkdirSync(damaged);
+  writeFileSync(join(damaged, "log.mdb"), Buffer.alloc(65_536, 7));
+  const broken = await errorOf(openCallgate({ policy: SHOP_POLICY, dataDir: damaged }));
+  expect(broken.code).toBe("data_dir_unusable");
+});
+
+test("a program that is done with its gate ends, also if it did not close it", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const code = `
+    import { openCallgate } from "./services/sdk/callgate.ts";
+    const gate = await openCallgate({ policy: {}, dataDir: ${JSON.stringify(dataDir)} });
+    const { outcome } = await gate.propose({ conversationId: "c", tool: "t", arguments: {} });
+    process.stdout.write(outcome);`;
+  const args = ["--import", "tsx", "--input-type=module", "--eval", code];
+  const child = spawn(process.execPath, args, { cwd: REPOSITORY });
+  let printed = "";
+  for await (const chunk of child.stdout) printed += String(chunk);
+  const status = child.exitCode ?? (await new Promise((resolve) => child.once("close", resolve)));
+  expect([printed, status]).toEqual(["allowed", 0]);
+});

@@ -1,0 +1,50 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import {
+  makeSecret,
+  openSecretFile,
+  secretFrom,
+} from "../../../../services/adapters/config/secret-file.ts";
+import { makeDirectory } from "../../../support/open-gate.ts";
+
+test("a secret is made once, for its owner alone, and found again", () => {
+  const directory = join(makeDirectory(), "data");
+  const made = openSecretFile(directory);
+  expect(made.ok).toBe(true);
+  expect(openSecretFile(directory)).toEqual(made);
+  const path = join(directory, "secret");
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(directory)).toEqual(["secret"]);
+  expect(Buffer.from(readFileSync(path, "utf8"), "base64url")).toHaveLength(32);
+  expect(openSecretFile(makeDirectory())).not.toEqual(made);
+});
+
+test("a file that holds no secret is not replaced", () => {
+  const directory = makeDirectory();
+  const path = join(directory, "secret");
+  writeFileSync(path, "\n");
+  const opened = openSecretFile(directory);
+  expect(opened).toMatchObject({ ok: false });
+  expect(opened.ok ? "" : opened.problem.message).toContain(path);
+  expect(readFileSync(path, "utf8")).toBe("\n");
+});
+
+test("a directory that cannot be written says so", () => {
+  const directory = join(makeDirectory(), "locked");
+  mkdirSync(directory);
+  writeFileSync(join(directory, "file"), "");
+  const opened = openSecretFile(join(directory, "file"));
+  expect(opened).toMatchObject({ ok: false });
+  expect(opened.ok ? "" : opened.problem.message).toContain("cannot be used");
+});
+
+test("the id of a secret tells secrets apart and not what they are", () => {
+  const text = "a secret of enough length";
+  const [one, same, other] = [text, Buffer.from(text), `${text}!`].map(secretFrom);
+  expect(one?.ok && one.secret.keyId).toMatch(/^[0-9a-f]{16}$/);
+  expect(one?.ok && one.secret.keyId).toBe(same?.ok && same.secret.keyId);
+  expect(one?.ok && one.secret.keyId).not.toBe(other?.ok && other.secret.keyId);
+  expect(secretFrom("fifteen letters")).toMatchObject({ ok: false });
+  expect(makeSecret().keyId).not.toBe(makeSecret().keyId);
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { loadPolicy } from "../../../services/adapters/policy/load.ts";
+import type { PolicyFile } from "../../../services/adapters/policy/read-yaml.ts";
+import { capabilities } from "../../../services/gate/capabilities.ts";
+import {
+  compileGatePolicy,
+  type GatePolicy,
+  withKeyId,
+  withKnownTools,
+} from "../../../services/gate/gate-policy.ts";
+
+function compiled(input: object | readonly PolicyFile[]): GatePolicy {
+  const result = compileGatePolicy(loadPolicy(input), capabilities);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.policy;
+}
+
+const POLICY = {
+  authorization: { tiers: [{ name: "reads", pattern: "get_*", action: "allowlist" }] },
+  tool_schemas: { pay: { effects: [{ resource: "order/{order}", kind: "charge" }] } },
+};
+
+describe("a compiled policy", () => {
+  test("has each problem of compiling at the line it was written on", () => {
+    const text = "tool_schemas:\n  pay:\n    input_schema: { type: wrong }\n";
+    const result = compileGatePolicy(loadPolicy([{ name: "p.yaml", text }]), capabilities);
+    expect(result).toMatchObject({
+      ok: false,
+      problems: [{ file: "p.yaml", line: 3, path: "tool_schemas.pay.input_schema" }],
+    });
+  });
+
+  test("has each problem of loading as it was found", () => {
+    const loaded = loadPolicy({ budgets: { max_step: 1 } });
+    expect(compileGatePolicy(loaded, capabilities)).toBe(loaded);
+  });
+
+  test("names the secret that it is given, and decides the same", () => {
+    const policy = compiled(POLICY);
+    const named = withKeyId(policy, "k1");
+    expect(named.compiled).toMatchObject({ keyId: "k1", revision: policy.compiled.revision });
+  });
+});
+
+describe("tools that a program hands over", () => {
+  test("become known, under a revision that is the extended document's own", () => {
+    const policy = withKeyId(compiled(POLICY), "k1");
+    const extended = withKnownTools(policy, ["send_mail", "pay", "get_order"], capabilities);
+    expect(policy.compiled.tool("send_mail").known).toBe(false);
+    expect(extended.compiled.tool("send_mail")).toMatchObject({ known: true, isRead: false });
+    expect(extended.compiled.keyId).toBe("k1");
+    expect(extended.document.tool_schemas).toEqual({
+      pay: policy.document.tool_schemas?.["pay"],
+      send_mail: {},
+    });
+    const written = compiled(extended.document);
+    expect(written.compiled.revision).toBe(extended.compiled.revision);
+    expect(written.compiled.revision).not.toBe(policy.compiled.revision);
+  });
+
+  test("change nothing where all are known: by entry, by tier, or because nothing is declared", () => {
+    const policy = compiled(POLICY);
+    expect(withKnownTools(policy, ["pay", "get_order"], capabilities)).toBe(policy);
+    const open = compiled({ budgets: { max_steps: 5 } });
+    expect(withKnownTools(open, ["anything"], capabilities)).toBe(open);
+  });
+});
