@@ -1,6 +1,6 @@
 /** From the start of the process to the first decision, and a data directory to start on. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { openCallgate } from "../../services/sdk/callgate.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { BENCH_POLICY, benchCalls } from "./calls.ts";
@@ -38,6 +38,7 @@ export async function fillDirectory(
   decisions: number,
 ): Promise<readonly BenchRow[]> {
   const policy = join(dataDir, "..", "policy.yaml");
+  mkdirSync(dirname(policy), { recursive: true });
   writeFileSync(policy, JSON.stringify(BENCH_POLICY));
   if (decisions === 0) return [];
   const gate = await openCallgate({ policy, dataDir });

@@ -1,0 +1,181 @@
+/** What the bench measures, in its order, and what is asked of it. */
+import { join } from "node:path";
+import type { BenchRow } from "./bench-row.ts";
+import { child, inRounds, type Measured, type Measurement } from "./children.ts";
+import { ENGINE_LENGTHS, engineRowName } from "./engine.ts";
+import { PEER_CALLS_ROW } from "./peer-calls.ts";
+import { BASELINE_ROW, installPeers, peerMeasurements } from "./peers.ts";
+import { type PipelineLoad, pipelineRowName } from "./pipeline.ts";
+import { startRowName } from "./start.ts";
+import type { Target } from "./targets.ts";
+
+/** Rows that are read together; `base` names the one that the others are divided by. */
+export type Table = { readonly base: string | null; readonly rows: readonly BenchRow[] };
+
+export type SectionResult = {
+  readonly tables: readonly Table[];
+  readonly failures: readonly string[];
+  readonly missing: readonly string[];
+};
+
+export type Section = {
+  readonly name: string;
+  readonly title: string;
+  readonly rounds: number;
+  readonly targets: readonly Target[];
+  /** `scratch`: an empty directory on disk. */
+  readonly run: (scratch: string) => Promise<SectionResult>;
+};
+
+const LOAD: PipelineLoad = {
+  conversations: 2_000,
+  calls: 60_000,
+  warmUp: 30_000,
+  inFlight: 1_000,
+  alone: 500,
+  paced: 600,
+  pacedPerSecond: 200,
+};
+
+const DECISIONS_KEPT = 10_000;
+
+const canonical: Section = {
+  name: "canonical",
+  title: "Canonical form of a call's arguments",
+  rounds: 3,
+  targets: ["small, canonical, 85 bytes", "canonical, 263 bytes"].map((input) => ({
+    row: `${input}: parseCanonical`,
+    per: `${input}: JSON.parse`,
+    figure: "p50",
+    atMost: 2,
+  })),
+  run: async () => {
+    const { rows, failures } = inRounds(canonical.rounds, [child("canonical")]);
+    return { tables: perInput(rows), failures, missing: [] };
+  },
+};
+
+/** Rows are called `<input>: <candidate>`. */
+function perInput(rows: readonly BenchRow[]): readonly Table[] {
+  const inputs = new Map<string, BenchRow[]>();
+  for (const row of rows) {
+    const input = row.name.slice(0, row.name.indexOf(":"));
+    inputs.set(input, [...(inputs.get(input) ?? []), row]);
+  }
+  return [...inputs].map(([input, ofInput]) => ({ base: `${input}: JSON.parse`, rows: ofInput }));
+}
+
+const engine: Section = {
+  name: "engine",
+  title: "One call in the engine, and in others (each in a process of its own)",
+  rounds: 3,
+  targets: ENGINE_LENGTHS.flatMap((length): Target[] => [
+    { row: engineRowName(length), figure: "p50", atMost: 12 },
+    { row: engineRowName(length), figure: "p99", atMost: 40 },
+  ]),
+  run: async () => {
+    const ours = ENGINE_LENGTHS.map((length) => child("engine", { length }));
+    const peers = await installPeers();
+    if (!peers.ok) {
+      const { rows, failures } = inRounds(engine.rounds, ours);
+      return { tables: [{ base: null, rows }], failures, missing: [peers.missing] };
+    }
+    const { directory, names } = peers;
+    const measurements: readonly Measurement[] = [
+      ...ours,
+      child("peer-calls", { directory }),
+      ...peerMeasurements(directory, names),
+    ];
+    const { rows, failures } = inRounds(engine.rounds, measurements);
+    const lengths = ENGINE_LENGTHS.map(engineRowName);
+    const isOurs = ({ name }: BenchRow): boolean => lengths.includes(name);
+    const baseline = rows.filter(({ name }) => name === BASELINE_ROW);
+    const tables: readonly Table[] = [
+      { base: BASELINE_ROW, rows: [...rows.filter(isOurs), ...baseline] },
+      { base: PEER_CALLS_ROW, rows: rows.filter((row) => !isOurs(row)) },
+    ];
+    return { tables, failures, missing: [] };
+  },
+};
+
+const SATURATED = "decisions, saturated";
+const LIGHT = [`propose, ${LOAD.pacedPerSecond} per second`, "propose, 1 in flight"];
+
+const pipeline: Section = {
+  name: "pipeline",
+  title: "The embedded pipeline, every commit flushed to disk",
+  rounds: 3,
+  targets: [
+    { row: pipelineRowName(SATURATED, "policy"), figure: "p50", atLeast: 20_000 },
+    {
+      row: pipelineRowName(SATURATED, "policy"),
+      per: pipelineRowName(SATURATED, "allow all"),
+      figure: "p50",
+      atLeast: 0.5,
+    },
+    ...LIGHT.flatMap((figure) =>
+      (["p50", "p99"] as const).map(
+        (of): Target => ({
+          // Latencies: the quicker one above, so that here too more is better.
+          row: pipelineRowName(figure, "allow all"),
+          per: pipelineRowName(figure, "policy"),
+          figure: of,
+          atLeast: 0.5,
+        }),
+      ),
+    ),
+  ],
+  run: async () => {
+    const gates = ["policy", "allow all"] as const;
+    const measurements = gates.map((gate) => child("pipeline", { gate, load: LOAD }));
+    const { rows, failures } = inRounds(pipeline.rounds, measurements);
+    const figures = [SATURATED, `propose, ${LOAD.inFlight} in flight`, ...LIGHT];
+    const tables = figures.map((figure): Table => {
+      const names = gates.map((gate) => pipelineRowName(figure, gate));
+      const ofFigure = rows.filter(({ name }) => names.includes(name));
+      return { base: pipelineRowName(figure, "allow all"), rows: ofFigure };
+    });
+    return { tables, failures, missing: [] };
+  },
+};
+
+const start: Section = {
+  name: "start",
+  title: "Start, replay and memory",
+  rounds: 5,
+  targets: [],
+  run: async (scratch) => {
+    const empty = join(scratch, "start", "empty");
+    const filled = join(scratch, "start", "filled");
+    const prepared = inRounds(1, [
+      child("fill", { dataDir: empty, decisions: 0 }),
+      child("fill", { dataDir: filled, decisions: DECISIONS_KEPT }),
+    ]);
+    const starts: Measured = inRounds(start.rounds, [
+      freshStart(empty),
+      child("start", { dataDir: filled, name: startRowName(DECISIONS_KEPT) }),
+      child("restore", { dataDir: filled }),
+    ]);
+    const sizes = inRounds(1, [child("state")]);
+    return {
+      tables: [starts, sizes].map(({ rows }) => ({ base: null, rows })),
+      failures: [...prepared.failures, ...starts.failures, ...sizes.failures],
+      missing: [],
+    };
+  },
+};
+
+/** On a directory that is empty each time. */
+function freshStart(directory: string): Measurement {
+  let times = 0;
+  return {
+    name: startRowName(0),
+    run: () => {
+      times += 1;
+      const dataDir = `${directory}-${times}`;
+      return child("start", { dataDir, name: startRowName(0) }).run();
+    },
+  };
+}
+
+export const SECTIONS: readonly Section[] = [canonical, engine, pipeline, start];
