@@ -1,5 +1,6 @@
 /** What must hold, whatever else the figures say. A floor is what five plain rules reach. */
 import { type Figures, figuresOf } from "./figures.ts";
+import type { PeakMemory } from "./peak-memory.ts";
 import type { SourceRun } from "./replay-source.ts";
 import type { Score } from "./score.ts";
 
@@ -9,7 +10,16 @@ export interface Check {
   readonly found: string;
 }
 
-export function checksOf(runs: readonly SourceRun[], ours: Score, rules: Score): readonly Check[] {
+/** More than garbage varies by; fifty files kept whole would be a hundred times more. */
+const GROWTH_MEGABYTES_MAX = 60;
+
+export function checksOf(
+  runs: readonly SourceRun[],
+  ours: Score,
+  rules: Score,
+  memory: PeakMemory,
+): readonly Check[] {
+  const growth = memory.oftenMegabytes - memory.onceMegabytes;
   const calls = runs.reduce((sum, run) => sum + run.calls, 0);
   const empty = runs.filter(({ conversations }) => conversations === 0).map(({ name }) => name);
   const broken = runs.flatMap(({ brokenLines }) => brokenLines);
@@ -27,6 +37,7 @@ export function checksOf(runs: readonly SourceRun[], ours: Score, rules: Score):
       `${ours.lines} of ${calls}`,
     ),
     check("the decisions fit the recordings", misfits === 0, `${misfits} do not`),
+    check("memory does not grow", growth < GROWTH_MEGABYTES_MAX, `${growth.toFixed(0)} MB more`),
     ...floors(figuresOf("ours", ours, null), figuresOf("rules", rules, null)),
   ];
 }

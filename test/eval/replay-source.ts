@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { importTools } from "../../services/cli/policy/import/import-tools.ts";
 import { openPolicy } from "../../services/cli/policy/open-policy.ts";
 import { decisionLine } from "../../services/cli/replay/decision-line.ts";
+import { replayConversation } from "../../services/cli/replay/replay-conversation.ts";
 import { replayFiles } from "../../services/cli/replay/replay-files.ts";
 import { replayPolicy } from "../../services/cli/replay/replay-policy.ts";
 import { type Case, findCases } from "./find-cases.ts";
@@ -13,8 +14,10 @@ export interface SourceRun {
   readonly conversations: number;
   readonly calls: number;
   readonly brokenLines: readonly string[];
-  /** Policy import, parsing and output included. */
+  /** Policy import, unpacking, parsing and output included. */
   readonly elapsedMs: number;
+  /** Canonical form, deciding and state alone. */
+  readonly decidingMs: number;
   /** Lines for the scorer. */
   readonly decisions: string;
   readonly cases: readonly Case[];
@@ -34,10 +37,12 @@ export async function replaySource(source: Source, policyPath: string): Promise<
   const lines: string[] = [];
   const cases: Case[] = [];
   let conversations = 0;
+  let decidingMs = 0;
   const onBrokenLine = (message: string) => brokenLines.push(message);
   const options = { ...AS_RECORDED, onBrokenLine };
   for await (const replayed of replayFiles([source.recordings], policy, options)) {
     conversations += 1;
+    decidingMs += timeOf(() => replayConversation(replayed.conversation, policy, AS_RECORDED));
     for (const call of replayed.calls) {
       lines.push(`${JSON.stringify(decisionLine(replayed.conversation.id, call))}\n`);
     }
@@ -48,8 +53,15 @@ export async function replaySource(source: Source, policyPath: string): Promise<
     conversations,
     calls: lines.length,
     brokenLines,
-    elapsedMs: performance.now() - startedAt,
+    elapsedMs: performance.now() - startedAt - decidingMs,
+    decidingMs,
     decisions: lines.join(""),
     cases,
   };
+}
+
+function timeOf(run: () => unknown): number {
+  const startedAt = performance.now();
+  run();
+  return performance.now() - startedAt;
 }

@@ -3,16 +3,18 @@
 // failed, 3 the data or python3 is missing.
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { checksOf } from "./checks.ts";
 import { figuresOf, PUBLISHED } from "./figures.ts";
 import { type Case, worst } from "./find-cases.ts";
+import { type PeakMemory, peakMemory } from "./peak-memory.ts";
 import { replaySource, type SourceRun } from "./replay-source.ts";
 import { bySource, cases, comparison } from "./report.ts";
 import { decideByRules, pythonProblem, score } from "./score.ts";
 import { type EvalData, findEvalData } from "./sources.ts";
 
 const CASES_SHOWN = 10;
+const MEASURED_SOURCE = "tau2-bench";
 const MICROSECONDS_PER_MS = 1_000;
 
 const print = (text: string) => console.log(text);
@@ -30,7 +32,7 @@ async function replayAll(data: EvalData, scratch: string, decisions: string) {
 }
 
 function usPerCall(runs: readonly SourceRun[]): number {
-  const elapsedMs = runs.reduce((sum, run) => sum + run.elapsedMs, 0);
+  const elapsedMs = runs.reduce((sum, run) => sum + run.decidingMs, 0);
   const calls = runs.reduce((sum, run) => sum + run.calls, 0);
   return (elapsedMs * MICROSECONDS_PER_MS) / Math.max(calls, 1);
 }
@@ -61,18 +63,37 @@ async function evaluate(data: EvalData, scratch: string): Promise<boolean> {
   ];
   print(comparison(rows));
   print("\nThe first two rows were measured in this run; the others are published figures in");
-  print("docs/evaluation.md, measured on these sources and more. us/call of Callgate is the whole");
-  print("replay: import, unpacking, parsing, deciding, writing.");
+  print("docs/evaluation.md, measured on these sources and more. us/call of Callgate is");
+  print("canonical form, digest, decision and state.");
   print("\n## By source: conversations harmed / blocked / all\n");
   print(bySource(runs, ours, rules));
   printCases(runs.flatMap((run) => run.cases));
 
-  const checks = checksOf(runs, ours, rules);
+  const memory = await memoryOf(data, scratch);
+  print("\n## Memory\n");
+  print(
+    `callgate replay of ${memory.file} had at most ${memory.onceMegabytes.toFixed(0)} MB, of ` +
+      `${memory.times} times the file ${memory.oftenMegabytes.toFixed(0)} MB`,
+  );
+
+  const checks = checksOf(runs, ours, rules, memory);
   print("\n## Checks\n");
   for (const { name, ok, found } of checks) print(`${ok ? "ok    " : "FAILED"} ${name} (${found})`);
   const failed = checks.filter(({ ok }) => !ok).length;
   print(failed === 0 ? "\nverdict: passed" : `\nverdict: ${failed} of ${checks.length} failed`);
   return failed === 0;
+}
+
+/** Of the largest file that does not take minutes. */
+async function memoryOf(data: EvalData, scratch: string): Promise<PeakMemory> {
+  const source = data.sources.find(({ name }) => name === MEASURED_SOURCE);
+  if (source === undefined) throw new Error(`there is no source ${MEASURED_SOURCE}`);
+  const measured = await peakMemory(
+    source.recordings,
+    join(scratch, `${MEASURED_SOURCE}.yaml`),
+    scratch,
+  );
+  return { ...measured, file: basename(source.recordings) };
 }
 
 async function main(): Promise<number> {
