@@ -119,7 +119,7 @@ export class Executor {
     const execution = before.then(run, run);
     const last = execution.catch(() => undefined);
     this.#writes.set(call.conversation, last);
-    last.then(() => {
+    void last.then(() => {
       if (this.#writes.get(call.conversation) === last) this.#writes.delete(call.conversation);
     });
     return execution;

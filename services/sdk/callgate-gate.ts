@@ -1,7 +1,7 @@
 // The gate as users see it. Nothing here refers to what is behind it, so that the package's types stand
 // on their own.
+import type { CallReport } from "../executor/call-report.ts";
 import type {
-  CallReport,
   Decision,
   GuardContext,
   ProposedCall,

@@ -1,10 +1,10 @@
 /** What the package gives to those who import it. */
+export type { CallReport } from "../executor/call-report.ts";
 export { CallgateError, type CallgateErrorCode } from "./callgate-error.ts";
 export type { Callgate } from "./callgate-gate.ts";
 export type {
   CallOptions,
   CallRefusal,
-  CallReport,
   Decision,
   GuardContext,
   HandlerCall,

@@ -12,6 +12,7 @@ import type { GateClient } from "./gate-client.ts";
 import type { CallOptions, GuardContext } from "./gate-types.ts";
 import { Guard } from "./guard.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
+import { keptAlive } from "./keep-alive.ts";
 import type { Embedded } from "./open-embedded.ts";
 
 const CLOSE_MS = 10_000;
@@ -48,7 +49,7 @@ export function composeCallgate(embedded: Embedded, client: GateClient): Callgat
     previousResult: (ref) => client.previousResult(ref),
     guard: (tools, context) => guardTools(guard, embedded, tools, context),
     close: ({ timeoutMs = CLOSE_MS } = {}) => {
-      closing ??= close(timeoutMs);
+      closing ??= keptAlive(() => close(timeoutMs));
       return closing;
     },
   };

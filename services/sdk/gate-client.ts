@@ -7,6 +7,8 @@
 import type { Envelope } from "../adapters/avro/proposal.ts";
 import type { CallAllowed, DecisionEvent, GateEvent } from "../core/events.ts";
 import type { VerdictInput } from "../core/inputs.ts";
+import type { CallReport } from "../executor/call-report.ts";
+import { resultInput } from "../executor/result-input.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
@@ -15,7 +17,6 @@ import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { decisionOf, unavailable } from "./decision-view.ts";
 import { DecisionWaits } from "./decision-waits.ts";
 import type {
-  CallReport,
   Decision,
   ProposedCall,
   ReportOutcome,
@@ -28,7 +29,6 @@ import { JournalReplies } from "./journal-replies.ts";
 import { type KnownCall, KnownCalls, knownCall } from "./known-calls.ts";
 import type { Embedded } from "./open-embedded.ts";
 import { proposalEnvelope } from "./proposal-envelope.ts";
-import { resultEnvelope } from "./result-envelope.ts";
 import { readJournalRecord, searchJournal } from "./search-journal.ts";
 import { storedResultOf } from "./stored-result.ts";
 
@@ -83,7 +83,7 @@ export class GateClient {
     const call = await this.#callOf(decisionId);
     if (call === undefined) return { recorded: false, why: "unknown_call" };
     const { outputBytes } = this.#embedded.policy.compiled;
-    const value = this.#embedded.codec.encodeResult(resultEnvelope(call, report, outputBytes));
+    const value = this.#embedded.codec.encodeResult(resultInput(call, report, outputBytes));
     const record = await this.#send("results", call, value);
     return reportOutcome(record);
   }

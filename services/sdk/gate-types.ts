@@ -1,7 +1,7 @@
 /** What goes into the gate and comes out of it, for programs that use it as a library. */
 import type { JsonObject } from "../core/canonical/json-value.ts";
 import type { Refusal } from "../core/events.ts";
-import type { CallError, Money, ResultStatus } from "../core/inputs.ts";
+import type { Money, ResultStatus } from "../core/inputs.ts";
 import type { ReasonCode } from "../core/reasons.ts";
 import type { CallgateError } from "./callgate-error.ts";
 
@@ -72,20 +72,6 @@ export type Decision = {
   /** The same proposal was decided before, and this is that decision. */
   readonly repeated: boolean;
   readonly warnings: readonly Warning[];
-};
-
-/** What became of an allowed call. */
-export type CallReport = {
-  readonly status: ResultStatus;
-  /** Text as it is; anything else as its JSON. */
-  readonly output?: unknown;
-  readonly error?: {
-    readonly message: string;
-    readonly code?: CallError["code"];
-    readonly retryable?: CallError["retryable"];
-  };
-  readonly durationMs?: number;
-  readonly cost?: Money;
 };
 
 /**

@@ -15,6 +15,7 @@ import {
   type Handler,
   NotRecordedError,
 } from "../executor/executor.ts";
+import { valueOfText } from "../executor/output-text.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
 import { CallgateError } from "./callgate-error.ts";
 import { notRun } from "./decision-view.ts";
@@ -27,7 +28,6 @@ import type {
   ProposedCall,
   ReportOutcome,
 } from "./gate-types.ts";
-import { valueOfText } from "./output-text.ts";
 import { refusedOf } from "./refused.ts";
 
 type NamedCall = ProposedCall & { readonly callId: string };

@@ -26,3 +26,13 @@ export class KeepAlive {
     this.#timer = undefined;
   }
 }
+
+/** Runs an action to its end, whatever else the program has left to do. */
+export async function keptAlive<T>(action: () => Promise<T>): Promise<T> {
+  const alive = setInterval(() => undefined, EVERY_MS);
+  try {
+    return await action();
+  } finally {
+    clearInterval(alive);
+  }
+}

@@ -22,6 +22,7 @@ import { createGate, type Decide, type Gate } from "../gate/gate-task.ts";
 import type { Log, Logger, Metrics } from "../runtime/ports.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
+import { keptAlive } from "./keep-alive.ts";
 import {
   type EmbeddedLog,
   openDiskLog,
@@ -80,7 +81,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
     const secret = openSecret(options.secret, dataDir);
     const policy = withKeyId(result.policy, secret.keyId);
     const embedded = compose(options, dataDir, storage, secret, policy);
-    await running(embedded.gate);
+    await keptAlive(() => running(embedded.gate));
     return embedded;
   } catch (error) {
     await storage.close();
@@ -157,7 +158,6 @@ function compose(
       await gate.close();
       await storage.close();
     } finally {
-      clearInterval(alive);
     }
   };
   return {
@@ -173,7 +173,7 @@ function compose(
     },
     keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),
     close: () => {
-      closing ??= close();
+      closing ??= keptAlive(close);
       return closing;
     },
   };
@@ -189,12 +189,9 @@ function trim(log: EmbeddedLog, keepMs: number, logger: Logger): void {
 /** Starts the gate and waits until it decides. @throws the error that keeps it from doing so. */
 function running(gate: Gate): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Nothing else keeps the process alive while the journal is read.
-    const alive = setInterval(() => undefined, DAY_MS);
     const settle = (): void => {
       const status = gate.status();
       if (status.state !== "running" && status.state !== "closed") return;
-      clearInterval(alive);
       stop();
       if (status.state === "running") resolve();
       else reject(notRunning(status));

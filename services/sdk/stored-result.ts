@@ -1,6 +1,6 @@
+import { utf8Length, valueOfText } from "../executor/output-text.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
 import type { StoredResult } from "./gate-types.ts";
-import { utf8Length, valueOfText } from "./output-text.ts";
 
 /** What this record says of the output of a call; undefined where it says nothing. */
 export function storedResultOf(

@@ -5,7 +5,7 @@ import {
   textOfValue,
   utf8Length,
   valueOfText,
-} from "../../../services/sdk/output-text.ts";
+} from "../../../services/executor/output-text.ts";
 
 /** Texts that look like what the marks are made of. */
 const tricky = fc.oneof(

@@ -1,8 +1,7 @@
 import { sha256Hex } from "../core/hash.ts";
 import type { ResultInput } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
-import type { CallReport } from "./gate-types.ts";
-import type { KnownCall } from "./known-calls.ts";
+import type { CallReport } from "./call-report.ts";
 import { cutToBytes, textOfValue, utf8Length } from "./output-text.ts";
 
 /** As the core digests outputs: one that was cut compares equal to itself whole. */
@@ -10,9 +9,17 @@ const OUTPUT_TAG = "callgate.output.v1";
 
 const ERROR_CHARACTERS = 4_096;
 
-/** @param outputBytes how much of an output the policy keeps. */
-export function resultEnvelope(
-  call: KnownCall,
+export type ReportedCall = {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly decisionId: string;
+  readonly isRead: boolean;
+};
+
+/** @param outputBytes how much of an output of a read the gate keeps. */
+export function resultInput(
+  call: ReportedCall,
   report: CallReport,
   outputBytes: number,
 ): ResultInput {
@@ -34,7 +41,7 @@ type SentOutput = Pick<ResultInput, "output" | "outputDigest" | "outputBytes">;
  * Of a read, no more is sent than is kept: what is larger runs again. A write cannot run again to be
  * looked at, so more of it is sent, and a refusal refers to it.
  */
-function outputOf(call: KnownCall, output: unknown, outputBytes: number): SentOutput {
+function outputOf(call: ReportedCall, output: unknown, outputBytes: number): SentOutput {
   const { text, faithful } = textOfValue(output);
   if (text === null) return { output: null, outputDigest: null, outputBytes: null };
   const bytes = utf8Length(text);
