@@ -22,7 +22,6 @@ export function checkSideEffects(call: CallContext): readonly Finding[] {
 }
 
 function conflicts(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): boolean {
-  if (holder.decisionId === call.decisionId) return false;
   const sameAction = holder.actionKey === call.actionKey;
   // A retry of what may not have happened is the duplicate check's question.
   if (sameAction && (holder.status === "failed" || call.tool.repeatable)) return false;

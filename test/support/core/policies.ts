@@ -213,6 +213,40 @@ export const SUBJECTS: readonly Subject[] = [
     tools: ["a", "b"],
   },
   {
+    name: "answers from the second repeat, and nothing declared",
+    document: { tool_deduplication: { exact_duplicate_threshold: 2 } },
+    tools: ["a", "b"],
+  },
+  {
+    name: "declared resources that are remembered shortly",
+    document: {
+      idempotency: { ttl_ms: 10_000 },
+      deduplication: { window_ms: 10_000, scope: "turn" },
+      tool_schemas: {
+        ...DECLARED,
+        get_order: { ...DECLARED["get_order"], cache_ttl_s: 120 },
+        set_order: { ...DECLARED["set_order"], scope: "conversation", dedupe_window_s: 30 },
+        charge: { effects: [{ resource: "order/{id}", kind: "charge" }], time_limit_ms: 300_000 },
+      },
+    },
+    tools: ["get_order", "set_order", "make_order", "drop_order", "charge"],
+  },
+  {
+    name: "holds of calls that may be equal",
+    document: {
+      authorization: {
+        tiers: [{ name: "ask", pattern: "*", action: "hitl", expires_ms: 900_000 }],
+      },
+      tool_schemas: {
+        batch: { batchable: true },
+        toggle: { input_schema: { type: "object", properties: {}, additionalProperties: false } },
+        make_order: { effects: [{ resource: "order/{id}", kind: "create" }] },
+        drop_order: { effects: [{ resource: "order/{id}", kind: "delete" }] },
+      },
+    },
+    tools: ["batch", "toggle", "make_order", "drop_order"],
+  },
+  {
     name: "answers from the second repeat",
     document: {
       tool_deduplication: { exact_duplicate_threshold: 2 },

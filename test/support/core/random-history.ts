@@ -34,6 +34,7 @@ interface Reply {
 interface Report extends Reply {
   readonly act: "report";
   readonly back: number;
+  readonly skewMs: number;
   readonly wrong: "none" | "call" | "decision";
 }
 
@@ -42,6 +43,7 @@ type Rule =
       readonly act: "rule";
       readonly kind: "approve" | "deny";
       readonly back: number;
+      readonly skewMs: number;
       readonly by: string;
       readonly reason: string | null;
     }
@@ -108,6 +110,8 @@ const reply: fc.Arbitrary<Reply> = fc.oneof(
 );
 
 const back = fc.nat(5);
+/** Results and verdicts come on logs of their own, whose times run ahead or behind. */
+const skew = fc.constantFrom(0, 0, 0, -2_000, 2_000);
 
 const propose: fc.Arbitrary<Propose> = fc.record({
   act: fc.constant("propose"),
@@ -161,8 +165,11 @@ const single: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .tuple(reply, back, fc.constantFrom("none", "none", "none", "none", "call", "decision"))
-      .map(([what, at, wrong]) => ({ act: "report", back: at, wrong, ...what }) as Report),
+      .tuple(reply, back, skew, fc.constantFrom("none", "none", "none", "none", "call", "decision"))
+      .map(
+        ([what, at, skewMs, wrong]) =>
+          ({ act: "report", back: at, skewMs, wrong, ...what }) as Report,
+      ),
   },
   {
     weight: 3,
@@ -170,6 +177,7 @@ const single: fc.Arbitrary<Act> = fc.oneof(
       act: fc.constant("rule" as const),
       kind: fc.constantFrom("approve" as const, "approve" as const, "deny" as const),
       back,
+      skewMs: skew,
       by: fc.constantFrom("boss", "boss", "agent-1"),
       reason: fc.constantFrom("because", "because", null),
     }),
@@ -221,7 +229,9 @@ export class Actor {
   readonly #approvals: string[] = [];
   #turn = 1;
   #step = 1;
-  nowMs = 1_000_000;
+  #nowMs = 1_000_000;
+  /** Time of the input that was made last. */
+  atMs = 0;
 
   constructor(tools: readonly string[]) {
     this.#tools = tools;
@@ -229,6 +239,7 @@ export class Actor {
 
   /** The inputs of one act; each is to be answered before the next is asked for. */
   *inputs(act: Act): Generator<GateInput> {
+    this.atMs = this.#nowMs + ("skewMs" in act ? act.skewMs : 0);
     switch (act.act) {
       case "propose": {
         const proposal = this.#propose(act);
@@ -267,7 +278,7 @@ export class Actor {
         });
         return;
       case "wait":
-        this.nowMs += act.ms;
+        this.#nowMs += act.ms;
         return;
       case "tick":
         yield { type: "tick" };

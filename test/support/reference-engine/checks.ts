@@ -95,7 +95,7 @@ function over(
       within(call) &&
       call.kind !== "hold ended" &&
       call.status !== "not_executed" &&
-      call.decisionId !== asked.decisionId,
+      !(held && call.kind === "held" && call.decisionId === asked.decisionId),
   );
   const stepped = calls
     .filter((call) => within({ ...call, turn: call.counted.turn }))
@@ -131,37 +131,37 @@ function parallel(asked: Asked, twin: Call): boolean {
 }
 
 function duplicateFinding(question: Question): Finding | null {
-  const { history, asked, meant, atMs, policy } = question;
+  const { history, asked } = question;
   const { tool } = asked;
-  const twin = allowedTwins(history, asked).at(-1) ?? null;
-  const found = (reason: ReasonCode): Finding => ({ reason, answers: false, cycle: null, twin });
   const held = heldTwin(history, asked);
   const takesEquals = (one: Call): boolean => parallel(asked, one) || (tool.bare && !tool.isRead);
-  if (held !== undefined && !takesEquals(held)) return found("duplicate_in_flight");
-  if (twin === null || (tool.polling !== null && tool.isRead)) return null;
-  if (tool.isRead && atMs >= twin.atMs + policy.conversation.idleMs) return null;
-  switch (twin.status) {
-    case "in_flight":
-      return takesEquals(twin) ? null : found("duplicate_in_flight");
-    case "unknown":
-      return tool.isRead || meant ? null : found("outcome_unknown");
-    case "succeeded":
-      return meant ? null : repeatOf(question, twin);
-    default:
-      return null;
+  if (held !== undefined && !takesEquals(held)) return duplicate("duplicate_in_flight", held);
+  const twin = rememberedTwin(question);
+  if (twin === undefined || (tool.polling !== null && tool.isRead)) return null;
+  if (twin.status === "in_flight") {
+    return takesEquals(twin) ? null : duplicate("duplicate_in_flight", twin);
   }
+  if (question.meant) return null;
+  if (twin.status === "unknown" && !tool.isRead) return duplicate("outcome_unknown", twin);
+  return twin.status === "succeeded" ? repeatOf(question, twin) : null;
+}
+
+function duplicate(reason: ReasonCode, twin: Call, answers = false): Finding {
+  return { reason, answers, cycle: null, twin };
+}
+
+/** A read is forgotten when a conversation of its age would be. */
+function rememberedTwin({ history, asked, policy, atMs }: Question): Call | undefined {
+  const twin = allowedTwins(history, asked).at(-1);
+  if (twin === undefined || !asked.tool.isRead) return twin;
+  return atMs < twin.atMs + policy.conversation.idleMs ? twin : undefined;
 }
 
 /** A repeat of a call that succeeded. */
 function repeatOf({ history, asked, policy, atMs }: Question, twin: Call): Finding | null {
   const { tool } = asked;
   if (changedSince(history, asked, twin.order)) return null;
-  const found = (answers: boolean): Finding => ({
-    reason: "duplicate_call",
-    answers,
-    cycle: null,
-    twin,
-  });
+  const found = (answers: boolean): Finding => duplicate("duplicate_call", twin, answers);
   if ((tool.isRead || tool.answersAsRead) && atMs < twin.atMs + tool.cacheMs) {
     if (twin.repeats + 1 < policy.answersFromRepeat) return null;
     if (twin.whole && !tool.volatile) return found(true);
@@ -176,7 +176,7 @@ function conflicts(question: Question): boolean {
   if (question.meant) return false;
   return question.asked.exclusive.some((effect) => {
     const others = question.history.calls
-      .filter((call) => call.decisionId !== question.asked.decisionId)
+      .filter((call) => call.kind !== "held" || call.decisionId !== question.asked.decisionId)
       .filter((call) => call.status !== "not_executed")
       .filter((call) => call.status !== "failed" || call.transient)
       .filter((call) => call.exclusive.some((other) => other.resource === effect.resource))

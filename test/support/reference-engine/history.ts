@@ -170,7 +170,7 @@ function twins(history: History, asked: Asked, kind: Call["kind"]): Call[] {
       (call) =>
         call.kind === kind &&
         call.actionKey === asked.actionKey &&
-        call.decisionId !== asked.decisionId &&
+        !(kind === "held" && call.decisionId === asked.decisionId) &&
         (asked.tool.scope === "conversation" || call.input.turn === asked.input.turn),
     )
     .sort(byOrder);

@@ -58,18 +58,28 @@ function pollsInVain(history: History, asked: Asked): boolean {
   const polls = allowedTwins(history, asked);
   const latest = polls.at(-1);
   if (max === undefined || latest === undefined || latest.turn !== history.turns) return false;
-  let equal = 0;
-  let digest: string | null = null;
-  for (const [at, poll] of polls.entries()) {
-    if (poll.turn !== history.turns) continue;
-    // What comes back after the next poll has begun is not counted.
-    if (poll.settled === null || poll.settled > (polls[at + 1]?.order ?? Infinity)) continue;
-    if (poll.status === "not_executed") continue;
-    const again = poll.outputDigest !== null && poll.outputDigest === digest;
-    equal = poll.status !== "succeeded" ? 0 : again ? equal + 1 : 1;
-    digest = poll.status === "succeeded" ? poll.outputDigest : null;
-  }
-  return equal >= max && !changedSince(history, asked, latest.order);
+  // What comes back after the next poll has begun is not counted.
+  const inTime = polls.filter(
+    (poll, at) => poll.settled !== null && poll.settled < (polls[at + 1]?.order ?? Infinity),
+  );
+  const counted = inTime.filter(
+    (poll) => poll.turn === history.turns && poll.status !== "not_executed",
+  );
+  return equalAtEnd(counted) >= max && !changedSince(history, asked, latest.order);
+}
+
+/** How many of the last calls succeeded with one output. */
+function equalAtEnd(calls: readonly Call[]): number {
+  const latestFirst = [...calls].reverse();
+  const last = latestFirst[0];
+  if (last?.status !== "succeeded") return 0;
+  const other = latestFirst.findIndex(
+    (call) =>
+      call.status !== "succeeded" ||
+      call.outputDigest === null ||
+      call.outputDigest !== last.outputDigest,
+  );
+  return other < 0 ? latestFirst.length : Math.max(1, other);
 }
 
 function haveOneOutput(latestFirst: readonly Call[], count: number): boolean {

@@ -14,7 +14,7 @@ import type { CompiledPolicy, CompiledTool } from "../../../services/core/policy
 import { looksTransient } from "../../../services/core/policy/failure-text.ts";
 import type { Answer } from "./answer.ts";
 import { decideCall } from "./decide-call.ts";
-import { type Asked, type Call, type History, newHistory, ring } from "./history.ts";
+import { type Asked, type Call, type History, type Named, newHistory, ring } from "./history.ts";
 import { refusedCycle } from "./loops.ts";
 import { readProposal } from "./read-proposal.ts";
 
@@ -32,9 +32,29 @@ export class ReferenceEngine {
   /** The answers to one input: one, but for ticks. */
   answer(input: GateInput, nowMs: number): Answer[] {
     const answers = this.#answers(input, nowMs);
-    const decisions = ["allowed", "refused", "held"];
-    this.#decided.push(...answers.filter(({ outcome }) => decisions.includes(outcome)));
+    for (const answer of answers) {
+      if (["allowed", "refused", "held"].includes(answer.outcome)) this.#note(input, answer, nowMs);
+    }
     return answers;
+  }
+
+  #named(name: string, nowMs: number): Named | undefined {
+    return this.#history?.named.findLast((one) => one.name === name && nowMs < one.dropAtMs);
+  }
+
+  /** A name stands for its first call; it is remembered an hour, and for as long as that call may. */
+  #note(input: GateInput, answer: Answer, nowMs: number): void {
+    const history = this.#history;
+    this.#decided.push(answer);
+    const call = history?.calls.findLast((one) => one.decisionId === answer.decisionId);
+    const named = input.type === "proposal" ? input : call?.input;
+    if (history === null || named === undefined || answer.decisionId === null) return;
+    const name = nameOf(named);
+    const first = this.#named(name, history.lastAtMs);
+    if (first !== undefined && first.decisionId !== answer.decisionId) return;
+    const keptMs = Math.max(nowMs, history.lastAtMs) + NAME_KEPT_MS;
+    const dropAtMs = call === undefined ? keptMs : Math.max(keptMs, neededUntil(call, answer));
+    history.named.push({ name, decisionId: answer.decisionId, dropAtMs });
   }
 
   #answers(input: GateInput, nowMs: number): Answer[] {
@@ -63,16 +83,14 @@ export class ReferenceEngine {
       history.lastAtMs = nowMs;
       return refusedEarly(asked, reason, lapsed);
     };
-    const name = JSON.stringify([input.turn, input.step, input.callId]);
-    const named = history.named.findLast((one) => one.name === name && nowMs < one.dropAtMs);
+    if (lapsed) this.#history = null;
+    const name = nameOf(input);
+    const named = this.#named(name, nowMs);
     if (named?.decisionId === asked.decisionId) {
       const decided = this.#decided.findLast((one) => one.decisionId === named.decisionId);
       return { outcome: `repeated ${decided?.outcome}`, decisionId: named.decisionId };
     }
     if (named !== undefined) return early(reading.ok ? "call_id_conflict" : reading.reason);
-    // Long enough for every random history: the ends of names are not what is compared.
-    const dropAtMs = nowMs + NAME_KEPT_MS;
-    history.named.push({ name, decisionId: asked.decisionId, dropAtMs });
     if (!reading.ok) return early(reading.reason);
     enterTurn(history, input.turn);
     const fatal = reading.found.find((reason) => asked.tool.modes[reason] === "enforce");
@@ -230,6 +248,17 @@ function enterTurn(history: History, turn: string | null): void {
   history.turn = turn;
   history.turns += 1;
   history.progress.push(history.length++);
+}
+
+function nameOf({ turn, step, callId }: ProposalInput): string {
+  return JSON.stringify([turn, step, callId]);
+}
+
+function neededUntil(call: Call, { outcome }: Answer): number {
+  if (outcome === "held") return (call.hold?.expiresAtMs ?? 0) + NAME_KEPT_MS;
+  if (outcome === "refused") return 0;
+  const windowMs = call.tool.isRead ? 0 : call.tool.windowMs;
+  return Math.max(call.giveUpAtMs, call.atMs + windowMs);
 }
 
 /** A confirmation is spent by the first call that carries it. */

@@ -1,0 +1,31 @@
+import type { ReasonCode } from "../../../services/core/reasons.ts";
+
+/** The reasons that `decide` has a check for; the others of the closed list have none yet. */
+export const CHECKED_REASONS: readonly ReasonCode[] = [
+  "malformed",
+  "too_large",
+  "misrouted",
+  "call_id_conflict",
+  "unknown_tool",
+  "invalid_arguments",
+  "conversation_ended",
+  "user_input_required",
+  "budget_steps",
+  "budget_calls",
+  "duplicate_call",
+  "duplicate_in_flight",
+  "outcome_unknown",
+  "history_full",
+  "side_effect_conflict",
+  "loop_repeat",
+  "loop_cycle",
+  "failure_streak",
+  "tool_frequency",
+  "tier_denied",
+  "rate_limited",
+  "grant_exceeded",
+  "approval_required",
+  "approval_denied",
+  "approval_expired",
+  "internal_error",
+];
