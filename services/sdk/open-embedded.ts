@@ -80,12 +80,20 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   try {
     const secret = openSecret(options.secret, dataDir);
     const policy = withKeyId(result.policy, secret.keyId);
-    const embedded = compose(options, dataDir, storage, secret, policy);
-    await keptAlive(() => running(embedded.gate));
-    return embedded;
+    return await started(compose(options, dataDir, storage, secret, policy));
   } catch (error) {
     await storage.close();
     throw asCallgateError(error);
+  }
+}
+
+async function started(embedded: Embedded): Promise<Embedded> {
+  try {
+    await keptAlive(() => running(embedded.gate));
+    return embedded;
+  } catch (error) {
+    await embedded.close();
+    throw error;
   }
 }
 
@@ -152,13 +160,8 @@ function compose(
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     clearInterval(retention);
-    // Else a program with nothing else to do would end before the last checkpoint is written.
-    const alive = setInterval(() => undefined, DAY_MS);
-    try {
-      await gate.close();
-      await storage.close();
-    } finally {
-    }
+    await gate.close();
+    await storage.close();
   };
   return {
     ...{ log, codec, gate, dataDir },
@@ -173,6 +176,7 @@ function compose(
     },
     keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),
     close: () => {
+      // Else a program with nothing else to do would end before the last checkpoint is written.
       closing ??= keptAlive(close);
       return closing;
     },
@@ -191,7 +195,9 @@ function running(gate: Gate): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (): void => {
       const status = gate.status();
-      if (status.state !== "running" && status.state !== "closed") return;
+      // What would be tried again later is told now: whoever opens can say what to do about it.
+      const failed = status.state === "closed" || status.error !== null;
+      if (status.state !== "running" && !failed) return;
       stop();
       if (status.state === "running") resolve();
       else reject(notRunning(status));
