@@ -5,13 +5,13 @@
  * C2 whoever loads one trusts nothing in it: identity, digests, count, and its place in the journal's
  *    chain are checked, and it is used as a whole or not at all.
  */
-import { chainHash } from "../core/hash.ts";
+import { chainHash, sha256Hex } from "../core/hash.ts";
 import { addDigests, ZERO_DIGEST } from "./digest-sum.ts";
 import type { StateFold } from "./engine.ts";
 import { type Conversation, PartitionState } from "./partition-state.ts";
 import type { Checkpoint, CheckpointBlob, CheckpointHeader, Codec, Log } from "./ports.ts";
 import type { Safeguards } from "./safeguards.ts";
-import { conversationDigest } from "./state-hash.ts";
+import { exchanged, NO_SUM } from "./state-hash.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 /** Raise it with every change of what a blob or header means: older checkpoints are then ignored. */
@@ -37,10 +37,13 @@ export function headerOf(log: Log, state: PartitionState): CheckpointHeader {
 }
 
 export function blobOf(key: string, conversation: Conversation, fold: StateFold): CheckpointBlob {
-  const { state, seq, hashed, hashedSeq } = conversation;
-  const text = fold.snapshot(state);
-  const digest = hashedSeq === seq ? hashed : conversationDigest(key, seq, text);
-  return { key, seq, digest, bytes: encoder.encode(text) };
+  const { state, seq, hash } = conversation;
+  const bytes = encoder.encode(fold.snapshot(state));
+  return { key, seq, hash, digest: blobDigest(key, seq, hash, bytes), bytes };
+}
+
+function blobDigest(key: string, seq: number, hash: string, bytes: Uint8Array): string {
+  return sha256Hex("callgate.checkpoint/1", key, String(seq), hash, bytes);
 }
 
 export type CheckpointUse =
@@ -101,31 +104,32 @@ async function standsInChain(header: CheckpointHeader, place: CheckpointPlace): 
 function findDamage(checkpoint: Checkpoint): string | null {
   if (checkpoint.count !== checkpoint.blobs.length) return "conversations are missing";
   let sum = ZERO_DIGEST;
-  for (const { key, seq, digest, bytes } of checkpoint.blobs) {
-    if (conversationDigest(key, seq, decoder.decode(bytes)) !== digest) return "it is damaged";
+  for (const { key, seq, hash, digest, bytes } of checkpoint.blobs) {
+    if (blobDigest(key, seq, hash, bytes) !== digest) return "it is damaged";
     sum = addDigests(sum, digest);
   }
   return sum === checkpoint.digestSum ? null : "it is a mixture of several";
 }
 
 function stateFrom(checkpoint: Checkpoint, fold: StateFold): CheckpointUse {
-  const { header, digestSum } = checkpoint;
+  const { header } = checkpoint;
   const conversations = new Map<string, Conversation>();
   let newestSeq = 0;
-  for (const { key, seq, digest, bytes } of checkpoint.blobs) {
-    const state = fold.restore(decoder.decode(bytes));
-    conversations.set(key, { state, seq, hashed: digest, hashedSeq: seq });
+  let stateSum = NO_SUM;
+  for (const { key, seq, hash, bytes } of checkpoint.blobs) {
+    conversations.set(key, { state: fold.restore(decoder.decode(bytes)), seq, hash });
+    stateSum = exchanged(stateSum, "", hash);
     newestSeq = Math.max(newestSeq, seq);
   }
   const { seq, chainHead, next, clocks, latestMs } = header;
   const state = new PartitionState(fold);
   state.apply({
-    progress: { seq, chainHead, next, clocks, latestMs, hashSum: digestSum },
+    progress: { seq, chainHead, next, clocks, latestMs, stateSum },
     journalOffset: header.journalOffset,
     journalTimeMs: header.journalTimeMs,
     conversations,
     dropped: new Set(),
-    rehashed: true,
+    atHashRecord: false,
   });
   state.takeUnsaved();
   return { ok: true, state, newestSeq };

@@ -32,7 +32,7 @@ export type JournalRecord = {
   /** Revision of the policy that decided, `sha256:…`. */
   readonly policyRevision: string;
   readonly events: readonly GateEvent[];
-  /** Hash of the state after this record, hex, on every `STATE_HASH_EVERY`-th; else null. */
+  /** Hash of the state after this record (see state-hash.ts), hex, on every `STATE_HASH_EVERY`-th; else null. */
   readonly stateHash: string | null;
 };
 

@@ -2,25 +2,23 @@
  * The committed state of one partition: what the journal says up to `seq`.
  *
  * P1 it changes only by `apply`, with what is in the journal.
- * P2 `hashSum` is the sum of the conversations' digests as of the last hash record; `unhashed` are
- *    those that have changed since.
+ * P2 `stateSum` is the sum of the hashes of the conversations held.
  * P3 lapsed conversations are dropped at hash records alone, so that every replay drops the same.
  */
 import type { ConversationState } from "../core/state/state.ts";
 import { DeadlineIndex } from "./deadline-index.ts";
-import { ZERO_DIGEST } from "./digest-sum.ts";
 import type { StateFold } from "./engine.ts";
 import { GENESIS_HASH } from "./journal.ts";
 import { LapseIndex } from "./lapse-index.ts";
+import { NO_SUM, type StateSum } from "./state-hash.ts";
 import { NO_POSITION, type PerInput } from "./topics.ts";
 
 export type Conversation = {
   readonly state: ConversationState;
   /** `seq` of the record with its last event. */
   readonly seq: number;
-  /** Its digest as it stands in `hashSum`, and the `seq` that digest is of; 0: not in the sum. */
-  readonly hashed: string;
-  readonly hashedSeq: number;
+  /** See state-hash.ts. */
+  readonly hash: string;
 };
 
 /** Where a partition stands in its journal and its inputs. */
@@ -31,7 +29,7 @@ export type Progress = {
   readonly clocks: PerInput;
   /** Largest gate time so far. */
   readonly latestMs: number;
-  readonly hashSum: string;
+  readonly stateSum: StateSum;
 };
 
 /** What a batch, or a replayed stretch, changes. */
@@ -42,8 +40,8 @@ export type StateChange = {
   readonly journalTimeMs: number;
   readonly conversations: ReadonlyMap<string, Conversation>;
   readonly dropped: ReadonlySet<string>;
-  /** The change ends with a hash record. */
-  readonly rehashed: boolean;
+  /** The change ends with a hash record: what had lapsed by then is in `dropped`. */
+  readonly atHashRecord: boolean;
 };
 
 const NO_PROGRESS: Progress = {
@@ -52,7 +50,7 @@ const NO_PROGRESS: Progress = {
   next: NO_POSITION,
   clocks: NO_POSITION,
   latestMs: 0,
-  hashSum: ZERO_DIGEST,
+  stateSum: NO_SUM,
 };
 
 export class PartitionState {
@@ -60,7 +58,6 @@ export class PartitionState {
   readonly deadlines = new DeadlineIndex();
   readonly lapses = new LapseIndex();
   readonly #conversations = new Map<string, Conversation>();
-  readonly #unhashed = new Set<string>();
   #unsaved = new Set<string>();
   #progress: Progress = NO_PROGRESS;
   #journalOffset = 0;
@@ -88,10 +85,6 @@ export class PartitionState {
     return this.#conversations.size;
   }
 
-  get unhashed(): ReadonlySet<string> {
-    return this.#unhashed;
-  }
-
   conversation(key: string): Conversation | undefined {
     return this.#conversations.get(key);
   }
@@ -103,14 +96,7 @@ export class PartitionState {
   apply(change: StateChange): void {
     for (const [key, conversation] of change.conversations) this.#put(key, conversation);
     for (const key of change.dropped) this.#drop(key);
-    if (change.rehashed) {
-      this.#unhashed.clear();
-      this.lapses.forget(change.progress.clocks.proposals);
-    } else {
-      for (const [key, { seq, hashedSeq }] of change.conversations) {
-        if (seq !== hashedSeq) this.#unhashed.add(key);
-      }
-    }
+    if (change.atHashRecord) this.lapses.forget(change.progress.clocks.proposals);
     this.#progress = change.progress;
     this.#journalOffset = change.journalOffset;
     this.#journalTimeMs = change.journalTimeMs;

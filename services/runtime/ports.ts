@@ -141,11 +141,13 @@ export type CheckpointHeader = {
   readonly latestMs: number;
 };
 
-/** The state of one conversation. `digest` covers key, seq and bytes (see state-hash.ts). */
+/** The state of one conversation. `digest` covers the rest of the blob. */
 export type CheckpointBlob = {
   readonly key: string;
   /** `seq` of the journal record with the conversation's last event. */
   readonly seq: number;
+  /** See state-hash.ts. */
+  readonly hash: string;
   readonly digest: string;
   readonly bytes: Uint8Array;
 };

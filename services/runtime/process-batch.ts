@@ -22,6 +22,7 @@ import type { PartitionState, Progress } from "./partition-state.ts";
 import { conversationKey, partitionOf } from "./partitioner.ts";
 import type { Codec, Logger, LogRecord, Metrics, OutgoingRecord, RecordHeader } from "./ports.ts";
 import { StagedState } from "./staged-state.ts";
+import { sumText } from "./state-hash.ts";
 import { type InputTopic, JOURNAL_TOPIC } from "./topics.ts";
 
 export type FetchedInput = { readonly topic: InputTopic; readonly record: LogRecord };
@@ -84,7 +85,7 @@ export class BatchBuilder {
 
   /** A batch closes at its size, at its bytes, and at a hash record. */
   isFull(limits: BatchLimits): boolean {
-    if (this.#staged.rehashed || this.#inputs >= limits.inputsMax) return true;
+    if (this.#staged.atHashRecord || this.#inputs >= limits.inputsMax) return true;
     return this.#inputs > 0 && this.#bytes >= limits.bytesMax;
   }
 
@@ -220,10 +221,10 @@ export class BatchBuilder {
     const { codec, engine, partition } = this.#context;
     const { seq, next, clocks } = progress;
     const before = this.#staged.progress;
-    const undo = this.#staged.applyEvents(judged.events, seq);
+    const applied = this.#staged.applyEvents(judged.events, seq);
     try {
       const isHashRecord = seq % this.#context.hashEvery === 0;
-      const rehash = isHashRecord ? this.#staged.rehash(clocks.proposals) : null;
+      const lapse = isHashRecord ? this.#staged.lapse(clocks.proposals, applied.stateSum) : null;
       const record: JournalRecord = {
         seq,
         prevHash: before.chainHead,
@@ -233,17 +234,18 @@ export class BatchBuilder {
         previousAtMs: before.latestMs,
         policyRevision: engine.policyRevision,
         events: judged.events,
-        stateHash: rehash?.sum ?? null,
+        stateHash: lapse === null ? null : sumText(lapse.stateSum),
       };
       const value = codec.encodeJournal(record);
       const chainHead = chainHash(before.chainHead, value);
-      if (rehash !== null) this.#staged.acceptRehash(rehash);
-      this.#staged.advance({ ...progress, hashSum: rehash?.sum ?? progress.hashSum, chainHead });
+      if (lapse !== null) this.#staged.acceptLapse(lapse);
+      const { stateSum } = lapse ?? applied;
+      this.#staged.advance({ ...progress, stateSum, chainHead });
       this.#journal.push({ record, index: this.#records.length });
       this.#push({ topic: JOURNAL_TOPIC, partition, key: judged.key, value });
       for (const output of judged.outputs) this.#push(output);
     } catch (error) {
-      undo();
+      applied.undo();
       throw error;
     }
   }

@@ -10,6 +10,7 @@ import type { PartitionState } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
 import type { LogRecord } from "./ports.ts";
 import { StagedState } from "./staged-state.ts";
+import { sumText } from "./state-hash.ts";
 
 export type ReplayOptions = {
   /** The log's start has moved: the first record need not be the journal's first. */
@@ -49,7 +50,7 @@ export class Replay {
     let staged = new StagedState(this.#state);
     for (const entry of entries) {
       this.#applyOne(staged, entry);
-      if (!staged.rehashed) continue;
+      if (!staged.atHashRecord) continue;
       this.#state.apply(staged.change(entry.log.offset + 1, entry.log.appendTimeMs));
       staged = new StagedState(this.#state);
     }
@@ -62,22 +63,27 @@ export class Replay {
     const isFirst = staged.progress.seq === 0;
     if (isFirst && record.seq > 1 && this.#options.startMoved) this.#anchor(staged, record);
     if (this.#options.checkChain) assertFollows(staged, record, log);
-    staged.applyEvents(this.#known(staged, record.events), record.seq);
-    const rehash = record.stateHash === null ? null : staged.rehash(record.clocks.proposals);
-    if (rehash !== null && this.#isComparable(record) && rehash.sum !== record.stateHash) {
+    const applied = staged.applyEvents(this.#known(staged, record.events), record.seq);
+    const isHashRecord = record.stateHash !== null;
+    const lapse = isHashRecord ? staged.lapse(record.clocks.proposals, applied.stateSum) : null;
+    if (
+      lapse !== null &&
+      this.#isComparable(record) &&
+      sumText(lapse.stateSum) !== record.stateHash
+    ) {
       throw new StateCorruptError(
         `the state after journal record ${record.seq} is not what it was when it was written`,
         { context: { seq: record.seq, offset: log.offset } },
       );
     }
-    if (rehash !== null) staged.acceptRehash(rehash);
+    if (lapse !== null) staged.acceptLapse(lapse);
     staged.advance({
       seq: record.seq,
       chainHead: chainHash(record.prevHash, log.value ?? new Uint8Array()),
       next: record.next,
       clocks: record.clocks,
       latestMs: Math.max(record.previousAtMs, ...Object.values(record.clocks)),
-      hashSum: rehash?.sum ?? staged.progress.hashSum,
+      stateSum: (lapse ?? applied).stateSum,
     });
   }
 

@@ -4,26 +4,29 @@
  */
 import type { GateEvent } from "../core/events.ts";
 import type { ConversationState } from "../core/state/state.ts";
-import { addDigests, subtractDigests, ZERO_DIGEST } from "./digest-sum.ts";
 import type { Conversation, PartitionState, Progress, StateChange } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
-import { conversationDigest } from "./state-hash.ts";
+import { conversationHash, exchanged, type StateSum } from "./state-hash.ts";
 
 /** Conversations that one tick looks at; for the rest there is another tick. */
 export const TICK_CONVERSATIONS_MAX = 100;
 
-export type Rehash = {
-  readonly sum: string;
-  readonly conversations: ReadonlyMap<string, Conversation>;
-  readonly dropped: ReadonlySet<string>;
+/** What applying a record's events came to. */
+export type Applied = {
+  /** Hash of the partition's state after them. */
+  readonly stateSum: StateSum;
+  readonly undo: () => void;
 };
+
+/** What is dropped at a hash record. */
+export type Lapse = { readonly stateSum: StateSum; readonly dropped: readonly string[] };
 
 export class StagedState {
   readonly #base: PartitionState;
   readonly #conversations = new Map<string, Conversation>();
   readonly #dropped = new Set<string>();
   #progress: Progress;
-  #rehashed = false;
+  #atHashRecord = false;
 
   constructor(base: PartitionState) {
     this.#base = base;
@@ -35,8 +38,8 @@ export class StagedState {
   }
 
   /** A batch ends with a hash record. */
-  get rehashed(): boolean {
-    return this.#rehashed;
+  get atHashRecord(): boolean {
+    return this.#atHashRecord;
   }
 
   conversation(key: string): Conversation | undefined {
@@ -50,27 +53,28 @@ export class StagedState {
 
   /**
    * Applies the events of record `seq`: all of them, or none if one throws. A conversation that has
-   * seen this record already (its checkpoint was newer) is left as it is. Gives what undoes it.
+   * seen this record already (its checkpoint was newer) is left as it is.
    */
-  applyEvents(events: readonly GateEvent[], seq: number): () => void {
-    const changed = new Map<string, Conversation>();
+  applyEvents(events: readonly GateEvent[], seq: number): Applied {
+    const changed = new Map<string, ConversationState>();
     for (const event of events) {
       const key = conversationKey(event.tenantId, event.conversationId);
-      const before = changed.get(key) ?? this.conversation(key);
-      if (before !== undefined && before.seq >= seq && !changed.has(key)) continue;
-      const state = this.#base.fold.evolve(before?.state, event);
-      if (state === undefined || state === before?.state) continue;
-      const hashed = before?.hashed ?? ZERO_DIGEST;
-      changed.set(key, { state, seq, hashed, hashedSeq: before?.hashedSeq ?? 0 });
+      const known = this.conversation(key);
+      if (known !== undefined && known.seq >= seq) continue;
+      const before = changed.get(key) ?? known?.state;
+      const state = this.#base.fold.evolve(before, event);
+      if (state !== undefined && state !== before) changed.set(key, state);
     }
-    const before = new Map([...changed.keys()].map((key) => [key, this.#conversations.get(key)]));
-    for (const [key, conversation] of changed) this.#conversations.set(key, conversation);
-    return () => {
-      for (const [key, conversation] of before) {
-        if (conversation === undefined) this.#conversations.delete(key);
-        else this.#conversations.set(key, conversation);
-      }
-    };
+    let { stateSum } = this.#progress;
+    const before = new Map<string, Conversation | undefined>();
+    for (const [key, state] of changed) {
+      before.set(key, this.#conversations.get(key));
+      const old = this.conversation(key)?.hash ?? "";
+      const hash = conversationHash(old, key, seq, state);
+      stateSum = exchanged(stateSum, old, hash);
+      this.#conversations.set(key, { state, seq, hash });
+    }
+    return { stateSum, undo: () => this.#restore(before) };
   }
 
   advance(progress: Progress): void {
@@ -91,39 +95,23 @@ export class StagedState {
     return due.slice(0, TICK_CONVERSATIONS_MAX).map(({ key }) => key);
   }
 
-  /**
-   * The sum of all digests at this time of proposals, without what has lapsed by then. Only the
-   * conversations that changed since the last hash record are hashed. Changes nothing.
-   */
-  rehash(proposalsAtMs: number): Rehash {
-    let sum = this.#progress.hashSum;
-    const dropped = new Set(this.#lapsed(proposalsAtMs));
+  /** What has lapsed at this time of proposals, and the hash of the state without it. */
+  lapse(proposalsAtMs: number, stateSum: StateSum): Lapse {
+    const dropped = this.#lapsed(proposalsAtMs);
+    let without = stateSum;
     for (const key of dropped) {
-      sum = subtractDigests(sum, this.conversation(key)?.hashed ?? ZERO_DIGEST);
+      without = exchanged(without, this.conversation(key)?.hash ?? "", "");
     }
-    const conversations = new Map<string, Conversation>();
-    for (const key of new Set([...this.#base.unhashed, ...this.#conversations.keys()])) {
-      const conversation = this.conversation(key);
-      if (conversation === undefined || dropped.has(key)) continue;
-      const { state, seq, hashed, hashedSeq } = conversation;
-      if (hashedSeq === seq) continue;
-      const digest = conversationDigest(key, seq, this.#base.fold.snapshot(state));
-      sum = addDigests(subtractDigests(sum, hashed), digest);
-      conversations.set(key, { state, seq, hashed: digest, hashedSeq: seq });
-    }
-    return { sum, conversations, dropped };
+    return { stateSum: without, dropped };
   }
 
-  /** Takes over what `rehash` found, once its record is made. */
-  acceptRehash(rehash: Rehash): void {
-    for (const key of rehash.dropped) {
+  /** Drops what `lapse` found, once its record is made: the batch ends with it. */
+  acceptLapse({ dropped }: Lapse): void {
+    for (const key of dropped) {
       this.#conversations.delete(key);
       this.#dropped.add(key);
     }
-    for (const [key, conversation] of rehash.conversations) {
-      this.#conversations.set(key, conversation);
-    }
-    this.#rehashed = true;
+    this.#atHashRecord = true;
   }
 
   /** What `PartitionState.apply` takes, once the records are in the journal. */
@@ -134,8 +122,15 @@ export class StagedState {
       journalTimeMs,
       conversations: this.#conversations,
       dropped: this.#dropped,
-      rehashed: this.#rehashed,
+      atHashRecord: this.#atHashRecord,
     };
+  }
+
+  #restore(before: ReadonlyMap<string, Conversation | undefined>): void {
+    for (const [key, conversation] of before) {
+      if (conversation === undefined) this.#conversations.delete(key);
+      else this.#conversations.set(key, conversation);
+    }
   }
 
   #lapsed(proposalsAtMs: number): readonly string[] {

@@ -1,9 +1,70 @@
-import { sha256Hex } from "../core/hash.ts";
-
 /**
- * Digest of one conversation: 64 hex digits over its key, the `seq` of its last event and its state.
- * The sum of these over all conversations is the hash of a partition's state.
+ * The hash of a partition's state, kept up with every change at a cost that does not grow with the
+ * state: a conversation's hash chains a summary of what each record left it as, and the partition's
+ * is the sum of its conversations'. It tells two foldings of one journal apart; against tampering
+ * stands the journal's own chain.
  */
-export function conversationDigest(key: string, seq: number, snapshot: string): string {
-  return sha256Hex("callgate.state/1", key, String(seq), snapshot);
+import { sha256Hex } from "../core/hash.ts";
+import type { ConversationState } from "../core/state/state.ts";
+
+/** A sum of hashes: of their first and second 48 bits, each modulo 2^48. */
+export type StateSum = { readonly high: number; readonly low: number };
+
+const LANE_DIGITS = 12;
+const LANE = 2 ** 48;
+
+export const NO_SUM: StateSum = { high: 0, low: 0 };
+
+/** Hash of a conversation after record `seq`, 64 hex digits; `before` is the one before it, or "". */
+export function conversationHash(
+  before: string,
+  key: string,
+  seq: number,
+  state: ConversationState,
+): string {
+  return sha256Hex("callgate.state/1", before, key, String(seq), summaryOf(state));
+}
+
+/** The sum without the hash `out` and with the hash `into`; "" is no hash. */
+export function exchanged(sum: StateSum, out: string, into: string): StateSum {
+  return {
+    high: modulo(sum.high - digitsAt(out, 0) + digitsAt(into, 0)),
+    low: modulo(sum.low - digitsAt(out, LANE_DIGITS) + digitsAt(into, LANE_DIGITS)),
+  };
+}
+
+/** 24 hex digits, as it stands in the journal. */
+export function sumText({ high, low }: StateSum): string {
+  return laneText(high) + laneText(low);
+}
+
+function modulo(total: number): number {
+  return (total + LANE) % LANE;
+}
+
+function laneText(lane: number): string {
+  return lane.toString(16).padStart(LANE_DIGITS, "0");
+}
+
+function digitsAt(hash: string, at: number): number {
+  return hash === "" ? 0 : Number.parseInt(hash.slice(at, at + LANE_DIGITS), 16);
+}
+
+/** Everything of a state that is small, counters of what is large, and the latest call. */
+function summaryOf(state: ConversationState): string {
+  const { turn, totals, ring, writes, flags } = state;
+  const last = ring[ring.length - 1];
+  const counters =
+    `${state.startedAtMs} ${state.lastAtMs} ${state.dropAtMs} ${state.n} ` +
+    `${turn.index} ${turn.startedAtMs} ${turn.calls} ${turn.steps} ${totals.calls} ${totals.steps} ` +
+    `${state.kept.nextOrder} ${state.loose.nextOrder} ` +
+    `${state.readTwins.nextOrder} ${state.writeTwins.nextOrder} ${writes.byResource.nextOrder} ` +
+    `${state.tools.size} ${state.open.size} ${state.effects.size} ${state.rates.size} ` +
+    `${state.grants.size} ${state.confirmations.size} ${ring.length} ${state.strikes.length} ` +
+    `${flags.userInputRequired} ${flags.ended} ${flags.acknowledge}`;
+  const call =
+    last === undefined
+      ? ""
+      : `${last.decisionId} ${last.actionKey} ${last.status} ${last.digest} ${last.n}`;
+  return `${counters}\n${call}\n${JSON.stringify([turn.id, state.strikes, state.cycle])}`;
 }

@@ -62,7 +62,7 @@ export function defaultTaskOptions(times: {
     readBytesMax: 4 * 1024 * 1024,
     lingerMs: 0,
     hashEvery: STATE_HASH_EVERY,
-    checkpointEvery: 10_000,
+    checkpointEvery: 50_000,
     idleRecordAfterMs: idleRecordAfterMs(times.keepMs),
     journalSpanMs: times.journalSpanMs,
     offsetsGraceMs: 30_000,

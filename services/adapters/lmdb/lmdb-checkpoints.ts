@@ -19,7 +19,8 @@ type Stored = {
 };
 
 const DIGEST_BYTES = 32;
-const BLOB_HEAD_BYTES = 8 + DIGEST_BYTES + 4;
+const KEY_LENGTH_AT = 8 + 2 * DIGEST_BYTES;
+const BLOB_HEAD_BYTES = KEY_LENGTH_AT + 4;
 
 /**
  * Checkpoints in the store of the log: one header and one blob for each conversation, changed in one
@@ -151,7 +152,8 @@ function encodeBlob(blob: CheckpointBlob): Buffer {
   const bytes = Buffer.allocUnsafe(BLOB_HEAD_BYTES + key.length + blob.bytes.length);
   bytes.writeDoubleLE(blob.seq, 0);
   bytes.write(blob.digest, 8, "hex");
-  bytes.writeUInt32LE(key.length, 8 + DIGEST_BYTES);
+  bytes.write(blob.hash, 8 + DIGEST_BYTES, "hex");
+  bytes.writeUInt32LE(key.length, KEY_LENGTH_AT);
   bytes.set(key, BLOB_HEAD_BYTES);
   bytes.set(blob.bytes, BLOB_HEAD_BYTES + key.length);
   return bytes;
@@ -159,11 +161,12 @@ function encodeBlob(blob: CheckpointBlob): Buffer {
 
 function decodeBlob(bytes: Buffer): CheckpointBlob | undefined {
   if (bytes.length < BLOB_HEAD_BYTES) return undefined;
-  const keyEnd = BLOB_HEAD_BYTES + bytes.readUInt32LE(8 + DIGEST_BYTES);
+  const keyEnd = BLOB_HEAD_BYTES + bytes.readUInt32LE(KEY_LENGTH_AT);
   if (keyEnd > bytes.length) return undefined;
   return {
     seq: bytes.readDoubleLE(0),
     digest: bytes.toString("hex", 8, 8 + DIGEST_BYTES),
+    hash: bytes.toString("hex", 8 + DIGEST_BYTES, KEY_LENGTH_AT),
     key: bytes.toString("utf8", BLOB_HEAD_BYTES, keyEnd),
     bytes: bytes.subarray(keyEnd),
   };

@@ -31,7 +31,7 @@ function header(seq: number): CheckpointHeader {
 
 function blob(key: string, seq: number, text = `state of ${key}`): CheckpointBlob {
   const digest = String(seq).padStart(64, "0");
-  return { key, seq, digest, bytes: Buffer.from(text) };
+  return { key, seq, hash: "cd".repeat(32), digest, bytes: Buffer.from(text) };
 }
 
 export function describeCheckpointContract(
@@ -66,11 +66,12 @@ export function describeCheckpointContract(
       const texts = loaded.checkpoint?.blobs.map((one) => [
         one.key,
         one.seq,
+        one.hash,
         one.digest,
         text(one),
       ]);
       expect(texts?.sort()).toEqual(
-        upserts.map((one) => [one.key, one.seq, one.digest, text(one)]),
+        upserts.map((one) => [one.key, one.seq, one.hash, one.digest, text(one)]),
       );
       expect((await store.load(1)).checkpoint).toBeNull();
     });

@@ -1,13 +1,18 @@
 // Judges a finished run by its topics alone, never by what the gate had in memory. It shares no code
 // with the task but the core, the codec and the hash functions: journal order, positions, clocks,
 // ticks, state hashes and outputs are worked out again, slowly and plainly.
+import { isDeepStrictEqual } from "node:util";
 import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import { chainHash } from "../../../services/core/hash.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
-import { addDigests, ZERO_DIGEST } from "../../../services/runtime/digest-sum.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
 import { GENESIS_HASH, type JournalRecord } from "../../../services/runtime/journal.ts";
-import { conversationDigest } from "../../../services/runtime/state-hash.ts";
+import {
+  conversationHash,
+  exchanged,
+  NO_SUM,
+  sumText,
+} from "../../../services/runtime/state-hash.ts";
 import { INPUT_TOPICS, type InputTopic, type Topic } from "../../../services/runtime/topics.ts";
 import { type DecisionRecord, decodeJson } from "./json-codec.ts";
 
@@ -166,11 +171,10 @@ function checkRepeated(
     return held.has(decision.decisionId) ? null : "it repeats a hold that is over";
   }
   const first = terminal.get(decision.decisionId);
-  const isSame = JSON.stringify(first) === JSON.stringify(decision);
-  return isSame ? null : "it repeats a decision that was another";
+  return isDeepStrictEqual(first, decision) ? null : "it repeats a decision that was another";
 }
 
-type Known = { state: ConversationState; seq: number };
+type Known = { readonly state: ConversationState; readonly hash: string };
 
 /** Decides the journal's inputs again, one after the other, and compares everything. */
 function checkAgain(
@@ -194,10 +198,10 @@ function checkAgain(
     if (JSON.stringify(events) !== JSON.stringify(record.events)) {
       problems.push(`seq ${seq}: decided in sequence, the events are others`);
     }
-    for (const event of record.events) applyEvent(engine, states, event, seq, problems);
+    applyEvents(engine, states, record, problems);
     if (record.stateHash === null) continue;
     dropLapsed(engine, states, clocks.proposals);
-    if (record.stateHash !== hashOf(engine, states)) {
+    if (record.stateHash !== hashOf(states)) {
       problems.push(`seq ${seq}: the state hash is another`);
     }
   }
@@ -224,20 +228,28 @@ function decideAgain(
   return due.flatMap(({ state }) => engine.decide(state, { type: "tick" }, nowMs));
 }
 
-function applyEvent(
+function applyEvents(
   engine: Engine,
   states: Map<string, Known>,
-  event: GateEvent,
-  seq: number,
+  { seq, events }: JournalRecord,
   problems: string[],
 ): void {
-  const key = `${event.tenantId}/${event.conversationId}`;
-  const before = states.get(key)?.state;
-  try {
-    const state = engine.evolve(before, event);
-    if (state !== undefined && state !== before) states.set(key, { state, seq });
-  } catch {
-    problems.push(`seq ${seq}: an event of a conversation that is not in that state`);
+  const after = new Map<string, ConversationState>();
+  for (const event of events) {
+    const key = `${event.tenantId}/${event.conversationId}`;
+    const before = after.get(key) ?? states.get(key)?.state;
+    try {
+      const state = engine.evolve(before, event);
+      if (state !== undefined && state !== before) after.set(key, state);
+    } catch {
+      problems.push(`seq ${seq}: an event of a conversation that is not in that state`);
+    }
+  }
+  for (const [key, state] of after) {
+    states.set(key, {
+      state,
+      hash: conversationHash(states.get(key)?.hash ?? "", key, seq, state),
+    });
   }
 }
 
@@ -248,12 +260,10 @@ function dropLapsed(engine: Engine, states: Map<string, Known>, proposalsAtMs: n
   }
 }
 
-function hashOf(engine: Engine, states: ReadonlyMap<string, Known>): string {
-  let sum = ZERO_DIGEST;
-  for (const [key, { state, seq }] of states) {
-    sum = addDigests(sum, conversationDigest(key, seq, engine.snapshot(state)));
-  }
-  return sum;
+function hashOf(states: ReadonlyMap<string, Known>): string {
+  let sum = NO_SUM;
+  for (const { hash } of states.values()) sum = exchanged(sum, "", hash);
+  return sumText(sum);
 }
 
 function inOrder(clocks: Readonly<Record<InputTopic, number>>): Record<InputTopic, number> {
