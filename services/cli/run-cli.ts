@@ -8,7 +8,7 @@ import { addPolicy } from "./commands/policy.ts";
 import { addReplay } from "./commands/replay.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "./output/exit-codes.ts";
 import { failureOf } from "./output/report-error.ts";
-import { ClosedOutput, type Terminal } from "./output/terminal.ts";
+import type { Terminal } from "./output/terminal.ts";
 import { packageVersion } from "./package-root.ts";
 
 const EXAMPLES = `
@@ -31,9 +31,11 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   try {
     if (args.length === 0) {
       await terminal.err.write(`${createProgram(cli).helpInformation()}${EXAMPLES}\n`);
+      await terminal.err.flush();
       return EXIT_USAGE;
     }
     await createProgram(cli).parseAsync([...args], { from: "user" });
+    await terminal.out.flush();
     return exitCode;
   } catch (error) {
     return await tell(error, args, terminal);
@@ -68,14 +70,11 @@ async function tell(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { lines, exitCode } = failureOf(error, terminal.debug);
-  if (lines.length === 0) return exitCode;
   const text = args.includes("--json")
     ? `${JSON.stringify({ error: { messages: lines, exitCode } })}\n`
     : lines.map((line) => `callgate: ${line}\n`).join("");
-  try {
-    await terminal.err.write(text);
-  } catch (closed) {
-    if (!(closed instanceof ClosedOutput)) throw closed;
-  }
+  // Where not even this can be written, the exit code is all there is to say.
+  const tries = [() => terminal.err.write(lines.length === 0 ? "" : text), terminal.err.flush];
+  for (const attempt of [...tries, terminal.out.flush]) await attempt().catch(() => undefined);
   return exitCode;
 }

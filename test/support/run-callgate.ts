@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly cwd?: string;
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Descriptor that stdout goes to, instead of a pipe. */
+  readonly stdout?: number;
   /** Appends the peak of the resident set to stderr, see `peakMegabytes`. */
   readonly reportPeak?: boolean;
 }
@@ -30,7 +32,7 @@ export function startCallgate(args: readonly string[], options: RunOptions = {})
   return spawn(process.execPath, [...flags, LAUNCHER, ...args], {
     cwd: options.cwd ?? tmpdir(),
     env: { ...env, ...options.env },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", options.stdout ?? "pipe", "pipe"],
   });
 }
 

@@ -1,47 +1,39 @@
 /** `callgate demo`: the library as its users use it, with a scripted agent that misbehaves. */
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Callgate, openCallgate } from "../../sdk/callgate.ts";
 import { CallgateError } from "../../sdk/callgate-error.ts";
-import { counted } from "../output/counted.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { wrapped } from "../output/wrapped.ts";
-import { commandPrefix, packageRoot } from "../package-root.ts";
+import { packageRoot } from "../package-root.ts";
 import { askPerson } from "./ask-person.ts";
 import { DemoAgent } from "./demo-agent.ts";
+import { jsonView } from "./json-view.ts";
 import { SCENES, type Stage } from "./scenes.ts";
+import { textView } from "./text-view.ts";
+import type { DemoView } from "./view.ts";
 
 const DATA_DIR = join(".callgate", "demo");
-const PAUSE_MS = 400;
-const TEXT_COLUMNS = 96;
 
-const INTRODUCTION =
-  "Callgate stands between an AI agent and its tools: each call is decided before it runs. " +
-  "Here a scripted agent makes the mistakes that agents make. Nothing outside of this program " +
-  "is touched.";
-
-export async function runDemo(terminal: Terminal): Promise<ExitCode> {
-  const { out } = terminal;
+export async function runDemo(json: boolean, terminal: Terminal): Promise<ExitCode> {
   await emptyDataDir();
-  const policy = join(packageRoot(), "infra", "policies", "demo.yaml");
+  const infra = join(packageRoot(), "infra");
+  const policy = join(infra, "policies", "demo.yaml");
+  const view = json ? jsonView(terminal.out) : textView(terminal.out);
   const gate = await openCallgate({ policy, dataDir: DATA_DIR });
   try {
-    const agent = new DemoAgent(gate, out);
-    const stage = createStage(gate, terminal);
-    await out.write(`${wrapped(INTRODUCTION, TEXT_COLUMNS)}\n`);
-    let number = 0;
-    for (const scene of SCENES) {
-      number += 1;
-      // A person reads along; a pipe does not.
-      if (out.isTerminal) await sleep(PAUSE_MS);
-      await out.write(`\n${out.style.bold(`${number}. ${scene.title}`)}\n`);
-      await out.write(`   ${out.style.dim(`without the gate: ${scene.without}`)}\n`);
+    const agent = new DemoAgent(gate, view);
+    const person = terminal.isInteractive && !json ? terminal : null;
+    const stage = createStage(gate, view, person);
+    await view.start();
+    for (const [index, scene] of SCENES.entries()) {
+      await view.scene(index + 1, scene);
       agent.begin(scene.id);
       await scene.play(agent, stage);
     }
-    await out.write(ending(agent, policy));
+    const { totals, world } = agent;
+    const sample = typed(join(infra, "recordings", "sample.jsonl"));
+    await view.end({ totals, world, dataDir: DATA_DIR, policy: typed(policy), sample });
   } finally {
     await gate.close();
   }
@@ -60,24 +52,20 @@ async function emptyDataDir(): Promise<void> {
   rmSync(DATA_DIR, { recursive: true, force: true });
 }
 
-function createStage(gate: Callgate, terminal: Terminal): Stage {
-  const { out } = terminal;
+/** `person`: the terminal that somebody sits at; without one the demo answers itself. */
+function createStage(gate: Callgate, view: DemoView, person: Terminal | null): Stage {
   return {
-    say: async (text) => out.write(`   ${text}\n`),
-    showMessage: async (message) => {
-      const text = wrapped(`The agent is told: ${message}`, TEXT_COLUMNS - 4);
-      await out.write(`${out.style.dim(text.replaceAll(/^/gm, "      "))}\n`);
-    },
+    say: view.say,
+    showMessage: view.message,
     decide: async (question, approvalId) => {
-      const approved = terminal.isInteractive
-        ? await askPerson(`   ${question}`, terminal.input, out)
-        : true;
-      if (!terminal.isInteractive) {
-        await out.write(`   ${question} No terminal to ask on: the demo says yes itself.\n`);
+      if (person === null) {
+        await view.say(`${question} No terminal to ask on: the demo says yes itself.`);
+        await gate.approve(approvalId, { by: "demo", reason: "there is nobody to ask" });
+      } else if (await askPerson(`   ${question}`, person.input, person.out)) {
+        await gate.approve(approvalId, { by: "you", reason: "asked by the demo" });
+      } else {
+        await gate.deny(approvalId, { by: "you", reason: "asked by the demo" });
       }
-      const verdict = { by: terminal.isInteractive ? "you" : "demo", reason: "asked by the demo" };
-      if (approved) await gate.approve(approvalId, verdict);
-      else await gate.deny(approvalId, verdict);
     },
   };
 }
@@ -86,32 +74,4 @@ function createStage(gate: Callgate, terminal: Terminal): Stage {
 function typed(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith("..") ? path : fromHere;
-}
-
-function ending({ totals, world }: DemoAgent, policyPath: string): string {
-  const policy = typed(policyPath);
-  const sample = typed(join(packageRoot(), "infra", "recordings", "sample.jsonl"));
-  const calls = Object.values(totals).reduce((sum, count) => sum + count, 0) - totals.held;
-  const { documents, bills, payments, deletions } = world;
-  const callgate = commandPrefix();
-  const call = `'{"tool":"delete_customer","args":{"customer":"c-1"}}'`;
-  return [
-    "",
-    `${calls} calls: ${totals.allowed + totals.failed} ran, ${totals.answered} answered from ` +
-      `memory, ${totals.refused} refused, ${totals.held} held for a person.`,
-    `Done: ${counted(documents.length, "document")} instead of 14, ${counted(bills.length, "bill")} ` +
-      `instead of 3, ${counted(payments.length, "payment")} instead of 3,`,
-    deletions.length > 0
-      ? "and the customer was deleted after a yes."
-      : "and the customer is still there.",
-    "",
-    `Every decision is in the log in ${DATA_DIR}, the policy in ${policy}.`,
-    "What to try next:",
-    `  ${callgate} policy explain --policy ${policy} \\`,
-    `      --call ${call}`,
-    `  ${callgate} policy lint ${policy}`,
-    `  ${callgate} replay ${sample} --policy ${policy}`,
-    `  ${callgate} --help`,
-    "",
-  ].join("\n");
 }

@@ -2,11 +2,14 @@
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { type Env, readEnv } from "../../adapters/config/read-env.ts";
+import { fileError } from "./file-error.ts";
 import { createStyle, type Style } from "./style.ts";
 
 export interface Output {
-  /** Resolves when more may be written. @throws ClosedOutput: nobody reads any more. */
+  /** Resolves when more may be written. @throws ClosedOutput: nobody reads any more; CliError. */
   readonly write: (text: string) => Promise<void>;
+  /** Resolves when everything written has left the process. @throws as `write`. */
+  readonly flush: () => Promise<void>;
   readonly isTerminal: boolean;
   readonly columns: number;
   readonly style: Style;
@@ -32,43 +35,52 @@ export function systemTerminal(): Terminal {
   return {
     input: process.stdin,
     isInteractive: process.stdin.isTTY === true && process.stdout.isTTY === true,
-    out: outputTo(process.stdout, env),
-    err: outputTo(process.stderr, env),
+    out: outputTo(process.stdout, "stdout", env),
+    err: outputTo(process.stderr, "stderr", env),
     debug: env.debug,
   };
 }
 
-type Stream = Pick<WriteStream, "isTTY" | "columns" | "write" | "once" | "off" | "on">;
-
-function outputTo(stream: Stream, env: Env): Output {
-  let closed = false;
-  const isTerminal = stream.isTTY === true;
+function outputTo(stream: WriteStream, name: string, env: Env): Output {
+  let failure: Error | undefined;
   // Kept for good: an error event that nobody listens to would end the process with a stack.
   stream.on("error", (error: NodeJS.ErrnoException) => {
-    closed = closed || error.code === "EPIPE";
+    failure ??= error.code === "EPIPE" ? new ClosedOutput() : fileError("write", name, error);
   });
+  const settled = async (done: Promise<unknown>) => {
+    await done;
+    if (failure !== undefined) throw failure;
+  };
+  const isTerminal = stream.isTTY === true;
   return {
     isTerminal,
     columns: stream.columns ?? COLUMNS_DEFAULT,
     style: createStyle(env.forceColor || (isTerminal && !env.noColor && !env.dumbTerminal)),
     write: async (text) => {
-      if (closed) throw new ClosedOutput();
-      if (!stream.write(text)) await drained(stream);
+      if (failure !== undefined) throw failure;
+      if (!stream.write(text)) await settled(drained(stream));
     },
+    flush: () => settled(flushed(stream)),
   };
 }
 
-function drained(stream: Stream): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onDrain = () => {
-      stream.off("error", onError);
+/** Also resolves where the stream failed: its error is kept. */
+function drained(stream: WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off("drain", done);
+      stream.off("error", done);
       resolve();
     };
-    const onError = (error: NodeJS.ErrnoException) => {
-      stream.off("drain", onDrain);
-      reject(error.code === "EPIPE" ? new ClosedOutput() : error);
-    };
-    stream.once("drain", onDrain);
-    stream.once("error", onError);
+    stream.once("drain", done);
+    stream.once("error", done);
+  });
+}
+
+/** What fails is told by an event that comes after the write was called back. */
+function flushed(stream: WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed) resolve();
+    else stream.write("", () => setImmediate(resolve));
   });
 }

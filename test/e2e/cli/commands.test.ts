@@ -1,11 +1,21 @@
 // The command line as a user meets it: exit codes, where things are printed, what errors say.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { endOf, runCallgate, startCallgate } from "../../support/run-callgate.ts";
 
+/** A device that is always full, where the system has one. */
+const FULL = "/dev/full";
 const ESCAPE = "\u001b";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const SAMPLE = join(ROOT, "infra/recordings/sample.jsonl");
@@ -219,6 +229,20 @@ describe("bad input is told with its place and what to do, and no stack", () => 
     expect(ended.code).toBe(code);
     expect(ended.stderr).toMatch(message);
     expect(ended.stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test.skipIf(!existsSync(FULL))("a full disk, for a file and for stdout", async () => {
+    const args = ["replay", SAMPLE, "-p", POLICY];
+    const message = /cannot write it: the disk is full; make room/;
+    const toFile = await run([...args, "--out", FULL]);
+    expect(toFile).toMatchObject({ code: 3, stderr: expect.stringMatching(message) });
+    const stdout = openSync(FULL, "w");
+    try {
+      const ended = await endOf(startCallgate(args, { cwd: directory, stdout }));
+      expect(ended).toMatchObject({ code: 3, stderr: expect.stringMatching(message) });
+    } finally {
+      closeSync(stdout);
+    }
   });
 
   test("with --json, as JSON on stderr", async () => {

@@ -58,6 +58,20 @@ test("prints every decision, fits the screen, and says what to do next", async (
   expect(existsSync(join(directory, ".callgate/demo/log.mdb"))).toBe(true);
 });
 
+test("gives JSON lines with --json", async () => {
+  const { code, stdout } = await runCallgate(["demo", "--json"], { cwd: directory });
+  expect(code).toBe(0);
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.filter(({ type }) => type === "decision")).toHaveLength(31);
+  expect(lines.at(-1)).toMatchObject({
+    type: "summary",
+    totals: { allowed: 12, failed: 1, answered: 1, refused: 16, held: 1 },
+  });
+});
+
 test("can be run again, and what it recommends works", async () => {
   await runCallgate(["demo"], { cwd: directory });
   const { code, stdout } = await runCallgate(["demo"], { cwd: directory });

@@ -1,0 +1,17 @@
+import type { Output } from "../output/terminal.ts";
+import type { DemoView } from "./view.ts";
+
+/** One JSON object a line: scenes, decisions, and the totals at the end. */
+export function jsonView(out: Output): DemoView {
+  const print = (line: object) => out.write(`${JSON.stringify(line)}\n`);
+  const nothing = async () => undefined;
+  return {
+    start: nothing,
+    scene: (number, { id, title, without }) =>
+      print({ type: "scene", number, conversationId: id, title, without }),
+    decision: (told) => print({ type: "decision", ...told }),
+    say: nothing,
+    message: nothing,
+    end: (summary) => print({ type: "summary", ...summary }),
+  };
+}

@@ -1,0 +1,45 @@
+/** What the demo shows: as text for people, or as JSON lines. */
+import type { Scene } from "./scenes.ts";
+import type { World } from "./world.ts";
+
+export type ToldKind = "allowed" | "failed" | "answered" | "refused" | "held";
+
+/** What came of one call. `words` are for somebody who has never heard of this project. */
+export interface ToldDecision {
+  readonly kind: ToldKind;
+  readonly tool: string;
+  readonly args: object;
+  readonly reason: string | null;
+  readonly words: string;
+}
+
+export type Totals = Readonly<Record<ToldKind, number>>;
+
+export interface DemoView {
+  readonly start: () => Promise<void>;
+  readonly scene: (number: number, scene: Scene) => Promise<void>;
+  readonly decision: (told: ToldDecision) => Promise<void>;
+  /** A remark between two calls. */
+  readonly say: (text: string) => Promise<void>;
+  /** What the model is told of a refusal. */
+  readonly message: (text: string) => Promise<void>;
+  readonly end: (summary: DemoSummary) => Promise<void>;
+}
+
+export interface DemoSummary {
+  readonly totals: Totals;
+  readonly world: World;
+  readonly dataDir: string;
+  /** Paths as somebody in this directory would type them. */
+  readonly policy: string;
+  readonly sample: string;
+}
+
+/** JSON without the quotes around names: for reading. */
+export function shortJson(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${name}: ${JSON.stringify(member)}`,
+  );
+  return `{${members.join(", ")}}`;
+}
