@@ -1,0 +1,170 @@
+/**
+ * Whether a journal is what it must be: gapless, its chain unbroken, one record for each input, one
+ * terminal decision for each proposal, and its state hashes those of a replay. Reads only.
+ */
+import type { DecisionEvent, GateEvent } from "../core/events.ts";
+import { chainHash } from "../core/hash.ts";
+import type { StateFold } from "./engine.ts";
+import { GENESIS_HASH, type JournalRecord } from "./journal.ts";
+import { PartitionState } from "./partition-state.ts";
+import type { Codec, Log } from "./ports.ts";
+import { readJournal } from "./read-journal.ts";
+import { type JournalEntry, Replay } from "./replay.ts";
+import { INPUT_TOPICS, type InputTopic, JOURNAL_TOPIC, NO_POSITION } from "./topics.ts";
+
+export type JournalProblem = {
+  readonly partition: number;
+  /** Offset in the journal. */
+  readonly offset: number;
+  readonly seq: number;
+  /** One sentence without a full stop. */
+  readonly problem: string;
+};
+
+export type VerifyReport = {
+  readonly partition: number;
+  readonly records: number;
+  /** 1 unless the log's start has moved. */
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  /** Hash of the last record: whoever notes it down can tell later that nothing before it changed. */
+  readonly chainHead: string;
+  readonly stateHashesCompared: number;
+  /** The first of them, in order; bounded. */
+  readonly problems: readonly JournalProblem[];
+};
+
+export type VerifyContext = {
+  readonly log: Log;
+  readonly codec: Codec;
+  readonly fold: StateFold;
+  /** As in `TaskOptions`: where the log's start has moved, hashes are compared only this long after. */
+  readonly journalSpanMs: number;
+};
+
+const PROBLEMS_MAX = 100;
+
+/** Refusals that may come again under one decision id: the name was another call's, or no call's. */
+const UNNAMED = ["call_id_conflict", "malformed", "too_large", "misrouted"];
+
+/** @throws PipelineError where the journal cannot be read; what is wrong in it is in the report. */
+export async function verifyJournal(
+  context: VerifyContext,
+  partition: number,
+): Promise<VerifyReport> {
+  const { log, codec } = context;
+  const start = await log.startOffset(JOURNAL_TOPIC, partition);
+  const end = await log.endOffset(JOURNAL_TOPIC, partition);
+  const verification = new Verification(context, partition, start > 0);
+  for await (const entries of readJournal(log, codec, partition, start, end)) {
+    for (const entry of entries) verification.take(entry);
+  }
+  return verification.report();
+}
+
+class Verification {
+  readonly #partition: number;
+  readonly #startMoved: boolean;
+  readonly #replay: Replay;
+  readonly #problems: JournalProblem[] = [];
+  /** Terminal decisions, with the time until which the proposal's name is remembered. */
+  readonly #terminal = new Map<string, number>();
+  #next: Record<InputTopic, number> = { ...NO_POSITION };
+  #records = 0;
+  #firstSeq = 0;
+  #lastSeq = 0;
+  #chainHead = GENESIS_HASH;
+  #hashes = 0;
+  /** After one mismatch all later ones follow from it. */
+  #replaying = true;
+
+  constructor(context: VerifyContext, partition: number, startMoved: boolean) {
+    this.#partition = partition;
+    this.#startMoved = startMoved;
+    this.#replay = new Replay(new PartitionState(context.fold), {
+      startMoved,
+      checkChain: false,
+      hashesFromSeq: 0,
+      spanMs: context.journalSpanMs,
+    });
+  }
+
+  take(entry: JournalEntry): void {
+    const { record } = entry;
+    const tell = (problem: string): void => this.#tell(entry, problem);
+    if (this.#records === 0 && this.#startMoved) this.#anchor(record);
+    if (this.#records === 0) this.#firstSeq = record.seq;
+    if (record.seq !== this.#lastSeq + 1) tell(`seq ${record.seq} follows ${this.#lastSeq}`);
+    if (record.prevHash !== this.#chainHead) tell("it is not linked to the record before it");
+    this.#checkInput(record, tell);
+    for (const event of record.events) this.#checkEvent(event, tell);
+    this.#fold(entry);
+    this.#records += 1;
+    this.#lastSeq = record.seq;
+    this.#chainHead = chainHash(record.prevHash, entry.log.value ?? new Uint8Array());
+  }
+
+  report(): VerifyReport {
+    return {
+      partition: this.#partition,
+      records: this.#records,
+      firstSeq: this.#firstSeq,
+      lastSeq: this.#lastSeq,
+      chainHead: this.#chainHead,
+      stateHashesCompared: this.#hashes,
+      problems: this.#problems,
+    };
+  }
+
+  #anchor(record: JournalRecord): void {
+    this.#lastSeq = record.seq - 1;
+    this.#chainHead = record.prevHash;
+    this.#next = { ...record.next };
+    if (record.input.type !== "idle") this.#next[record.input.at.topic] = record.input.at.offset;
+  }
+
+  #checkInput({ input, next }: JournalRecord, tell: (problem: string) => void): void {
+    if (input.type !== "idle") {
+      const { topic, offset } = input.at;
+      // Offsets may jump over what is no record; they never fall.
+      if (offset < this.#next[topic]) tell(`${topic} ${offset} is decided a second time`);
+      this.#next[topic] = offset + 1;
+    }
+    for (const topic of INPUT_TOPICS) {
+      if (next[topic] !== this.#next[topic]) {
+        tell(`it goes on at ${topic} ${next[topic]} instead of ${this.#next[topic]}`);
+      }
+    }
+  }
+
+  #checkEvent(event: GateEvent, tell: (problem: string) => void): void {
+    if (event.type !== "allowed" && event.type !== "refused") return;
+    const until = this.#terminal.get(event.decisionId);
+    if (until !== undefined && event.atMs < until && !isUnnamed(event)) {
+      tell(`decision ${event.decisionId} is made a second time`);
+    }
+    this.#terminal.set(event.decisionId, event.nameDropAtMs);
+  }
+
+  #fold(entry: JournalEntry): void {
+    if (!this.#replaying) return;
+    try {
+      this.#replay.apply([entry]);
+      if (entry.record.stateHash !== null && !this.#replay.anchored) this.#hashes += 1;
+    } catch (error) {
+      this.#replaying = false;
+      const what = error instanceof Error ? error.message : String(error);
+      this.#tell(entry, `its events do not give the state it was written with: ${what}`);
+    }
+  }
+
+  #tell({ record, log }: JournalEntry, problem: string): void {
+    if (this.#problems.length >= PROBLEMS_MAX) return;
+    const { seq } = record;
+    this.#problems.push({ partition: this.#partition, offset: log.offset, seq, problem });
+  }
+}
+
+function isUnnamed(event: DecisionEvent): boolean {
+  return event.type === "refused" && UNNAMED.includes(event.refusal.reason);
+}

@@ -1,0 +1,151 @@
+// The data directory between processes: real ones, killed by their pid.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Environment } from "../../../services/adapters/lmdb/environment.ts";
+import { acquireGateRole } from "../../../services/adapters/lmdb/gate-role.ts";
+import { namedKey } from "../../../services/adapters/lmdb/keys.ts";
+import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
+
+const EVERYTHING = { recordsMax: 1_000_000, bytesMax: Number.MAX_SAFE_INTEGER };
+
+type Child = {
+  readonly process: ChildProcess;
+  /** The next line it prints; null: it has ended. */
+  line(): Promise<Record<string, unknown> | null>;
+  ended(): Promise<void>;
+};
+
+let dataDir: string;
+let environment: Environment;
+let log: LmdbLog;
+const children: Child[] = [];
+
+function start(mode: string, count = 0): Child {
+  const script = join(import.meta.dirname, "../../support/lmdb-child.ts");
+  const child = spawn(process.execPath, ["--import", "tsx", script, mode, dataDir, String(count)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const started: Child = {
+    process: child,
+    line: async () => {
+      const { value, done } = await lines.next();
+      return done === true ? null : (JSON.parse(value) as Record<string, unknown>);
+    },
+    ended: () => ended,
+  };
+  children.push(started);
+  return started;
+}
+
+async function kill(child: Child): Promise<void> {
+  child.process.kill("SIGKILL");
+  await child.ended();
+}
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "callgate-lmdb-"));
+  environment = new Environment({ dataDir, partitions: 1, newId: () => "c" });
+  log = new LmdbLog(environment, Date.now);
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) await kill(child);
+  await log.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+describe("the gate role of a data directory", () => {
+  it("is refused while another process has it, with its pid, and taken when that is dead", async () => {
+    const holder = start("hold");
+    const ready = await holder.line();
+    expect(() => acquireGateRole(environment, log, "me")).toThrow(`process ${ready?.["pid"]}`);
+    const other = start("hold");
+    expect((await other.line())?.["error"]).toContain(`process ${ready?.["pid"]}`);
+    await kill(holder);
+    const role = acquireGateRole(environment, log, "me");
+    expect((await role.takeOver(0)).epoch).toBe(1);
+    role.release();
+  });
+
+  it("is refused a second time in one process, until it is released", () => {
+    const role = acquireGateRole(environment, log, "first");
+    expect(() => acquireGateRole(environment, log, "second")).toThrow(`process ${process.pid}`);
+    role.release();
+    role.release();
+    acquireGateRole(environment, log, "second").release();
+  });
+
+  it("is taken from a pid that is another process by now", () => {
+    const stale = { pid: process.ppid, host: hostOf(), begun: "1", nonce: "gone" };
+    put("gate", JSON.stringify(stale));
+    acquireGateRole(environment, log, "me").release();
+  });
+
+  it("is taken from another host only when its heartbeat has stopped", () => {
+    const foreign = JSON.stringify({ pid: 1, host: "elsewhere", nonce: "x" });
+    put("gate", foreign);
+    writeFileSync(join(dataDir, "gate.heartbeat"), "");
+    expect(() => acquireGateRole(environment, log, "me")).toThrow("on host elsewhere");
+    rmSync(join(dataDir, "gate.heartbeat"));
+    acquireGateRole(environment, log, "me").release();
+  });
+});
+
+describe("several processes on one log", () => {
+  it("wakes a reader for what another process appends", async () => {
+    const waiting = log.waitForNew([{ topic: "proposals", partition: 0, offset: 0 }], 60_000);
+    const writer = start("append", 1);
+    await waiting;
+    expect(await log.endOffset("proposals", 0)).toBe(1);
+    await writer.ended();
+  });
+
+  it("gives each record its own offset, without gaps, and keeps each writer's order", async () => {
+    const writers = [start("append", 100), start("append", 100), start("append", 100)];
+    await Promise.all(writers.map((writer) => writer.ended()));
+    const { records } = await log.read("proposals", 0, 0, EVERYTHING);
+    expect(records.map(({ offset }) => offset)).toEqual([...Array(300).keys()]);
+    for (const { process: child } of writers) {
+      const own = records
+        .map(({ value }) => String(value))
+        .filter((v) => v.startsWith(`${child.pid}/`));
+      expect(own).toEqual([...Array(100).keys()].map((i) => `${child.pid}/${i}`));
+    }
+  });
+
+  it("keeps every acknowledged commit of a killed process, and no part of another", async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const before = await log.endOffset("allowed", 0);
+      const writer = start("commit");
+      let acknowledged = 0;
+      while (acknowledged < 20 + 15 * round) {
+        const line = await writer.line();
+        expect(line).toMatchObject({ outcome: "committed" });
+        acknowledged = Number(line?.["batch"]);
+      }
+      await kill(writer);
+      const batches = (await log.endOffset("allowed", 0)) - before;
+      expect(batches).toBeGreaterThanOrEqual(acknowledged);
+      expect(await log.endOffset("refused", 0)).toBe(before + batches);
+      expect(await log.endOffset("decisions", 0)).toBe(2 * (before + batches));
+      expect(log.recordedOffsets(0).proposals).toBe(batches);
+    }
+  });
+});
+
+function put(name: string, text: string): void {
+  environment.transact(() => environment.tables.named.putSync(namedKey(name), Buffer.from(text)));
+}
+
+function hostOf(): string {
+  const role = acquireGateRole(environment, log, "probe");
+  const holder = environment.view(() => environment.tables.named.get(namedKey("gate")));
+  role.release();
+  return (JSON.parse(String(holder)) as { host: string }).host;
+}
