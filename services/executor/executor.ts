@@ -75,27 +75,27 @@ export type RunOptions = {
   readonly claim?: (() => Promise<boolean>) | undefined;
 };
 
-export type ExecutorParts = {
+export type ExecutorParts<Call> = {
   readonly clock: Clock;
-  /** Resolves when the report is journaled. */
-  readonly report: (call: ExecutableCall, report: ExecutionReport) => Promise<void>;
+  /** Resolves when the report is safe: journaled, or at least in the log. */
+  readonly report: (call: Call, report: ExecutionReport) => Promise<void>;
   /** Told of what nobody waits for: a late result that could not be reported. */
-  readonly onLateError: (call: ExecutableCall, error: unknown) => void;
+  readonly onLateError: (call: Call, error: unknown) => void;
 };
 
-export class Executor {
-  readonly #parts: ExecutorParts;
+export class Executor<Call extends ExecutableCall = ExecutableCall> {
+  readonly #parts: ExecutorParts<Call>;
   /** The last write of each conversation that has one under way. */
   readonly #writes = new Map<string, Promise<unknown>>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #abort = new AbortController();
 
-  constructor(parts: ExecutorParts) {
+  constructor(parts: ExecutorParts<Call>) {
     this.#parts = parts;
   }
 
   /** @throws NotRecordedError; what the claim threw: the call has not run. */
-  run(call: ExecutableCall, handler: Handler, options: RunOptions = {}): Promise<Execution> {
+  run(call: Call, handler: Handler, options: RunOptions = {}): Promise<Execution> {
     const run = call.isRead
       ? this.#execute(call, handler, options)
       : this.#afterWrites(call, () => this.#execute(call, handler, options));
@@ -114,7 +114,7 @@ export class Executor {
     clearTimeout(timer);
   }
 
-  #afterWrites(call: ExecutableCall, run: () => Promise<Execution>): Promise<Execution> {
+  #afterWrites(call: Call, run: () => Promise<Execution>): Promise<Execution> {
     const before = this.#writes.get(call.conversation) ?? Promise.resolve();
     const execution = before.then(run, run);
     const last = execution.catch(() => undefined);
@@ -125,7 +125,7 @@ export class Executor {
     return execution;
   }
 
-  async #execute(call: ExecutableCall, handler: Handler, options: RunOptions): Promise<Execution> {
+  async #execute(call: Call, handler: Handler, options: RunOptions): Promise<Execution> {
     const { signal: caller, claim } = options;
     const own = this.#abort.signal;
     const { signal: given, unlink } = linkSignals(caller === undefined ? [own] : [own, caller]);
@@ -141,13 +141,13 @@ export class Executor {
     }
   }
 
-  #tooLate(call: ExecutableCall, given: AbortSignal): "too_late" | "aborted" | null {
+  #tooLate(call: Call, given: AbortSignal): "too_late" | "aborted" | null {
     if (given.aborted) return "aborted";
     return this.#parts.clock.nowMs() > call.notAfterMs ? "too_late" : null;
   }
 
   async #notExecuted(
-    call: ExecutableCall,
+    call: Call,
     why: "too_late" | "aborted",
     given: AbortSignal,
   ): Promise<Execution> {
@@ -156,11 +156,7 @@ export class Executor {
     return this.#ended(call, { type: "not_executed", why, reason: given.reason }, report);
   }
 
-  async #ended(
-    call: ExecutableCall,
-    execution: Execution,
-    report: ExecutionReport,
-  ): Promise<Execution> {
+  async #ended(call: Call, execution: Execution, report: ExecutionReport): Promise<Execution> {
     try {
       await this.#parts.report(call, report);
       return execution;
@@ -169,7 +165,7 @@ export class Executor {
     }
   }
 
-  async #start(call: ExecutableCall, handler: Handler, given: AbortSignal): Promise<Execution> {
+  async #start(call: Call, handler: Handler, given: AbortSignal): Promise<Execution> {
     const startedMs = this.#parts.clock.nowMs();
     const limit = new AbortController();
     const limitMs = Math.min(call.timeLimitMs, TIMER_MS_MAX);
@@ -194,11 +190,7 @@ export class Executor {
   }
 
   /** A success after all is definite; a failure after an abort may be the abort itself. */
-  async #reportLate(
-    call: ExecutableCall,
-    handled: Promise<Settled>,
-    startedMs: number,
-  ): Promise<void> {
+  async #reportLate(call: Call, handled: Promise<Settled>, startedMs: number): Promise<void> {
     const execution = await handled;
     if (execution.type !== "succeeded") return;
     const durationMs = this.#parts.clock.nowMs() - startedMs;

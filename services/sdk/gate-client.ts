@@ -192,7 +192,7 @@ export class GateClient {
     this.#lost = true;
     const error = asCallgateError(status.error);
     this.#end(error);
-    this.#onLost?.(error);
+    if (!this.#closing) this.#onLost?.(error);
   }
 
   #end(error: CallgateError): void {
