@@ -1,0 +1,63 @@
+// A gate that loses what it needs refuses, says why, and has lost nothing.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { systemClock } from "../../services/adapters/system/clock.ts";
+import { type CallgateError, isRefused } from "../../services/sdk/callgate.ts";
+import { openDiskLog } from "../../services/sdk/open-storage.ts";
+import { makeDirectory, openGate } from "../support/open-gate.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
+const PAY = { conversationId: "c1", tool: "charge_card", arguments: { order: "7" } };
+
+test("a gate whose partition somebody else has taken over refuses from then on", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const lost: CallgateError[] = [];
+  const gate = await openGate({ dataDir, onLost: (error) => lost.push(error) });
+  let runs = 0;
+  const tools = gate.guard({ charge_card: (_: { order: string }) => ++runs }, PAY);
+  const held = await gate.propose({ ...PAY, tool: "delete_order" });
+  const waiting = gate.awaitDecision(held.decisionId ?? "").catch((error: unknown) => error);
+  const other = openDiskLog(dataDir, systemClock);
+  other.fence(0);
+  await other.close();
+
+  // Whatever was under way when it was noticed, and everything after.
+  for (let asked = 0; asked < 3; asked += 1) {
+    const refused = await gate.propose({ ...PAY, callId: `call-${asked}` });
+    expect(refused).not.toHaveProperty("decisionId");
+    expect(refused.refusal).toMatchObject({ reason: "gate_unavailable", detail: "not_owner" });
+    const answer = await tools.charge_card({ order: "7" });
+    expect(isRefused(answer) && answer.detail).toBe("not_owner");
+  }
+  expect(runs).toBe(0);
+  expect(lost).toMatchObject([{ code: "closed" }]);
+  expect(await waiting).toMatchObject({ code: "closed" });
+});
+
+// `ulimit` is the shell's; the limit stands for a full disk wherever no disk can be made small.
+test("a gate whose disk is full refuses, and what was decided before stays decided", () => {
+  const dataDir = join(makeDirectory(), "data");
+  const program = join(REPOSITORY, "test/support/propose-until-full.ts");
+  const run = (limit: string) => {
+    const command = `${limit} exec "$0" --import tsx "$1" "$2"`;
+    const args = ["-c", command, process.execPath, program, dataDir];
+    const { stdout, status } = spawnSync("bash", args, { cwd: REPOSITORY, encoding: "utf8" });
+    expect(status).toBe(0);
+    return stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  };
+  const answers = run("ulimit -f 1500;");
+  const last = answers.at(-1);
+  expect(last.refusal).toMatchObject({ reason: "gate_unavailable" });
+  expect(last.refusal.problem).toMatch(/gave no answer|failed|no space/);
+  const before = answers.slice(0, -1).map(({ decisionId }) => decisionId);
+  expect(before.length).toBeGreaterThan(5);
+
+  const after = run("");
+  expect(after.slice(0, before.length).map(({ decisionId }) => decisionId)).toEqual(before);
+  expect(after.length).toBeGreaterThan(answers.length);
+});
