@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given } from "../../../support/decider-spec.ts";
+
+const TOOLS: PolicyDocument = {
+  preset: "balanced",
+  deduplication: { window_ms: 300_000 },
+  tool_schemas: { write: {}, other: {}, look: { read_only: true } },
+};
+
+const STOPS: PolicyDocument = {
+  ...TOOLS,
+  escalation: { user_input: 2, end: { at: 3, lasts: "turn" } },
+};
+
+describe("user_input_required", () => {
+  test("refuses every call until the next turn", () => {
+    const story = given(STOPS);
+    story.done("write");
+    story.refused("write");
+    story.refused("write");
+    expect(story.refused("look").refusal).toMatchObject({
+      reason: "user_input_required",
+      rule: "escalation.user_input",
+      disposition: "ask_user",
+      resolution: { type: "new_turn" },
+    });
+    story.turn("2").allowed("look");
+  });
+
+  test("is nothing that a late call of an earlier turn lifts", () => {
+    const story = given(STOPS);
+    story.turn("2").done("write");
+    story.refused("write");
+    story.refused("write");
+    expect(story.turn("1").reason("look")).toBe("user_input_required");
+  });
+
+  test("is never switched on where the platform names no turns", () => {
+    const story = given(STOPS);
+    story.turn(null).done("write");
+    expect(story.refused("write").refusal.level).toBe(1);
+    expect(story.refused("write")).toMatchObject({ raised: { userInput: false } });
+    expect(story.refused("write").refusal.level).toBe(4);
+    story.allowed("look");
+  });
+});
+
+describe("conversation_ended", () => {
+  const ended = (lasts: "turn" | "conversation") => {
+    const story = given({ ...TOOLS, escalation: { user_input: "off", end: { at: 1, lasts } } });
+    story.done("write");
+    expect(story.refused("write").refusal).toMatchObject({ level: 4, disposition: "stop" });
+    return story;
+  };
+
+  test("for the turn is lifted by the next", () => {
+    const story = ended("turn");
+    expect(story.refused("look").refusal).toMatchObject({
+      reason: "conversation_ended",
+      rule: "escalation.end",
+      disposition: "stop",
+      resolution: { type: "new_turn" },
+    });
+    story.turn("2").allowed("look");
+  });
+
+  test("for the conversation stays with the next turn", () => {
+    const story = ended("conversation");
+    expect(story.turn("2").refused("look").refusal).toMatchObject({
+      reason: "conversation_ended",
+      resolution: { type: "none" },
+    });
+  });
+});

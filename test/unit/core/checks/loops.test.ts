@@ -1,0 +1,252 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given, HOUR, MINUTE, SECOND } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  deduplication: { window_ms: SECOND, cache_ttl_ms: SECOND },
+  tool_schemas: {
+    look: { read_only: true },
+    write: {},
+    other: {},
+    log: { repeatable: true },
+    void: { repeatable: true, empty_output: true },
+    poll: { polling: { min_interval_ms: 500, max_calls: 3 } },
+    often: { read_only: true, frequency: { count: 2, windowMs: MINUTE } },
+    search: { read_only: true, volatile_output: ["$.ms"] },
+  },
+};
+
+describe("loop_repeat", () => {
+  test("refuses the third identical read of a turn with one output", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2]) story.after(SECOND).done("look", {}, "same");
+    const { refusal, strike } = story.after(SECOND).refused("look");
+    expect(refusal).toMatchObject({
+      reason: "loop_repeat",
+      rule: "deduplication.loop_threshold",
+      disposition: "change_approach",
+      previousResult: { inline: "same" },
+    });
+    expect(strike?.count).toBe(1);
+  });
+
+  test("counts reads answered from memory, and still carries the result", () => {
+    const story = given(POLICY);
+    story.done("look", {}, "same");
+    expect(story.refused("look").answered).not.toBeNull();
+    const { refusal, answered, strike } = story.refused("look");
+    expect(refusal).toMatchObject({
+      reason: "loop_repeat",
+      previousResult: { inline: "same" },
+    });
+    expect([answered, strike?.count]).toEqual([null, 1]);
+  });
+
+  test("does not ask that the calls come in a row", () => {
+    const story = given(POLICY);
+    for (const n of [1, 2]) {
+      story.after(SECOND).done("look", {}, "same");
+      story.done("look", { n }, `other ${n}`);
+    }
+    expect(story.after(SECOND).reason("look")).toBe("loop_repeat");
+  });
+
+  test("asks for one output, without the fields that are declared to vary", () => {
+    const story = given(POLICY);
+    story.done("look", {}, "a");
+    story.after(SECOND).done("look", {}, "b");
+    story.after(SECOND).allowed("look");
+    for (const ms of [1, 2]) story.after(SECOND).done("search", {}, `{"hits":[],"ms":${ms}}`);
+    expect(story.after(SECOND).reason("search")).toBe("loop_repeat");
+  });
+
+  test("takes an output that was not reported for no output in common", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2, 3]) story.after(SECOND).done("look", {}, null);
+  });
+
+  test("does not fire for outputs that are empty by declaration", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2, 3]) story.done("void", {}, "");
+  });
+
+  test("starts anew with a turn for reads, not for writes: their effect repeats", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2]) story.after(SECOND).done("look");
+    for (const _ of [1, 2]) story.done("log", {}, "logged");
+    story.turn("2").after(HOUR);
+    expect(story.reason("log")).toBe("loop_repeat");
+    story.allowed("look");
+  });
+
+  test("starts anew with a turn for writes too where identity ends with it", () => {
+    const story = given({ ...POLICY, deduplication: { scope: "turn" } });
+    for (const _ of [1, 2]) story.done("log", {}, "logged");
+    story.turn("2").allowed("log");
+  });
+
+  test("starts anew when something changed", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2]) story.after(SECOND).done("look");
+    story.done("write");
+    story.after(SECOND).allowed("look");
+  });
+
+  test("leaves out calls that were not executed", () => {
+    const story = given(POLICY);
+    story.done("log", {}, "same");
+    story.reported(story.allowed("log"), { status: "not_executed" });
+    story.done("log", {}, "same");
+    expect(story.reason("log")).toBe("loop_repeat");
+  });
+
+  test("with any_output counts calls whatever came back", () => {
+    const story = given({
+      ...POLICY,
+      deduplication: { loop_threshold: { same_output: "off", any_output: 3 } },
+    });
+    story.done("log", {}, "a");
+    story.failed("log");
+    expect(story.reason("log")).toBe("loop_repeat");
+  });
+
+  test("may be off", () => {
+    const story = given({ ...POLICY, deduplication: { loop_threshold: { same_output: "off" } } });
+    for (const _ of [1, 2, 3, 4]) story.done("log", {}, "same");
+  });
+
+  test("in mode warn is a note beside the answer from memory", () => {
+    const story = given({ ...POLICY, checks: { loop_repeat: "warn" } });
+    story.done("look");
+    story.refused("look");
+    const { refusal, warnings } = story.refused("look");
+    expect([refusal.reason, warnings[0]?.reason]).toEqual(["duplicate_call", "loop_repeat"]);
+  });
+});
+
+describe("a polling tool", () => {
+  test("is refused sooner than its interval, and told how long to wait", () => {
+    const story = given(POLICY);
+    story.done("poll", {}, "running");
+    const { refusal, strike } = story.after(400).refused("poll");
+    expect(refusal).toMatchObject({
+      reason: "tool_frequency",
+      rule: "tool_schemas.poll.polling.min_interval_ms",
+      resolution: { type: "retry_after", retryAfterMs: 100 },
+    });
+    expect(strike).toBeNull();
+    story.after(100).allowed("poll");
+  });
+
+  test("is refused after so many calls of a turn with one output", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2, 3]) story.after(SECOND).done("poll", {}, "running");
+    expect(story.after(SECOND).refused("poll").refusal.rule).toBe(
+      "tool_schemas.poll.polling.max_calls",
+    );
+    story.turn("2").done("poll", {}, "running");
+    story.after(SECOND).allowed("poll");
+  });
+
+  test("goes on where outputs differ, a call failed, or something changed since", () => {
+    const story = given(POLICY);
+    for (const n of [1, 2, 3, 4]) story.after(SECOND).done("poll", {}, `${n} %`);
+    story.after(SECOND).failed("poll");
+    for (const _ of [1, 2, 3]) story.after(SECOND).done("poll", {}, "running");
+    story.done("write");
+    story.after(SECOND).allowed("poll");
+  });
+
+  test("does not count a poll that was not executed", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2]) story.after(SECOND).done("poll", {}, "running");
+    story.reported(story.after(SECOND).allowed("poll"), { status: "not_executed" });
+    story.after(SECOND).done("poll", {}, "running");
+    expect(story.after(SECOND).reason("poll")).toBe("loop_repeat");
+  });
+});
+
+describe("tool_frequency", () => {
+  test("refuses the call over the limit of a sliding window, to the millisecond", () => {
+    const story = given(POLICY);
+    story.done("often", { n: 1 });
+    story.after(10 * SECOND).done("often", { n: 2 });
+    const { refusal } = story.after(40 * SECOND).refused("often", { n: 3 });
+    expect(refusal).toMatchObject({
+      reason: "tool_frequency",
+      rule: "tool_schemas.often.frequency",
+      resolution: { type: "retry_after", retryAfterMs: 10 * SECOND },
+    });
+    expect(story.after(10 * SECOND - 1).reason("often", { n: 3 })).toBe("tool_frequency");
+    story.after(1).allowed("often", { n: 3 });
+  });
+
+  test("does not stand in the way of an answer from memory", () => {
+    const story = given(POLICY);
+    story.done("often", { n: 1 });
+    story.done("often", { n: 2 });
+    expect(story.reason("often", { n: 2 })).toBe("duplicate_call");
+  });
+});
+
+describe("failure_streak", () => {
+  test("refuses an identical call that failed three times with one error", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2, 3]) story.failed("look");
+    const { refusal, strike } = story.refused("look");
+    expect(refusal).toMatchObject({
+      reason: "failure_streak",
+      rule: "loops.failure_streak",
+      duplicate: false,
+      previousCall: { status: "failed" },
+    });
+    expect(refusal.message).toContain('It failed with: "E1"');
+    expect(strike?.count).toBe(1);
+  });
+
+  test("asks for five where the error may pass", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2, 3, 4, 5]) story.failed("write", {}, "503");
+    expect(story.reason("write")).toBe("failure_streak");
+  });
+
+  test("takes an output that is an error in disguise for a failure", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2, 3]) story.done("look", {}, "Error: no such order");
+    expect(story.reason("look")).toBe("failure_streak");
+  });
+
+  test("asks for one error", () => {
+    const story = given(POLICY);
+    for (const code of ["E1", "E2", "E1"]) story.failed("look", {}, code);
+    story.allowed("look");
+  });
+
+  test("ends with a success, a new turn, and anything written since", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2, 3]) story.failed("look", { n: 1 });
+    for (const _ of [1, 2, 3]) story.failed("look", { n: 2 });
+    story.done("write");
+    story.done("look", { n: 1 });
+    story.after(SECOND).failed("look", { n: 1 });
+    story.after(SECOND).allowed("look", { n: 1 });
+    story.turn("2").allowed("look", { n: 2 });
+  });
+
+  test("leaves out calls that were not executed", () => {
+    const story = given(POLICY);
+    for (const _ of [1, 2]) story.failed("look");
+    story.reported(story.allowed("look"), { status: "not_executed" });
+    story.failed("look");
+    expect(story.reason("look")).toBe("failure_streak");
+  });
+
+  test("counts what the policy says", () => {
+    const story = given({ ...POLICY, loops: { failure_streak: { same: 1, transient: 2 } } });
+    story.failed("look", { n: 1 });
+    expect(story.reason("look", { n: 1 })).toBe("failure_streak");
+    story.failed("look", { n: 2 }, "503");
+    story.failed("look", { n: 2 }, "503");
+    expect(story.reason("look", { n: 2 })).toBe("failure_streak");
+  });
+});

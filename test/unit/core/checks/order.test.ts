@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { CHECKS } from "../../../../services/core/checks/order.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given } from "../../../support/decider-spec.ts";
+
+test("the checks stand in the documented order", () => {
+  expect(CHECKS.map(({ name }) => name)).toEqual([
+    "checkConversation",
+    "checkBudgets",
+    "checkDuplicate",
+    "checkHistory",
+    "checkSideEffects",
+    "checkLoops",
+    "checkTier",
+  ]);
+});
+
+/** One call that every check has a reason against. */
+const ALL: PolicyDocument = {
+  budgets: { max_tool_calls: 1 },
+  escalation: { end: { at: 1, lasts: "turn" } },
+  tool_schemas: {
+    make: {
+      effects: [{ resource: "thing/{id}", kind: "create" }],
+      frequency: { count: 1, windowMs: 60_000 },
+    },
+  },
+};
+
+test("the first reason that is enforced decides, those before it are notes", () => {
+  const order = [
+    "budget_calls",
+    "duplicate_call",
+    "side_effect_conflict",
+    "tool_frequency",
+  ] as const;
+  for (const [at, decisive] of order.entries()) {
+    const before = order.slice(0, at);
+    const checks = Object.fromEntries(before.map((code, n) => [code, n % 2 ? "shadow" : "warn"]));
+    const story = given({ ...ALL, checks });
+    story.done("make", { id: 1 });
+    const { refusal, warnings, shadow } = story.refused("make", { id: 1 });
+    expect(refusal.reason).toBe(decisive);
+    expect(warnings.map(({ reason }) => reason)).toEqual(before.filter((_, n) => n % 2 === 0));
+    expect(shadow.map(({ reason }) => reason)).toEqual(before.filter((_, n) => n % 2 === 1));
+  }
+});
+
+test("a conversation that was stopped refuses before anything else is looked at", () => {
+  const story = given({ ...ALL, checks: { budget_calls: "off" } });
+  story.done("make", { id: 1 });
+  expect(story.reason("make", { id: 1 })).toBe("duplicate_call");
+  expect(story.reason("make", { id: 1 })).toBe("conversation_ended");
+});

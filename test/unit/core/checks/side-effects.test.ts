@@ -1,0 +1,167 @@
+import { describe, expect, test } from "vitest";
+import type { CallAllowed } from "../../../../services/core/events.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given, HOUR, MINUTE } from "../../../support/decider-spec.ts";
+
+const payment = "order/{id}/payment";
+const POLICY: PolicyDocument = {
+  authorization: { tiers: [{ name: "ask", pattern: "ask_*", action: "hitl" }] },
+  tool_schemas: {
+    charge_card: { effects: [{ resource: payment, kind: "charge" }] },
+    create_invoice: { effects: [{ resource: payment, kind: "create" }] },
+    bill: { effects: [{ resource: payment, kind: "charge" }] },
+    update_order: { effects: [{ resource: payment, kind: "update" }] },
+    make: { effects: [{ resource: "thing/{id}", kind: "create" }] },
+    drop: { effects: [{ resource: "thing/{id}", kind: "delete" }] },
+    top_up: { effects: [{ resource: "card/{id}", kind: "charge" }], repeatable: true },
+    ask_make: { effects: [{ resource: "thing/{id}", kind: "create" }] },
+    send: { side_effect_resource: "mail", canonical_fields: ["to"] },
+    forward: { side_effect_resource: "mail", canonical_fields: ["address"] },
+    shared: { effects: [{ resource: "lock/{id}", kind: "create", exclusive: false }] },
+  },
+};
+
+describe("an exclusive effect conflicts", () => {
+  test("with one of another tool on the same resource, and the refusal tells the way", () => {
+    const story = given(POLICY);
+    const first = story.done("charge_card", { id: 7 });
+    const { refusal, strike } = story.refused("create_invoice", { id: 7 });
+    expect(refusal).toMatchObject({
+      reason: "side_effect_conflict",
+      rule: "tool_schemas.create_invoice.effects[0]",
+      disposition: "ask_user",
+      conflict: {
+        resource: "order/7/payment",
+        path: ["charge_card", "order/7/payment", "create_invoice"],
+      },
+      resolution: { type: "confirmation" },
+      previousCall: null,
+    });
+    expect(refusal.message).toContain(first.callId);
+    expect(strike?.count).toBe(1);
+  });
+
+  test("when its own window is over, however long ago", () => {
+    const story = given(POLICY);
+    story.done("charge_card", { id: 7 });
+    story.after(20 * HOUR);
+    expect(story.reason("charge_card", { id: 7 })).toBe("side_effect_conflict");
+  });
+
+  test("under the shorthand, where name and values are the same", () => {
+    const story = given(POLICY);
+    story.done("send", { to: "a@b", text: "1" });
+    expect(story.reason("forward", { address: "a@b" })).toBe("side_effect_conflict");
+    story.allowed("forward", { address: "c@d" });
+  });
+
+  test("while the other call is held, whatever the kinds", () => {
+    const story = given(POLICY);
+    const hold = story.held("ask_make", { id: 1 });
+    expect(story.reason("make", { id: 1 })).toBe("side_effect_conflict");
+    expect(story.reason("drop", { id: 1 })).toBe("side_effect_conflict");
+    story.denied(hold);
+    story.allowed("make", { id: 1 });
+  });
+
+  test("while the other call is in flight, of unknown outcome, or failed by time-out", () => {
+    const story = given(POLICY);
+    const first = story.allowed("charge_card", { id: 1 });
+    expect(story.reason("create_invoice", { id: 1 })).toBe("side_effect_conflict");
+    story.reported(first, { status: "unknown" });
+    expect(story.reason("create_invoice", { id: 1 })).toBe("side_effect_conflict");
+    story.failed("charge_card", { id: 2 }, "503");
+    expect(story.reason("create_invoice", { id: 2 })).toBe("side_effect_conflict");
+  });
+});
+
+describe("no conflict", () => {
+  test("on other resources, for effects that are not exclusive, for reads", () => {
+    const story = given(POLICY);
+    story.done("charge_card", { id: 1 });
+    story.allowed("charge_card", { id: 2 });
+    story.allowed("update_order", { id: 1 });
+    story.done("shared", { id: 1 });
+    story.after(6 * MINUTE).allowed("shared", { id: 1 });
+  });
+
+  test("when a confirmation covers the call", () => {
+    const story = given(POLICY);
+    story.done("charge_card", { id: 1 });
+    story.allowed("create_invoice", { id: 1 }, { confirmation: "yes" });
+  });
+
+  test("for create after delete and delete after create", () => {
+    const story = given(POLICY);
+    story.done("make", { id: 1 });
+    story.done("drop", { id: 1 });
+    story.done("make", { id: 1 });
+    story.done("drop", { id: 1 });
+  });
+
+  test("when the earlier call failed or did not happen", () => {
+    const story = given(POLICY);
+    story.failed("charge_card", { id: 1 });
+    story.reported(story.allowed("create_invoice", { id: 1 }), { status: "not_executed" });
+    story.allowed("charge_card", { id: 1 });
+  });
+
+  test("for a retry of the same call after a time-out", () => {
+    const story = given(POLICY);
+    story.failed("charge_card", { id: 1 }, "503");
+    story.allowed("charge_card", { id: 1 });
+  });
+
+  test("for the same call of a repeatable tool", () => {
+    const story = given(POLICY);
+    story.done("top_up", { id: 1 });
+    story.allowed("top_up", { id: 1 });
+  });
+});
+
+describe("what failed or was not executed gives the resource back", () => {
+  test("a failed delete does not undo a create", () => {
+    const story = given(POLICY);
+    story.done("make", { id: 1 });
+    story.failed("drop", { id: 1 });
+    expect(story.after(HOUR).reason("make", { id: 1 })).toBe("side_effect_conflict");
+  });
+
+  test("a confirmed second charge that did not happen leaves the first", () => {
+    const story = given(POLICY);
+    story.done("charge_card", { id: 1 });
+    const again = story.allowed("charge_card", { id: 1 }, { confirmation: "yes" });
+    story.reported(again, { status: "not_executed" });
+    expect(story.reason("create_invoice", { id: 1 })).toBe("side_effect_conflict");
+  });
+
+  test.each([
+    ["the later first", 1, 0],
+    ["the earlier first", 0, 1],
+  ])("whatever the order in which results come: %s", (_name, first, second) => {
+    const story = given(POLICY);
+    const calls = [
+      story.allowed("charge_card", { id: 1 }),
+      story.allowed("create_invoice", { id: 1 }, { confirmation: "yes" }),
+    ];
+    const failed = {
+      status: "failed",
+      error: { code: "E", message: "no", retryable: null },
+    } as const;
+    story.reported(calls[first] as CallAllowed, failed);
+    expect(story.reason("bill", { id: 1 })).toBe("side_effect_conflict");
+    story.reported(calls[second] as CallAllowed, failed);
+    story.allowed("bill", { id: 1 });
+  });
+});
+
+test("a redelivery whose name is forgotten conflicts with its own first run", () => {
+  const story = given(POLICY);
+  const proposal = story.proposal("make", { id: 1 });
+  const [first] = story.when(proposal);
+  story.reported(first as never, { output: "made" });
+  story.after(2 * HOUR);
+  expect(story.when(proposal)).toMatchObject([
+    { type: "refused", refusal: { reason: "side_effect_conflict" } },
+  ]);
+});
