@@ -1,13 +1,9 @@
 /** What the agent of the demo does, scene by scene. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DemoAgent } from "./demo-agent.ts";
+import type { SceneTitle } from "./view.ts";
 
-export interface Scene {
-  readonly id: string;
-  /** What the agent is doing. */
-  readonly title: string;
-  /** What would have come of it. */
-  readonly without: string;
+export interface Scene extends SceneTitle {
   readonly play: (agent: DemoAgent, stage: Stage) => Promise<void>;
 }
 

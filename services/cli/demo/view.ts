@@ -1,6 +1,14 @@
 /** What the demo shows: as text for people, or as JSON lines. */
-import type { Scene } from "./scenes.ts";
 import type { World } from "./world.ts";
+
+export interface SceneTitle {
+  /** Also the id of the scene's conversation. */
+  readonly id: string;
+  /** What the agent is doing. */
+  readonly title: string;
+  /** What would have come of it. */
+  readonly without: string;
+}
 
 export type ToldKind = "allowed" | "failed" | "answered" | "refused" | "held";
 
@@ -17,7 +25,7 @@ export type Totals = Readonly<Record<ToldKind, number>>;
 
 export interface DemoView {
   readonly start: () => Promise<void>;
-  readonly scene: (number: number, scene: Scene) => Promise<void>;
+  readonly scene: (number: number, scene: SceneTitle) => Promise<void>;
   readonly decision: (told: ToldDecision) => Promise<void>;
   /** A remark between two calls. */
   readonly say: (text: string) => Promise<void>;

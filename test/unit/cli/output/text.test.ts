@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { counted } from "../../../../services/cli/output/counted.ts";
+import { placeOfJsonError } from "../../../../services/cli/output/json-problem.ts";
+import { printable } from "../../../../services/cli/output/printable.ts";
+import { createStyle } from "../../../../services/cli/output/style.ts";
+import { textTable } from "../../../../services/cli/output/table.ts";
+import { wrapped } from "../../../../services/cli/output/wrapped.ts";
+
+test.each([
+  ["a\u001b[31mb\r\nc", 20, "a [31mb c"],
+  ["right\u202eleft", 20, "right left"],
+  ["abcdef", 4, "abc…"],
+  ["ab😀cd", 4, "ab😀…"],
+  ["abcd", 4, "abcd"],
+])("%j in %d characters is safe to show as %j", (text, most, shown) => {
+  expect(printable(text, most)).toBe(shown);
+});
+
+test("counts take their noun", () => {
+  expect([0, 1, 2].map((count) => counted(count, "call"))).toEqual([
+    "0 calls",
+    "1 call",
+    "2 calls",
+  ]);
+});
+
+test("a text is wrapped at spaces, and a long word stays whole", () => {
+  expect(wrapped("aa bb cc dddddddd e", 5)).toBe("aa bb\ncc\ndddddddd\ne");
+});
+
+test("a style without colours changes nothing, one with colours does", () => {
+  expect(createStyle(false).bad("x")).toBe("x");
+  expect(createStyle(true).bad("x")).toBe("\u001b[31mx\u001b[39m");
+});
+
+test("a table has no borders, no colours and no blanks at the ends of lines", () => {
+  const table = textTable(
+    ["name", "n"],
+    [
+      ["a", 1],
+      ["bb", 22],
+    ],
+    createStyle(false),
+    [1],
+  );
+  expect(table).toBe("name   n\na      1\nbb    22\n");
+});
+
+test.each([
+  ['{"a":\n  1,\n  b}', 3, 3],
+  ['["a"\n', 2, 1],
+  ["[tru]", 1, 2],
+])("finds where %j stops being JSON", (text, line, column) => {
+  let found: unknown;
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) found = placeOfJsonError(text, error);
+  }
+  expect(found).toEqual({ line, column });
+});
