@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CallHeld, GateEvent } from "../../core/events.ts";
-import type { JournalRecord } from "../../runtime/journal.ts";
-import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import type { DecodedInput, Log } from "../../runtime/ports.ts";
+import { JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
 import { type EmbeddedClient, openEmbeddedClient } from "../../sdk/open-embedded.ts";
 import { environmentError } from "../output/cli-error.ts";
 
@@ -11,6 +11,8 @@ import { environmentError } from "../output/cli-error.ts";
 export interface Hold {
   readonly held: CallHeld;
   readonly partition: number;
+  /** A verdict that no gate has taken yet; null: none was given. */
+  readonly verdict: { readonly kind: "approve" | "deny"; readonly by: string } | null;
 }
 
 /** What the embedded log is kept in. */
@@ -27,29 +29,60 @@ export function openLog(dataDir: string): EmbeddedClient {
   return openEmbeddedClient(dataDir);
 }
 
-/** Unanswered holds, oldest first. */
-export async function findHolds({ log, codec }: EmbeddedClient): Promise<readonly Hold[]> {
+/** Holds that no gate has decided yet, oldest first. */
+export async function findHolds(client: EmbeddedClient): Promise<readonly Hold[]> {
+  const { log, codec } = client;
   const holds = new Map<string, Hold>();
   for (let partition = 0; partition < log.partitions; partition += 1) {
-    let offset = await log.startOffset(JOURNAL_TOPIC, partition);
-    const limits = { recordsMax: READ_RECORDS, bytesMax: READ_BYTES };
-    for (;;) {
-      const read = await log.read(JOURNAL_TOPIC, partition, offset, limits);
-      for (const { value } of read.records) {
-        if (value !== null) apply(codec.decodeJournal(value), partition, holds);
-      }
-      if (read.nextOffset <= offset || read.nextOffset >= read.endOffset) break;
-      offset = read.nextOffset;
+    let taken = await log.startOffset("verdicts", partition);
+    for await (const value of valuesOf(log, JOURNAL_TOPIC, partition)) {
+      const record = codec.decodeJournal(value);
+      taken = Math.max(taken, record.next.verdicts);
+      applyEvents(record.events, partition, holds);
+    }
+    for await (const value of valuesOf(log, "verdicts", partition, taken)) {
+      applyVerdict(codec.decodeInput("verdicts", value), holds);
     }
   }
   return [...holds.values()].sort((a, b) => a.held.atMs - b.held.atMs);
 }
 
-function apply({ events }: JournalRecord, partition: number, holds: Map<string, Hold>): void {
+async function* valuesOf(
+  log: Log,
+  topic: Topic,
+  partition: number,
+  from?: number,
+): AsyncGenerator<Uint8Array> {
+  let offset = from ?? (await log.startOffset(topic, partition));
+  const limits = { recordsMax: READ_RECORDS, bytesMax: READ_BYTES };
+  for (;;) {
+    const { records, nextOffset, endOffset } = await log.read(topic, partition, offset, limits);
+    for (const { value } of records) if (value !== null) yield value;
+    if (nextOffset <= offset || nextOffset >= endOffset) return;
+    offset = nextOffset;
+  }
+}
+
+function applyEvents(
+  events: readonly GateEvent[],
+  partition: number,
+  holds: Map<string, Hold>,
+): void {
   for (const event of events) {
     const ended = endedHold(event);
     if (ended !== null) holds.delete(ended);
-    if (event.type === "held") holds.set(event.holdId, { held: event, partition });
+    if (event.type === "held") holds.set(event.holdId, { held: event, partition, verdict: null });
+  }
+}
+
+function applyVerdict(decoded: DecodedInput, holds: Map<string, Hold>): void {
+  if (!decoded.ok || decoded.input.type !== "verdict") return;
+  const { kind, by, approvalId } = decoded.input;
+  const hold = approvalId === null ? undefined : holds.get(approvalId);
+  // The first verdict that counts wins, as it does for the gate.
+  if (hold === undefined || hold.verdict !== null) return;
+  if (kind === "approve" || kind === "deny") {
+    holds.set(hold.held.holdId, { ...hold, verdict: { kind, by } });
   }
 }
 

@@ -27,7 +27,7 @@ export async function listApprovals(
   return EXIT_OK;
 }
 
-function approvalOf({ held }: Hold): object {
+function approvalOf({ held, verdict }: Hold): object {
   const { holdId, tenantId, conversationId, callId, decisionId, agentId, tool } = held;
   return {
     approvalId: holdId,
@@ -38,20 +38,30 @@ function approvalOf({ held }: Hold): object {
     requireReason: held.requireReason,
     rule: held.rule,
     message: held.message,
+    verdict,
   };
 }
 
 function render(holds: readonly Hold[], nowMs: number, style: Style): string {
   if (holds.length === 0) return "nothing waits for a person\n";
-  const rows = holds.map(({ held }) => [
+  const rows = holds.map(({ held, verdict }) => [
     held.holdId,
     printable(held.conversationId, TEXT_CHARACTERS),
     printable(held.tool, TEXT_CHARACTERS),
     printable(held.arguments, TEXT_CHARACTERS),
     expiry(held.expiresAtMs - nowMs),
     held.requireReason ? "yes" : "",
+    verdict === null ? "" : printable(`${verdict.kind} by ${verdict.by}`, TEXT_CHARACTERS),
   ]);
-  const titles = ["approval", "conversation", "tool", "arguments", "expires", "reason needed"];
+  const titles = [
+    "approval",
+    "conversation",
+    "tool",
+    "arguments",
+    "expires",
+    "reason needed",
+    "waits for a gate",
+  ];
   return textTable(titles, rows, style);
 }
 

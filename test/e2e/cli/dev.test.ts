@@ -150,6 +150,10 @@ test("a verdict given while no gate runs is taken by the next one", async () => 
   const { approvalId } = JSON.parse(stdout);
   const denied = await run(["approvals", "deny", approvalId, "--by", "ann", "--reason", "no"]);
   expect(denied).toMatchObject({ code: 0, stdout: expect.stringContaining("no gate runs there") });
+  const waiting = JSON.parse((await run(["approvals", "list", "--json"])).stdout);
+  expect(waiting.approvals).toEqual([
+    expect.objectContaining({ approvalId, verdict: { kind: "deny", by: "ann" } }),
+  ]);
   const answer = await run(args, `${JSON.stringify(deletion)}\n`);
   expect(JSON.parse(answer.stdout)).toMatchObject({
     outcome: "refused",
