@@ -5,13 +5,13 @@ import { parseCanonical } from "../canonical/parse-canonical.ts";
 import { cutText } from "../cut-text.ts";
 import type { GateEvent, IgnoredWhy } from "../events.ts";
 import type { VerdictInput } from "../inputs.ts";
-import { invariant } from "../invariant.ts";
 import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ConversationState, HeldDecision } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
 import { heldBase, refuseHeld } from "./refuse-held.ts";
+import { refusePlainly } from "./refuse-unread.ts";
 
 export function decideVerdict(
   state: ConversationState | undefined,
@@ -83,9 +83,22 @@ function approve(
   policy: CompiledPolicy,
   nowMs: number,
 ): GateEvent {
-  const base = heldBase(state, held, policy, nowMs);
+  // Whatever comes of it, the hold ends: a verdict is used once.
+  const base = {
+    ...heldBase(state, held, policy, nowMs),
+    approvalId: held.holdId,
+    approvedBy: [input.by],
+  };
   const parsed = parseCanonical(held.arguments, policy.canonicalLimits);
-  invariant(parsed.ok, "a held call has canonical arguments");
+  // They had a canonical form when it was held; only a newer policy's limits can refuse them.
+  if (!parsed.ok) {
+    return refusePlainly(base, {
+      reason: parsed.reason,
+      rule: "limits.arguments_bytes",
+      disposition: "change_approach",
+      detail: `Detail: ${parsed.message}.`,
+    });
+  }
   const proposal = { ...held, assistantText: null, estimatedCost: null, confirmation: null };
   const sameRule = policy.tool(held.tool).ruleDigest === held.ruleDigest;
   const approval = {
