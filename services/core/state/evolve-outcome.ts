@@ -171,7 +171,10 @@ function afterWrite(state: ConversationState, open: OpenCall, told: Told): Conve
   };
   // Remembered for as long as a call of this moment may be compared with it.
   const keptUntilMs = state.lastAtMs + (dropAtMs - open.atMs);
-  return { ...state, writes: withWrite(state.writes, write, resources, keptUntilMs, open.atMs) };
+  return {
+    ...state,
+    writes: withWrite(state.writes, write, resources, keptUntilMs, state.lastAtMs),
+  };
 }
 
 /** A write that changed something, or an output not seen before; members of a cycle do not count. */

@@ -32,7 +32,3 @@ export function decisionBytes(event: DecisionEvent): number {
   const refusal = event.type === "refused" ? event.refusal.message.length * 2 : 0;
   return 512 + event.arguments.length + refusal;
 }
-
-export function ledgerFor(state: ConversationState, event: DecisionEvent): Ledger<NamedDecision> {
-  return staysNamed(event) ? state.kept : state.loose;
-}

@@ -8,10 +8,9 @@ import { type Ledger, type LedgerEntry, ledgerEntries, ledgerFrom } from "../per
 import { emptyTrie, type Trie, trieSet, trieSorted } from "../persistent/trie.ts";
 import type { ConversationState } from "./state.ts";
 
-/** Raise it with every change of what a snapshot holds: an older one is then not read. */
-export const SNAPSHOT_VERSION = 1;
-
-/** JSON text. Entries past their end at the time of the latest proposal are left out. */
+/**
+ * JSON text. A change of what it holds raises the version of checkpoints, in the runtime, so that an
+ * older one is not read. Entries past their end at the time of the latest proposal are left out. */
 export function snapshotState(state: ConversationState): string {
   const at = state.lastAtMs;
   return JSON.stringify({

@@ -1,4 +1,5 @@
 /** Entering a turn: a new one means new user input, and is progress. */
+import { emptyTrie } from "../persistent/trie.ts";
 import { type ConversationState, NO_FLAGS } from "./state.ts";
 
 const INTEGER = /^\d{1,15}$/;
@@ -24,6 +25,8 @@ export function enterTurn(
       steps: 0,
       lastStep: null,
     },
+    // What is counted of each tool is counted within the turn.
+    tools: emptyTrie(),
     strikes: first ? state.strikes : [],
     cycle: null,
     flags: state.flags.ended === "conversation" ? { ...NO_FLAGS, ended: "conversation" } : NO_FLAGS,

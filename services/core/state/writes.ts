@@ -6,7 +6,7 @@
  * W2 a repeat of a write asks for another write that was allowed since and did not fail; a read
  *    asks for any write whose result came since, also one that failed without certainty.
  */
-import { ledgerGet, ledgerPut } from "../persistent/ledger.ts";
+import { ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
 import { trieEntries } from "../persistent/trie.ts";
 import {
   type ConversationState,
@@ -90,7 +90,7 @@ export function withWrite(
 ): WriteHistory {
   const any = pushed(history.any, write);
   if (resources === null) return { ...history, any, undeclared: pushed(history.undeclared, write) };
-  let byResource = history.byResource;
+  let byResource = ledgerPurge(history.byResource, nowMs);
   for (const resource of resources) {
     const before = ledgerGet(byResource, resource, nowMs) ?? NO_WRITES;
     byResource = ledgerPut(byResource, resource, pushed(before, write), dropAtMs, 0);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { CHECKS } from "../../../../services/core/checks/order.ts";
-import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import type { CheckModes, PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { given } from "../../../support/decider-spec.ts";
 
 test("the checks stand in the documented order", () => {
@@ -36,7 +36,9 @@ test("the first reason that is enforced decides, those before it are notes", () 
   ] as const;
   for (const [at, decisive] of order.entries()) {
     const before = order.slice(0, at);
-    const checks = Object.fromEntries(before.map((code, n) => [code, n % 2 ? "shadow" : "warn"]));
+    const checks: CheckModes = Object.fromEntries(
+      before.map((code, n) => [code, n % 2 === 0 ? "warn" : "shadow"]),
+    );
     const story = given({ ...ALL, checks });
     story.done("make", { id: 1 });
     const { refusal, warnings, shadow } = story.refused("make", { id: 1 });

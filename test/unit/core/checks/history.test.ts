@@ -1,0 +1,145 @@
+// The bounds, reached for real: what must not be forgotten refuses new writes, the rest makes room.
+import { describe, expect, test } from "vitest";
+import { LIMITS } from "../../../../services/core/limits.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given, HOUR, MINUTE, SECOND, type Story } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  deduplication: { window_ms: 30 * MINUTE },
+  idempotency: { ttl_ms: MINUTE },
+  tool_schemas: {
+    look: { read_only: true },
+    write: {},
+    set: { effects: [{ resource: "thing/{id}", kind: "update" }] },
+    make: { effects: [{ resource: "thing/{id}", kind: "create" }] },
+  },
+};
+
+function fill(story: Story, tool: string, count: number): void {
+  for (let id = 0; id < count; id += 1) story.done(tool, { id }, `${id}`);
+}
+
+describe("history_full", () => {
+  test("refuses writes and reads while too many calls have no result", () => {
+    const story = given(POLICY);
+    for (let id = 0; id < LIMITS.openCalls; id += 1) story.allowed("write", { id });
+    for (const tool of ["write", "look"]) {
+      const { refusal, strike } = story.refused(tool, { id: "more" });
+      expect(refusal).toMatchObject({
+        reason: "history_full",
+        rule: "limits",
+        disposition: "ask_user",
+      });
+      expect(refusal.message).toContain("calls without a result");
+      expect(strike).toBeNull();
+    }
+    story.reported(story.journal[0] as never, { output: "done" });
+    story.allowed("look");
+  });
+
+  test("refuses writes while all writes remembered are in their window, not reads", () => {
+    const story = given(POLICY);
+    fill(story, "write", LIMITS.writeTwins);
+    expect(story.refused("write", { id: "more" }).refusal.message).toContain("as many writes");
+    story.allowed("look");
+    const event = story.after(30 * MINUTE).allowed("write", { id: "more" });
+    expect(event.evicted?.writes ?? []).toHaveLength(1);
+  });
+
+  test("never lets a write go whose outcome is unknown", () => {
+    const story = given(POLICY);
+    story.reported(story.allowed("write", { id: "first" }), { status: "unknown" });
+    fill(story, "write", LIMITS.writeTwins - 1);
+    story.after(30 * MINUTE).done("write", { id: "more" });
+    expect(story.reason("write", { id: "first" })).toBe("outcome_unknown");
+  });
+
+  test("refuses writes while all changed resources are in their window", () => {
+    const story = given(POLICY);
+    fill(story, "set", LIMITS.resources);
+    expect(story.reason("set", { id: "more" })).toBe("history_full");
+  });
+
+  test("refuses writes while call names have filled their place", () => {
+    const story = given({ ...POLICY, deduplication: { window_ms: SECOND } });
+    for (let id = 0; id < LIMITS.callNames; id += 1) {
+      story.done("write", { id }, null);
+      if (id % 1_000 === 999) story.after(SECOND);
+    }
+    expect(story.refused("write", { id: "more" }).refusal.message).toContain("call names");
+    story.after(HOUR).allowed("write", { id: "more" });
+  });
+
+  test("refuses writes while exclusive effects have filled their place", () => {
+    const story = given({ ...POLICY, deduplication: { window_ms: 1 } });
+    for (let id = 0; id < LIMITS.exclusiveEffects; id += 1) {
+      if (id % 1_000 === 0) story.after(HOUR);
+      story.done("make", { id }, null);
+    }
+    expect(story.refused("write").refusal.message).toContain("exclusive effects");
+  });
+});
+
+describe("room is made", () => {
+  test("of the least recently used reads", () => {
+    const story = given(POLICY);
+    fill(story, "look", LIMITS.readTwins);
+    story.reason("look", { id: 0 });
+    const event = story.allowed("look", { id: "more" });
+    expect(event.evicted?.reads).toHaveLength(1);
+    expect(story.reason("look", { id: 0 })).toBe("duplicate_call");
+    story.allowed("look", { id: 1 });
+  });
+
+  test("of names of reads and refusals, the oldest first", () => {
+    const story = given(POLICY);
+    const first = story.proposal("nobody", { id: "first" });
+    story.when(first);
+    for (let id = 1; id < LIMITS.callNames; id += 1) story.reason("nobody", { id });
+    expect(story.when(first)).toMatchObject([{ type: "repeated" }]);
+    story.done("look");
+    expect(story.state?.loose.map.size).toBe(LIMITS.callNames);
+    expect(story.when(first)).toMatchObject([{ type: "refused" }]);
+  });
+
+  test("of reads' outputs, so that they keep within their bytes", () => {
+    const story = given({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
+    const output = "x".repeat(LIMITS.outputBytesMax);
+    for (let id = 0; id < 20; id += 1) story.done("look", { id }, `${id}${output.slice(4)}`);
+    expect(story.state?.readTwins.bytes).toBeLessThanOrEqual(LIMITS.readTwinBytes);
+    story.allowed("look", { id: 0 });
+    expect(story.reason("look", { id: 19 })).toBe("duplicate_call");
+  });
+
+  test("of no write's output: beyond its bytes only the digest is kept", () => {
+    const story = given({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
+    const output = "x".repeat(LIMITS.outputBytesMax - 8);
+    for (let id = 0; id < 20; id += 1) story.done("write", { id }, `${id}${output}`);
+    story.done("set", { id: 1 }, `last ${output}`);
+    expect(story.state?.writeTwins.bytes).toBeLessThanOrEqual(LIMITS.writeTwinBytes);
+    expect(story.refused("set", { id: 1 }).refusal.previousResult).toMatchObject({
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      ref: expect.any(String),
+    });
+  });
+});
+
+test("what was changed is forgotten when no window can ask for it any more", () => {
+  const story = given(POLICY);
+  fill(story, "set", 500);
+  story.after(HOUR).done("set", { id: "later" });
+  expect(story.state?.writes.byResource.map.size).toBe(1);
+});
+
+test("where history_full is not enforced the state keeps its bounds all the same", () => {
+  const story = given({ ...POLICY, preset: "observe" });
+  for (let id = 0; id < LIMITS.openCalls + 10; id += 1) story.allowed("write", { id });
+  expect(story.state?.open.size).toBe(LIMITS.openCalls);
+  const last = story.allowed("write", { id: "last" });
+  expect(last.shadow.map(({ reason }) => reason)).toContain("history_full");
+  expect(story.reported(last, {})).toMatchObject({ type: "ignored", why: "unknown_call" });
+  const twins = given({ ...POLICY, preset: "observe" });
+  fill(twins, "set", LIMITS.writeTwins + 10);
+  expect(twins.state?.writeTwins.map.size).toBe(LIMITS.writeTwins);
+  expect(twins.state?.writes.byResource.map.size).toBeLessThanOrEqual(LIMITS.resources);
+});
