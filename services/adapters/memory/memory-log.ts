@@ -26,7 +26,8 @@ export type MemoryLogOptions = {
 export class MemoryLog implements Log, Ownership {
   readonly partitions: number;
   readonly clusterId: string;
-  readonly #topics: MemoryTopics;
+  /** The data itself, for whoever has to do to it what no log would. */
+  readonly topics: MemoryTopics;
   readonly #nowMs: () => number;
   readonly #waiting = new Set<() => void>();
   #closed = false;
@@ -35,7 +36,7 @@ export class MemoryLog implements Log, Ownership {
     this.partitions = options.partitions;
     this.clusterId = options.clusterId;
     this.#nowMs = options.nowMs;
-    this.#topics = new MemoryTopics(options.partitions);
+    this.topics = new MemoryTopics(options.partitions);
   }
 
   topicId(topic: Topic): string {
@@ -44,7 +45,7 @@ export class MemoryLog implements Log, Ownership {
 
   async append(records: readonly OutgoingRecord[]): Promise<readonly Appended[]> {
     this.#assertOpen();
-    const appended = this.#topics.append(records, this.#nowMs());
+    const appended = this.topics.append(records, this.#nowMs());
     this.#wake();
     return appended;
   }
@@ -56,17 +57,17 @@ export class MemoryLog implements Log, Ownership {
     limits: ReadLimits,
   ): Promise<ReadResult> {
     this.#assertOpen();
-    return this.#topics.read(topic, partition, fromOffset, limits);
+    return this.topics.read(topic, partition, fromOffset, limits);
   }
 
   async endOffset(topic: Topic, partition: number): Promise<number> {
     this.#assertOpen();
-    return this.#topics.endOffset(topic, partition);
+    return this.topics.endOffset(topic, partition);
   }
 
   async startOffset(topic: Topic, partition: number): Promise<number> {
     this.#assertOpen();
-    return this.#topics.startOffset(topic, partition);
+    return this.topics.startOffset(topic, partition);
   }
 
   waitForNew(
@@ -96,11 +97,11 @@ export class MemoryLog implements Log, Ownership {
 
   async takeOver(partition: number): Promise<PartitionWriter> {
     this.#assertOpen();
-    const epoch = this.#topics.raiseEpoch(partition);
+    const epoch = this.topics.raiseEpoch(partition);
     return {
       partition,
       epoch,
-      recordedOffsets: async (): Promise<PerInput> => this.#topics.recordedOffsets(partition),
+      recordedOffsets: async (): Promise<PerInput> => this.topics.recordedOffsets(partition),
       commit: (batch): Promise<CommitOutcome> => this.#commit(partition, epoch, batch),
       close: async (): Promise<void> => undefined,
     };
@@ -108,7 +109,7 @@ export class MemoryLog implements Log, Ownership {
 
   /** Deletes what is too old, never what the journal's rules need. */
   async applyRetention(policy: RetentionPolicy): Promise<void> {
-    this.#topics.applyRetention(policy, this.#nowMs());
+    this.topics.applyRetention(policy, this.#nowMs());
   }
 
   async close(): Promise<void> {
@@ -118,18 +119,18 @@ export class MemoryLog implements Log, Ownership {
 
   async #commit(partition: number, epoch: number, batch: CommitBatch): Promise<CommitOutcome> {
     this.#assertOpen();
-    const current = this.#topics.epoch(partition);
+    const current = this.topics.epoch(partition);
     if (current !== epoch) {
       throw new FencedError(`partition ${partition} was taken over: epoch ${epoch} < ${current}`);
     }
-    const appended = this.#topics.append(batch.records, this.#nowMs());
-    this.#topics.recordOffsets(partition, batch.consumed);
+    const appended = this.topics.append(batch.records, this.#nowMs());
+    this.topics.recordOffsets(partition, batch.consumed);
     this.#wake();
     return { type: "committed", appended };
   }
 
   #hasNew(positions: readonly WaitPosition[]): boolean {
-    return positions.some((at) => this.#topics.endOffset(at.topic, at.partition) > at.offset);
+    return positions.some((at) => this.topics.endOffset(at.topic, at.partition) > at.offset);
   }
 
   #wake(): void {

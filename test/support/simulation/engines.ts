@@ -2,7 +2,7 @@ import { createJsonSchemaCompiler } from "../../../services/adapters/json-schema
 import { compilePattern } from "../../../services/adapters/patterns/compile-pattern.ts";
 import { valueCapabilities } from "../../../services/adapters/values/value-capabilities.ts";
 import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
-import type { PolicyDocument } from "../../../services/core/policy/document.ts";
+import type { PolicyDocument, PolicyTier } from "../../../services/core/policy/document.ts";
 import { createCoreEngine } from "../../../services/runtime/core-engine.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
 
@@ -36,11 +36,16 @@ const DOCUMENT: PolicyDocument = {
   },
 };
 
+const STRICTER_TIERS: readonly PolicyTier[] = [
+  { name: "stopped", pattern: "charge", action: "deny" },
+  ...(DOCUMENT.authorization?.tiers ?? []),
+];
+
 /** The real core under two policies that differ in what they refuse. */
 export function createEngines(): readonly [Engine, Engine] {
   return [
     createEngine(DOCUMENT, "sha256:first"),
-    createEngine({ ...DOCUMENT, kill: { tools: ["charge"] } }, "sha256:second"),
+    createEngine({ ...DOCUMENT, authorization: { tiers: STRICTER_TIERS } }, "sha256:second"),
   ];
 }
 

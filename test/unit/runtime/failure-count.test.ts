@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { FailureCount } from "../../../services/runtime/failure-count.ts";
+import type { FetchedInput } from "../../../services/runtime/process-batch.ts";
+
+function input(offset: number): FetchedInput {
+  const record = { offset, appendTimeMs: 0, key: null, value: null, headers: [] };
+  return { topic: "proposals", record };
+}
+
+describe("commits that fail at one position", () => {
+  it("are tried once more as they were, then one input at a time", () => {
+    const failures = new FailureCount();
+    failures.failed(input(5), 3, false);
+    expect(failures.single).toBe(false);
+    failures.failed(input(5), 3, false);
+    expect(failures.single).toBe(true);
+    failures.succeeded(1);
+    failures.succeeded(1);
+    expect(failures.single).toBe(true);
+    failures.succeeded(1);
+    expect(failures.single).toBe(false);
+  });
+
+  it("count anew at another position", () => {
+    const failures = new FailureCount();
+    failures.failed(input(5), 3, false);
+    failures.failed(input(6), 3, false);
+    expect(failures.single).toBe(false);
+  });
+
+  it("put aside only the input that alone is too large", () => {
+    const failures = new FailureCount();
+    failures.failed(input(5), 3, true);
+    expect(failures.single).toBe(true);
+    expect(failures.quarantine(input(5))).toBeNull();
+    failures.failed(input(6), 1, true);
+    expect(failures.quarantine(input(5))).toBeNull();
+    expect(failures.quarantine(input(6))).toBe("too_large");
+    failures.succeeded(1);
+    expect(failures.quarantine(input(6))).toBeNull();
+  });
+
+  it("do not count for an idle record", () => {
+    const failures = new FailureCount();
+    failures.failed(undefined, 0, false);
+    failures.failed(undefined, 0, false);
+    expect(failures.single).toBe(false);
+  });
+});

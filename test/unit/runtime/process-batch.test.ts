@@ -1,0 +1,255 @@
+import { describe, expect, it } from "vitest";
+import { chainHash } from "../../../services/core/hash.ts";
+import type { GateInput } from "../../../services/core/inputs.ts";
+import { coreFold } from "../../../services/runtime/core-engine.ts";
+import { FatalError } from "../../../services/runtime/errors.ts";
+import { GENESIS_HASH } from "../../../services/runtime/journal.ts";
+import { PartitionState } from "../../../services/runtime/partition-state.ts";
+import { partitionOf } from "../../../services/runtime/partitioner.ts";
+import type { Codec, RecordHeader } from "../../../services/runtime/ports.ts";
+import {
+  BatchBuilder,
+  type BatchContext,
+  type FetchedInput,
+} from "../../../services/runtime/process-batch.ts";
+import type { InputTopic } from "../../../services/runtime/topics.ts";
+import { createTestLogger, RuntimeKit, silentMetrics } from "../../support/runtime-kit.ts";
+import { createEngines, HOLD_MS } from "../../support/simulation/engines.ts";
+import { encodeJson, jsonCodec, UNWRITABLE } from "../../support/simulation/json-codec.ts";
+
+const kit = new RuntimeKit();
+const [engine] = createEngines();
+const LIMITS = { inputsMax: 100, bytesMax: 1_000_000 };
+const KEY = "t/c";
+
+function contextWith(given: Partial<BatchContext> = {}): BatchContext {
+  return {
+    partition: 0,
+    partitions: 1,
+    hashEvery: 1_000,
+    quarantine: true,
+    monotoneTime: true,
+    engine,
+    codec: jsonCodec,
+    logger: createTestLogger([]),
+    metrics: silentMetrics,
+    ...given,
+  };
+}
+
+function fetched(
+  input: GateInput | string | null,
+  given: {
+    readonly offset?: number;
+    readonly atMs?: number;
+    readonly topic?: InputTopic;
+    readonly key?: string | null;
+    readonly headers?: readonly RecordHeader[];
+  } = {},
+): FetchedInput {
+  const { offset = 0, atMs = 1_000, topic = "proposals", key = KEY, headers = [] } = given;
+  const bytes = typeof input === "string" ? Buffer.from(input) : encodeJson(input);
+  return {
+    topic,
+    record: {
+      offset,
+      appendTimeMs: atMs,
+      key: key === null ? null : Buffer.from(key),
+      value: input === null ? null : bytes,
+      headers,
+    },
+  };
+}
+
+function batchOf(inputs: readonly FetchedInput[], given?: Partial<BatchContext>) {
+  const state = new PartitionState(coreFold);
+  const builder = new BatchBuilder(contextWith(given), state);
+  for (const input of inputs) builder.add(input);
+  const batch = builder.build();
+  return { state, builder, batch, journal: batch.journal.map(({ record }) => record) };
+}
+
+describe("a batch", () => {
+  it("gives one journal record for each input, chained, with where to read on", () => {
+    const { batch, journal, state } = batchOf([
+      fetched(kit.proposal(), { offset: 4, atMs: 1_000 }),
+      fetched(kit.proposal(), { offset: 5, atMs: 900 }),
+    ]);
+    expect(batch.inputs).toBe(2);
+    expect(journal.map(({ seq }) => seq)).toEqual([1, 2]);
+    expect(journal[0]?.prevHash).toBe(GENESIS_HASH);
+    const first = batch.records[batch.journal[0]?.index ?? -1]?.value ?? new Uint8Array();
+    expect(journal[1]?.prevHash).toBe(chainHash(GENESIS_HASH, first));
+    expect(journal[1]?.next).toEqual({ proposals: 6, results: 0, verdicts: 0 });
+    expect(journal.map(({ clocks }) => clocks.proposals)).toEqual([1_000, 1_000]);
+    expect(journal.map(({ previousAtMs }) => previousAtMs)).toEqual([0, 1_000]);
+    expect(journal[0]?.policyRevision).toBe("sha256:first");
+    expect(state.progress.seq).toBe(0);
+    expect(state.size).toBe(0);
+  });
+
+  it("writes a decision to the topic of its outcome, under the conversation's key", () => {
+    const { batch } = batchOf([
+      fetched(kit.proposal({ tool: "write_order" })),
+      fetched(kit.proposal({ tool: "forbidden" })),
+      fetched(kit.proposal({ tool: "delete_order" })),
+    ]);
+    const outputs = batch.records.filter(({ topic }) => topic !== "decisions");
+    expect(outputs.map(({ topic }) => topic)).toEqual(["allowed", "refused", "held"]);
+    expect(outputs.map(({ key }) => key)).toEqual([KEY, KEY, KEY]);
+  });
+
+  it("passes on trace headers and no others", () => {
+    const headers = [
+      { name: "traceparent", value: "00-1" },
+      { name: "cookie", value: "secret" },
+      { name: "tracestate", value: "a=b" },
+    ];
+    const { batch } = batchOf([fetched(kit.proposal(), { headers })]);
+    const allowed = batch.records.find(({ topic }) => topic === "allowed");
+    expect(allowed?.headers).toEqual([headers[0], headers[2]]);
+  });
+
+  it("says of a redelivery what was said, and writes nothing else", () => {
+    const proposal = kit.proposal();
+    const { batch, journal } = batchOf([fetched(proposal), fetched(proposal, { offset: 1 })]);
+    expect(journal[1]?.events).toEqual([
+      expect.objectContaining({ type: "repeated", decision: journal[0]?.events[0] }),
+    ]);
+    expect(batch.records.map(({ topic }) => topic)).toEqual(["decisions", "allowed", "decisions"]);
+  });
+
+  it("is full at its inputs, at its bytes, and at a hash record", () => {
+    expect(batchOf([fetched(kit.proposal())]).builder.isFull(LIMITS)).toBe(false);
+    expect(batchOf([fetched(kit.proposal())]).builder.isFull({ ...LIMITS, inputsMax: 1 })).toBe(
+      true,
+    );
+    expect(batchOf([fetched(kit.proposal())]).builder.isFull({ ...LIMITS, bytesMax: 10 })).toBe(
+      true,
+    );
+    expect(batchOf([]).builder.isFull({ ...LIMITS, bytesMax: 0 })).toBe(false);
+    const hashed = batchOf([fetched(kit.proposal()), fetched(kit.proposal())], { hashEvery: 2 });
+    expect(hashed.builder.isFull(LIMITS)).toBe(true);
+    expect(hashed.journal.map(({ stateHash }) => stateHash)).toEqual([
+      null,
+      expect.stringMatching(/^[0-9a-f]{24}$/),
+    ]);
+  });
+
+  it("has an idle record where there is no input", () => {
+    const builder = new BatchBuilder(contextWith(), new PartitionState(coreFold));
+    builder.addIdle();
+    const { journal, inputs, records } = builder.build();
+    expect(journal[0]?.record).toMatchObject({ seq: 1, input: { type: "idle" }, events: [] });
+    expect([inputs, records.length]).toEqual([0, 1]);
+  });
+});
+
+describe("an input that cannot be decided", () => {
+  it.each<readonly [string, FetchedInput, string]>([
+    ["of broken bytes", fetched("{"), "undecodable"],
+    ["without a value", fetched(null), "undecodable"],
+    ["that is a result under another key", fetched(result(), { key: "t/x" }), "misrouted"],
+    ["that is a result without a key", fetched(result(), { key: null }), "misrouted"],
+    ["that cannot be journaled", fetched(kit.proposal({ tool: UNWRITABLE })), "internal_error"],
+  ])("%s goes to the dead letters, and the partition goes on", (_what, input, code) => {
+    const { batch, journal } = batchOf([input, fetched(kit.proposal(), { offset: 1 })]);
+    expect(journal[0]).toMatchObject({ input: { type: "quarantined", code }, events: [] });
+    expect(journal[1]?.events).toHaveLength(1);
+    expect(batch.records.map(({ topic }) => topic)).toEqual([
+      "decisions",
+      "deadLetters",
+      "decisions",
+      "allowed",
+    ]);
+  });
+
+  it("leaves no trace of itself in the state", () => {
+    const proposal = kit.proposal({ tool: UNWRITABLE, callId: "same" });
+    const { journal } = batchOf([
+      fetched(proposal),
+      fetched({ ...proposal, tool: "write_order" }, { offset: 1 }),
+    ]);
+    expect(journal[1]?.events[0]).toMatchObject({ type: "allowed", fresh: true });
+  });
+
+  it("as too large has no value in its dead letter", () => {
+    const builder = new BatchBuilder(contextWith(), new PartitionState(coreFold));
+    builder.quarantine(fetched(kit.proposal()), "too_large", "why");
+    const letter = builder.build().records.find(({ topic }) => topic === "deadLetters");
+    expect(JSON.parse(String(letter?.value))).toMatchObject({ code: "too_large", value: null });
+  });
+
+  it("for want of a secret is not put aside: the gate stops", () => {
+    const codec: Codec = {
+      ...jsonCodec,
+      encodeDecision: () => {
+        throw new FatalError("secret_missing", "no secret");
+      },
+    };
+    expect(() => batchOf([fetched(kit.proposal())], { codec })).toThrow("no secret");
+  });
+});
+
+describe("a misrouted proposal", () => {
+  it.each<readonly [string, string | null, string, number]>([
+    ["under a key that is not its own", "t/other", "c", 1],
+    ["without a key", null, "c", 1],
+    ["in a partition that is not its key's", `t/${elsewhere()}`, elsewhere(), 2],
+  ])("%s is refused", (_what, key, conversationId, partitions) => {
+    const { journal } = batchOf([fetched(kit.proposal({ conversationId }), { key })], {
+      partitions,
+    });
+    expect(journal[0]?.events[0]).toMatchObject({
+      type: "refused",
+      refusal: { reason: "misrouted" },
+    });
+  });
+});
+
+describe("a tick", () => {
+  it("lets fall due what its own time has passed, earliest first, in one record", () => {
+    const held = (conversationId: string, atMs: number, offset: number) =>
+      fetched(kit.proposal({ conversationId, tool: "delete_order" }), {
+        key: `t/${conversationId}`,
+        atMs,
+        offset,
+      });
+    const tick = (atMs: number, offset: number) =>
+      fetched({ type: "tick" }, { topic: "verdicts", atMs, key: null, offset });
+    const { journal } = batchOf([
+      held("b", 2_000, 0),
+      held("a", 2_000, 1),
+      held("z", 1_000, 2),
+      held("late", 9_000, 3),
+      tick(1_000 + HOLD_MS - 1, 0),
+      tick(2_000 + HOLD_MS, 1),
+    ]);
+    expect(journal[4]?.events).toEqual([]);
+    const conversations = journal[5]?.events.map(({ conversationId }) => conversationId);
+    // The clock of proposals had not fallen for `z`: its time is that of the one before it.
+    expect(conversations).toEqual(["a", "b", "z"]);
+    expect(journal[5]?.events.map(({ type }) => type)).toEqual(["refused", "refused", "refused"]);
+  });
+});
+
+function elsewhere(): string {
+  for (let i = 0; ; i += 1) if (partitionOf(`t/c${i}`, 2) === 1) return `c${i}`;
+}
+
+function result(): GateInput {
+  return {
+    type: "result",
+    tenantId: "t",
+    conversationId: "c",
+    callId: "x",
+    decisionId: "d",
+    status: "succeeded",
+    output: null,
+    outputDigest: null,
+    outputBytes: null,
+    error: null,
+    durationMs: null,
+    cost: null,
+  };
+}

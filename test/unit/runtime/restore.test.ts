@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Ownership } from "../../../services/runtime/ports.ts";
+import type { StreamTask } from "../../../services/runtime/task.ts";
+import { DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
+
+let kit: RuntimeKit;
+
+beforeEach(() => {
+  kit = new RuntimeKit();
+});
+
+afterEach(() => kit.close());
+
+async function decided(count: number, apartMs = 0): Promise<void> {
+  const task = kit.start({ checkpoints: null });
+  for (let i = 0; i < count; i += 1) {
+    kit.clock.advance(apartMs);
+    await kit.propose();
+    await until(async () => (await kit.values("allowed")).length === i + 1);
+  }
+  await task.close();
+}
+
+async function failureOf(task: StreamTask): Promise<string> {
+  await until(() => task.status.state === "closed");
+  return `${task.status.error?.code}: ${task.status.error?.message}`;
+}
+
+describe("a journal whose start has moved", () => {
+  it("is taken where everything that is gone is too old to matter", async () => {
+    await decided(3, 9 * DAY_MS);
+    await kit.log.applyRetention({ keepMs: 8 * DAY_MS });
+    const start = await kit.log.startOffset("decisions", 0);
+    const end = await kit.log.endOffset("decisions", 0);
+    expect(start).toBeGreaterThan(0);
+    kit.clock.advance(9 * DAY_MS);
+    kit.start({ checkpoints: null });
+    await kit.propose();
+    await until(async () => (await kit.log.endOffset("decisions", 0)) > end);
+    const seqs = (await kit.journal()).map(({ seq }) => seq);
+    expect(seqs).toEqual(seqs.map((_, index) => start + 1 + index));
+  });
+
+  it("is refused where younger records are gone", async () => {
+    await decided(3, 1_000);
+    deleteBefore(2);
+    const task = kit.start({ checkpoints: null });
+    expect(await failureOf(task)).toMatch(/^journal_out_of_reach: .*raise the journal's retention/);
+  });
+
+  it("is refused where nothing of it is left", async () => {
+    await decided(2, 1_000);
+    deleteBefore(2);
+    expect(await failureOf(kit.start({ checkpoints: null }))).toMatch(/^journal_out_of_reach/);
+  });
+
+  it("does not matter to a checkpoint that lies behind it", async () => {
+    const first = kit.start();
+    await kit.propose();
+    await kit.propose();
+    await kit.journaled(2);
+    await first.close();
+    deleteBefore(1);
+    kit.start();
+    await kit.propose();
+    await until(async () => (await kit.log.endOffset("decisions", 0)) === 3);
+  });
+});
+
+describe("inputs that were deleted before they were decided", () => {
+  it("stop the partition", async () => {
+    await decided(1);
+    await kit.propose();
+    await kit.propose();
+    kit.log.topics.deleteBefore("proposals", 0, 2);
+    expect(await failureOf(kit.start({ checkpoints: null }))).toMatch(/^input_out_of_reach/);
+  });
+});
+
+describe("recorded offsets ahead of the journal", () => {
+  it("stop the partition after a while, with what to do", async () => {
+    const ownership: Ownership = {
+      takeOver: async (partition) => ({
+        ...(await kit.log.takeOver(partition)),
+        recordedOffsets: async () => {
+          kit.clock.advance(10_000);
+          return { proposals: 5, results: 0, verdicts: 0 };
+        },
+      }),
+    };
+    const task = kit.start({ ownership });
+    expect(await failureOf(task)).toMatch(/^offsets_ahead: .*proposals\[0\] is 5.*reset the group/);
+    expect(await kit.journal()).toEqual([]);
+  });
+});
+
+describe("a journal that does not fit together", () => {
+  it("is not decided upon", async () => {
+    await decided(3);
+    const read = kit.log.read.bind(kit.log);
+    kit.log.read = async (topic, partition, from, limits) => {
+      const result = await read(topic, partition, from, limits);
+      if (topic !== "decisions") return result;
+      return { ...result, records: result.records.filter(({ offset }) => offset !== 1) };
+    };
+    const task = kit.start({ checkpoints: null });
+    expect(await failureOf(task)).toMatch(/^journal_broken: .*journal record 3 follows 1/);
+  });
+});
+
+describe("a checkpoint store that does not answer", () => {
+  it("costs nothing but time", async () => {
+    const checkpoints = {
+      load: () => Promise.reject(new Error("gone")),
+      save: () => Promise.reject(new Error("gone")),
+    };
+    kit.start({ checkpoints, options: { checkpointEvery: 1 } });
+    for (let i = 0; i < 3; i += 1) await kit.propose();
+    await kit.journaled(3);
+    await until(() => kit.lines.some(({ message }) => message.includes("was not written")));
+  });
+});
+
+/** Moves the journal's start as nobody may. */
+function deleteBefore(offset: number): void {
+  kit.log.topics.deleteBefore("decisions", 0, offset);
+}

@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { coreFold } from "../../../services/runtime/core-engine.ts";
+import type { JournalRecord } from "../../../services/runtime/journal.ts";
+import type { Log, LogRecord } from "../../../services/runtime/ports.ts";
+import { type VerifyReport, verifyJournal } from "../../../services/runtime/verify.ts";
+import { DAY_MS, RuntimeKit } from "../../support/runtime-kit.ts";
+import { decodeJson, encodeJson, jsonCodec } from "../../support/simulation/json-codec.ts";
+
+let kit: RuntimeKit;
+
+beforeEach(async () => {
+  kit = new RuntimeKit();
+  const task = kit.start({ checkpoints: null, options: { hashEvery: 3 } });
+  for (let i = 0; i < 9; i += 1) await kit.propose({ tool: i % 2 === 0 ? "read_order" : "charge" });
+  await kit.journaled(9);
+  await task.close();
+});
+
+afterEach(() => kit.close());
+
+function verify(change: (records: LogRecord[]) => readonly LogRecord[]): Promise<VerifyReport> {
+  const log: Log = {
+    partitions: 1,
+    clusterId: "c",
+    topicId: (topic) => topic,
+    append: (records) => kit.log.append(records),
+    read: async (topic, partition, from, limits) => {
+      const result = await kit.log.read(topic, partition, from, limits);
+      return { ...result, records: change([...result.records]) };
+    },
+    endOffset: (topic, partition) => kit.log.endOffset(topic, partition),
+    startOffset: (topic, partition) => kit.log.startOffset(topic, partition),
+    waitForNew: async () => undefined,
+    close: async () => undefined,
+  };
+  const context = { log, codec: jsonCodec, fold: coreFold, journalSpanMs: 8 * DAY_MS };
+  return verifyJournal(context, 0);
+}
+
+function edited(
+  records: LogRecord[],
+  at: number,
+  edit: (record: JournalRecord) => unknown,
+): LogRecord[] {
+  return records.map((record, index) =>
+    index === at ? { ...record, value: encodeJson(edit(decodeJson(record.value))) } : record,
+  );
+}
+
+describe("verifying a journal", () => {
+  it("finds nothing in a right one, and says what it looked at", async () => {
+    expect(await verify((records) => records)).toMatchObject({
+      records: 9,
+      firstSeq: 1,
+      lastSeq: 9,
+      stateHashesCompared: 3,
+      chainHead: expect.stringMatching(/^[0-9a-f]{64}$/),
+      problems: [],
+    });
+  });
+
+  it.each<readonly [string, (records: LogRecord[]) => readonly LogRecord[], RegExp]>([
+    ["a missing record", (r) => r.filter((_, i) => i !== 4), /seq 6 follows 4/],
+    [
+      "a doubled record",
+      (r) => r.flatMap((one, i) => (i === 4 ? [one, one] : [one])),
+      /seq 5 follows 5/,
+    ],
+    [
+      "swapped records",
+      (r) => [r[1], r[0], ...r.slice(2)].flatMap((one) => one ?? []),
+      /seq 2 follows 0/,
+    ],
+    ["an edited record", (r) => edited(r, 4, (j) => ({ ...j, policyRevision: "x" })), /not linked/],
+    [
+      "an edited state hash",
+      (r) => edited(r, 5, (j) => ({ ...j, stateHash: "0".repeat(24) })),
+      /do not give the state/,
+    ],
+    [
+      "a record that goes on elsewhere",
+      (r) => edited(r, 4, (j) => ({ ...j, next: { ...j.next, results: 3 } })),
+      /goes on at results 3 instead of 0/,
+    ],
+    [
+      "a second decision of one proposal",
+      (r) =>
+        edited(r, 8, (j) => ({
+          ...j,
+          events: decodeJson<JournalRecord>(r[1]?.value ?? null).events,
+        })),
+      /is made a second time/,
+    ],
+  ])("finds %s", async (_what, change, problem) => {
+    const { problems } = await verify(change);
+    expect(problems.map((one) => one.problem).join("\n")).toMatch(problem);
+  });
+
+  it("takes a journal whose start has moved as it stands", async () => {
+    kit.log.topics.deleteBefore("decisions", 0, 4);
+    expect(await verify((records) => records)).toMatchObject({
+      firstSeq: 5,
+      records: 5,
+      problems: [],
+    });
+  });
+
+  it("cannot see a missing end by itself: the head tells", async () => {
+    const { chainHead } = await verify((records) => records);
+    const cut = await verify((records) => records.slice(0, -2));
+    expect(cut.problems).toEqual([]);
+    expect(cut.chainHead).not.toBe(chainHead);
+  });
+});
