@@ -11,7 +11,6 @@ const HOMES = {
   "cli-table3": "services/cli",
   commander: "services/cli",
   lmdb: "services/adapters/lmdb",
-  pino: "services/adapters/log",
   re2js: "services/adapters/patterns",
   yaml: "services/adapters/policy",
   zod: "services/adapters/policy",

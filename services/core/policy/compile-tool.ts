@@ -1,6 +1,6 @@
 /** One tool of a policy, with every default applied. */
 import { canonicalText } from "../canonical/canonical-text.ts";
-import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
 import { sha256Hex } from "../hash.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
@@ -180,10 +180,4 @@ function failureTest(
 function ruleDigest(entry: ToolDocument, tier: CompiledTier): string {
   const rule = { schema: entry.input_schema ?? null, tier } as unknown as JsonValue;
   return sha256Hex("callgate.rule.v1", canonicalText(rule));
-}
-
-export function asObject(value: JsonValue): JsonObject | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : null;
 }

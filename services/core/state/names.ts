@@ -1,7 +1,7 @@
 /** Call names: what a proposal is recognized by when it is delivered again. */
 
 import type { DecisionEvent } from "../events.ts";
-import { type Ledger, ledgerGet } from "../persistent/ledger.ts";
+import { ledgerGet } from "../persistent/ledger.ts";
 import type { ConversationState, NamedDecision } from "./state.ts";
 
 /** (turn, step, callId) within a conversation; null counts as a value. */

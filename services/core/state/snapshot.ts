@@ -10,7 +10,8 @@ import type { ConversationState } from "./state.ts";
 
 /**
  * JSON text. A change of what it holds raises the version of checkpoints, in the runtime, so that an
- * older one is not read. Entries past their end at the time of the latest proposal are left out. */
+ * older one is not read. Entries past their end at the time of the latest proposal are left out.
+ */
 export function snapshotState(state: ConversationState): string {
   const at = state.lastAtMs;
   return JSON.stringify({

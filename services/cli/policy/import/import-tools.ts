@@ -31,8 +31,6 @@ const FORMATS = { tools: readTools, mcp: readMcp, openai: readOpenai, anthropic:
 
 export type ImportFormat = keyof typeof FORMATS;
 
-export const IMPORT_FORMATS = Object.keys(FORMATS) as readonly ImportFormat[];
-
 const SCHEMA_PATH = "./node_modules/callgate/schemas/policy.draft-07.schema.json";
 
 /**
