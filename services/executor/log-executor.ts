@@ -75,7 +75,7 @@ export class LogExecutor {
   }
 
   async #follow(fromOffset: number): Promise<void> {
-    const { log, clock, partition } = this.#parts;
+    const { log, partition } = this.#parts;
     const { signal } = this.#abort;
     let offset = fromOffset;
     while (!signal.aborted) {
@@ -89,14 +89,19 @@ export class LogExecutor {
         if (records.length > 0) continue;
         await log.waitForNew([{ topic: "allowed", partition, offset }], WAIT_MS, signal);
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        this.#parts.logger.error("allowed calls could not be read", { partition, message });
-        const disposition = classify(error);
-        if (disposition === "quarantine") continue;
-        if (disposition !== "retry") return;
-        await clock.sleep(BACKOFF_MS, signal);
+        if (!(await this.#recovered(error))) return;
       }
     }
+  }
+
+  /** Whether to read on: after a while, where the log may come back; past a record that is none. */
+  async #recovered(error: unknown): Promise<boolean> {
+    const { clock, logger, partition } = this.#parts;
+    const message = error instanceof Error ? error.message : String(error);
+    logger.error("allowed calls could not be read", { partition, message });
+    const disposition = classify(error);
+    if (disposition === "retry") await clock.sleep(BACKOFF_MS, this.#abort.signal);
+    return disposition === "retry" || disposition === "quarantine";
   }
 
   async #take(value: Uint8Array | null): Promise<void> {
