@@ -70,9 +70,18 @@ async function callsOf(
   if (call === undefined) return before;
   const text = call === "-" ? await allOf(terminal) : call;
   const name = call === "-" ? "stdin" : "--call";
-  const parsed = parseRecordedCall(parseJson(text, name));
+  const parsed = parseRecordedCall(asRecorded(parseJson(text, name), name));
   if (!parsed.ok) throw usageError(`${name}: ${parsed.problem}; e.g. {"tool": "…", "args": {…}}`);
   return [...before, parsed.call];
+}
+
+/** A call as the library takes it, `arguments` and all, is one that could have been recorded. */
+function asRecorded(call: unknown, name: string): unknown {
+  if (typeof call !== "object" || call === null || !("arguments" in call) || "args" in call) {
+    return call;
+  }
+  const { arguments: given, ...others } = call;
+  return { ...others, args: typeof given === "string" ? parseJson(given, name) : given };
 }
 
 async function firstOf(path: string): Promise<RecordedConversation> {

@@ -150,8 +150,10 @@ describe("policy", () => {
     expect(found.stdout).toMatch(/loose\.yaml:1:12: warning /);
   });
 
-  test("explain shows the check that decides", async () => {
-    const call = '{"tool":"delete_customer","args":{"customer":"c-1"}}';
+  test.each([
+    '{"tool":"delete_customer","args":{"customer":"c-1"}}',
+    '{"tool":"delete_customer","arguments":"{\\"customer\\":\\"c-1\\"}"}',
+  ])("explain of %s shows the check that decides", async (call) => {
     const { code, stdout } = await run(["policy", "explain", "-p", POLICY, "--call", call]);
     expect(code).toBe(0);
     expect(stdout).toContain("delete_customer, a write: held (approval_required)");
