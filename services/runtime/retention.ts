@@ -5,7 +5,13 @@
  * R2 the journal keeps its last record whatever its age, and at least one record that is older than
  *    the time to keep: whoever reads from the log's start can see that nothing younger is gone.
  */
-import { INPUT_TOPICS, JOURNAL_TOPIC, type PerInput, type Topic } from "./topics.ts";
+import {
+  INPUT_TOPICS,
+  type InputTopic,
+  JOURNAL_TOPIC,
+  type PerInput,
+  type Topic,
+} from "./topics.ts";
 
 /** Records that were appended together: the unit in which a log deletes. Oldest first. */
 export type LogSpan = {
@@ -38,40 +44,40 @@ export function idleRecordAfterMs(keepMs: number): number {
   return Math.floor(keepMs / 4);
 }
 
-/** The offset that the start of a topic-partition may move to; the present start if nothing may go. */
-export function trimTo(
-  topic: Topic,
-  spans: readonly LogSpan[],
-  policy: RetentionPolicy,
-  nowMs: number,
-  consumed: PerInput,
-): number {
-  const first = spans[0];
-  if (first === undefined) return 0;
+/** A topic-partition as retention sees it. */
+export type Kept = {
+  readonly topic: Topic;
+  /** Oldest first; read only as far as something may go. */
+  readonly spans: Iterable<LogSpan>;
+  /** Bytes of all spans. */
+  readonly bytes: number;
+  /** Offsets to read next: everything before them has its journal record. */
+  readonly consumed: PerInput;
+};
+
+/** The offset that the start of a topic-partition may move to; null: nothing may go. */
+export function trimTo(kept: Kept, policy: RetentionPolicy, nowMs: number): number | null {
+  const { topic } = kept;
   const cutMs = nowMs - policy.keepMs;
-  const isInput = (INPUT_TOPICS as readonly string[]).includes(topic);
-  const limitOffset = isInput ? consumed[topic as keyof PerInput] : Number.MAX_SAFE_INTEGER;
-  let excessBytes = excess(spans, policy);
-  let start = first.baseOffset;
-  for (const [index, span] of spans.entries()) {
-    if (span.nextOffset > limitOffset) break;
-    const after = spans[index + 1];
-    const tooOld = topic === JOURNAL_TOPIC ? isOld(after, cutMs) : span.appendTimeMs <= cutMs;
-    const tooMuch = topic !== JOURNAL_TOPIC && excessBytes > 0;
-    if (!tooOld && !tooMuch) break;
-    start = span.nextOffset;
-    excessBytes -= span.bytes;
+  const isJournal = topic === JOURNAL_TOPIC;
+  const limitOffset = isInputTopic(topic) ? kept.consumed[topic] : Number.MAX_SAFE_INTEGER;
+  let excessBytes = policy.bytesMax === undefined ? 0 : kept.bytes - policy.bytesMax;
+  let start: number | null = null;
+  let before: LogSpan | undefined;
+  for (const span of kept.spans) {
+    // A journal's record goes only once the one after it is old as well.
+    const candidate = isJournal ? before : span;
+    before = span;
+    if (candidate === undefined) continue;
+    const tooOld = span.appendTimeMs <= cutMs;
+    const tooMuch = !isJournal && excessBytes > 0;
+    if (candidate.nextOffset > limitOffset || !(tooOld || tooMuch)) break;
+    start = candidate.nextOffset;
+    excessBytes -= candidate.bytes;
   }
   return start;
 }
 
-function isOld(span: LogSpan | undefined, cutMs: number): boolean {
-  return span !== undefined && span.appendTimeMs <= cutMs;
-}
-
-function excess(spans: readonly LogSpan[], policy: RetentionPolicy): number {
-  if (policy.bytesMax === undefined) return 0;
-  let total = 0;
-  for (const span of spans) total += span.bytes;
-  return total - policy.bytesMax;
+function isInputTopic(topic: Topic): topic is InputTopic {
+  return (INPUT_TOPICS as readonly string[]).includes(topic);
 }

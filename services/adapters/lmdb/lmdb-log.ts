@@ -158,9 +158,10 @@ export class LmdbLog implements Log {
       for (let partition = 0; partition < this.partitions; partition += 1) {
         this.#environment.transact(() => {
           const consumed = this.#table.owner(partition)?.recorded ?? NO_POSITION;
+          const { bytes } = this.#table.bounds(topic, partition);
           const spans = this.#table.spans(topic, partition);
-          const start = trimTo(topic, spans, policy, this.#nowMs(), consumed);
-          this.#table.deleteBefore(topic, partition, start);
+          const start = trimTo({ topic, spans, bytes, consumed }, policy, this.#nowMs());
+          if (start !== null) this.#table.deleteBefore(topic, partition, start);
         });
       }
     }

@@ -17,13 +17,15 @@ type Bounds = {
   readonly startOffset: number;
   readonly endOffset: number;
   readonly lastAppendTimeMs: number;
+  /** Of all chunks that are there. */
+  readonly bytes: number;
 };
 
 /** What is known of the gate that owns a partition. */
 export type OwnerEntry = { readonly epoch: number; readonly recorded: PerInput };
 
-const EMPTY: Bounds = { startOffset: 0, endOffset: 0, lastAppendTimeMs: 0 };
-const BOUNDS_BYTES = 24;
+const EMPTY: Bounds = { startOffset: 0, endOffset: 0, lastAppendTimeMs: 0, bytes: 0 };
+const BOUNDS_BYTES = 32;
 
 /** Topic-partitions in the store's tables. Every call must run inside a transaction of the caller. */
 export class PartitionTable {
@@ -48,6 +50,7 @@ export class PartitionTable {
       startOffset: bytes.readDoubleLE(0),
       endOffset: bytes.readDoubleLE(8),
       lastAppendTimeMs: bytes.readDoubleLE(16),
+      bytes: bytes.readDoubleLE(24),
     };
   }
 
@@ -61,15 +64,18 @@ export class PartitionTable {
     const bounds = this.bounds(topic, partition);
     const appendTimeMs = Math.max(bounds.lastAppendTimeMs, nowMs);
     let offset = bounds.endOffset;
+    let { bytes } = bounds;
     for (const group of intoChunks(records)) {
       const chunk = encodeChunk(group, appendTimeMs);
       this.#tables.chunks.putSync(chunkKey(topic, partition, offset), chunk);
       offset += group.length;
+      bytes += chunk.length;
     }
     this.#putBounds(topic, partition, {
       startOffset: bounds.startOffset,
       endOffset: offset,
       lastAppendTimeMs: appendTimeMs,
+      bytes,
     });
     return { baseOffset: bounds.endOffset, appendTimeMs };
   }
@@ -112,28 +118,32 @@ export class PartitionTable {
     this.#tables.named.putSync(namedKey("owner", partition), Buffer.from(JSON.stringify(owner)));
   }
 
-  /** Oldest first, without reading the records. */
-  spans(topic: Topic, partition: number): readonly LogSpan[] {
-    const spans: LogSpan[] = [];
+  /** Oldest first, read as it is asked for. */
+  *spans(topic: Topic, partition: number): Generator<LogSpan> {
     const range = { start: chunkKey(topic, partition, 0), end: chunkKey(topic, partition + 1, 0) };
     for (const { key, value } of this.#tables.chunks.getRange(range)) {
       const { count, appendTimeMs } = peekChunk(value);
       const baseOffset = baseOffsetOf(key);
       const nextOffset = baseOffset + count;
-      spans.push({ baseOffset, nextOffset, appendTimeMs, bytes: value.length });
+      yield { baseOffset, nextOffset, appendTimeMs, bytes: value.length };
     }
-    return spans;
   }
 
   /** `offset` must be the base of a chunk or the end of the log. */
   deleteBefore(topic: Topic, partition: number, offset: number): void {
     const bounds = this.bounds(topic, partition);
     if (offset <= bounds.startOffset) return;
+    const gone: LogSpan[] = [];
     for (const span of this.spans(topic, partition)) {
       if (span.nextOffset > offset) break;
-      this.#tables.chunks.removeSync(chunkKey(topic, partition, span.baseOffset));
+      gone.push(span);
     }
-    this.#putBounds(topic, partition, { ...bounds, startOffset: offset });
+    let { bytes } = bounds;
+    for (const span of gone) {
+      this.#tables.chunks.removeSync(chunkKey(topic, partition, span.baseOffset));
+      bytes -= span.bytes;
+    }
+    this.#putBounds(topic, partition, { ...bounds, startOffset: offset, bytes });
   }
 
   #baseOf(topic: Topic, partition: number, offset: number): number {
@@ -154,6 +164,7 @@ export class PartitionTable {
     bytes.writeDoubleLE(bounds.startOffset, 0);
     bytes.writeDoubleLE(bounds.endOffset, 8);
     bytes.writeDoubleLE(bounds.lastAppendTimeMs, 16);
+    bytes.writeDoubleLE(bounds.bytes, 24);
     this.#tables.partitions.putSync(partitionKey(topic, partition), bytes);
   }
 }

@@ -107,8 +107,10 @@ export class MemoryTopics {
       for (let partition = 0; partition < this.partitions; partition += 1) {
         const consumed = this.recordedOffsets(partition);
         const at = this.#at(topic, partition);
-        const start = trimTo(topic, at.records.map(asSpan), policy, nowMs, consumed);
-        this.deleteBefore(topic, partition, start);
+        const spans = at.records.map(asSpan);
+        const bytes = spans.reduce((total, span) => total + span.bytes, 0);
+        const start = trimTo({ topic, spans, bytes, consumed }, policy, nowMs);
+        if (start !== null) this.deleteBefore(topic, partition, start);
       }
     }
   }

@@ -3,8 +3,10 @@ import {
   idleRecordAfterMs,
   journalKeepMsMin,
   type LogSpan,
+  type RetentionPolicy,
   trimTo,
 } from "../../../services/runtime/retention.ts";
+import type { PerInput, Topic } from "../../../services/runtime/topics.ts";
 
 /** Spans of one record each, appended at these times. */
 function spans(...times: readonly number[]): readonly LogSpan[] {
@@ -18,35 +20,46 @@ function spans(...times: readonly number[]): readonly LogSpan[] {
 
 const ALL = { proposals: 99, results: 99, verdicts: 99 };
 
+/** Where the start of a topic may move to that holds these spans, all of them consumed. */
+function trimmed(
+  topic: Topic,
+  list: readonly LogSpan[],
+  policy: RetentionPolicy,
+  nowMs: number,
+  consumed: PerInput = ALL,
+): number | null {
+  return trimTo({ topic, spans: list, bytes: list.length * 100, consumed }, policy, nowMs);
+}
+
 describe("what a log may delete", () => {
   it("is nothing of an empty one", () => {
-    expect(trimTo("allowed", [], { keepMs: 1 }, 100, ALL)).toBe(0);
+    expect(trimmed("allowed", [], { keepMs: 1 }, 100)).toBeNull();
   });
 
   it("is what is older than the time to keep", () => {
-    expect(trimTo("allowed", spans(10, 20, 30), { keepMs: 50 }, 70, ALL)).toBe(2);
-    expect(trimTo("allowed", spans(10, 20, 30), { keepMs: 500 }, 70, ALL)).toBe(0);
-    expect(trimTo("allowed", spans(10, 20, 30), { keepMs: 1 }, 700, ALL)).toBe(3);
+    expect(trimmed("allowed", spans(10, 20, 30), { keepMs: 50 }, 70)).toBe(2);
+    expect(trimmed("allowed", spans(10, 20, 30), { keepMs: 500 }, 70)).toBeNull();
+    expect(trimmed("allowed", spans(10, 20, 30), { keepMs: 1 }, 700)).toBe(3);
   });
 
   it("is the oldest of what is too much", () => {
     const policy = { keepMs: 1_000, bytesMax: 150 };
-    expect(trimTo("refused", spans(10, 20, 30), policy, 40, ALL)).toBe(2);
-    expect(trimTo("refused", spans(10), policy, 40, ALL)).toBe(0);
+    expect(trimmed("refused", spans(10, 20, 30), policy, 40)).toBe(2);
+    expect(trimmed("refused", spans(10), policy, 40)).toBeNull();
   });
 
   it("is never an input that has no journal record yet, however old or much", () => {
     const consumed = { ...ALL, proposals: 1 };
     const policy = { keepMs: 1, bytesMax: 0 };
-    expect(trimTo("proposals", spans(10, 20, 30), policy, 9_999, consumed)).toBe(1);
-    expect(trimTo("results", spans(10, 20, 30), policy, 9_999, consumed)).toBe(3);
+    expect(trimmed("proposals", spans(10, 20, 30), policy, 9_999, consumed)).toBe(1);
+    expect(trimmed("results", spans(10, 20, 30), policy, 9_999, consumed)).toBe(3);
   });
 
   it("leaves the journal its last record, and one older than the time to keep", () => {
     const policy = { keepMs: 50, bytesMax: 0 };
-    expect(trimTo("decisions", spans(10, 20, 30, 90), policy, 75, ALL)).toBe(1);
-    expect(trimTo("decisions", spans(10, 20, 30, 90), policy, 9_999, ALL)).toBe(3);
-    expect(trimTo("decisions", spans(10), policy, 9_999, ALL)).toBe(0);
+    expect(trimmed("decisions", spans(10, 20, 30, 90), policy, 75)).toBe(1);
+    expect(trimmed("decisions", spans(10, 20, 30, 90), policy, 9_999)).toBe(3);
+    expect(trimmed("decisions", spans(10), policy, 9_999)).toBeNull();
   });
 });
 
