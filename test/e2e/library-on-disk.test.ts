@@ -168,3 +168,24 @@ test("a program that is done with its gate ends, also if it did not close it", a
   const status = child.exitCode ?? (await new Promise((resolve) => child.once("close", resolve)));
   expect([printed, status]).toEqual(["allowed", 0]);
 });
+
+test("the gate says what it does where its operator asks for it, and is quiet otherwise", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const code = `
+    import { openCallgate } from "./services/sdk/callgate.ts";
+    const options = { policy: {}, dataDir: ${JSON.stringify(dataDir)} };
+    const gate = await openCallgate(options).catch((error) => error.message);
+    if (typeof gate === "string") process.stderr.write(gate);
+    else await gate.close();`;
+  const said = async (level: string): Promise<string> => {
+    const args = ["--import", "tsx", "--input-type=module", "--eval", code];
+    const env = { ...process.env, CALLGATE_LOG: level };
+    const child = spawn(process.execPath, args, { cwd: REPOSITORY, env });
+    let printed = "";
+    for await (const chunk of child.stderr) printed += String(chunk);
+    return printed;
+  };
+  expect(await said("")).toBe("");
+  expect(await said("info")).toMatch(/^info: a partition was restored partition=0 /);
+  expect(await said("loud")).toContain("set it to one of debug, info, warn, error, silent");
+});
