@@ -4,10 +4,18 @@
  *
  * L1 `bytes` and `size` count what is stored, freed or not: `ledgerPurge` first, then compare.
  * L2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
- * L3 the head of the queue is a stored entry; replaced and deleted ones may wait behind it.
+ * L3 elements of the queue without an entry (replaced, deleted) may wait in it; whoever takes its
+ *    head skips them. Looking up whether the next head has one is left until it is asked for.
  */
 
-import { type DropQueue, EMPTY_QUEUE, queueHead, queuePop, queuePush } from "./drop-queue.ts";
+import {
+  type Dropping,
+  type DropQueue,
+  EMPTY_QUEUE,
+  queueHead,
+  queuePop,
+  queuePush,
+} from "./drop-queue.ts";
 import { emptyTrie, type Trie, trieDelete, trieEntries, trieGet, trieSet } from "./trie.ts";
 
 export interface LedgerEntry<V> {
@@ -60,7 +68,7 @@ export function ledgerPut<V>(
     bytes: ledger.bytes + bytes - (old === undefined ? 0 : old.bytes),
     nextOrder: order + 1,
   };
-  return next.queued > 2 * next.map.size + 16 ? rebuilt(next) : trimmed(next);
+  return next.queued > 2 * next.map.size + 16 ? rebuilt(next) : next;
 }
 
 /** Replaces the value of a stored key; its place and its end stay. Absent keys stay absent. */
@@ -82,13 +90,14 @@ export function ledgerReplace<V>(
 export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
   const old = trieGet(ledger.map, key);
   if (old === undefined) return ledger;
-  return trimmed({
+  const { queue, queued } = headDropped(ledger, old.order);
+  return {
     map: trieDelete(ledger.map, key),
-    queue: ledger.queue,
-    queued: ledger.queued,
+    queue,
+    queued,
     bytes: ledger.bytes - old.bytes,
     nextOrder: ledger.nextOrder,
-  });
+  };
 }
 
 /** Frees everything whose end has come. */
@@ -96,26 +105,69 @@ export function ledgerPurge<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
   let current = ledger;
   for (;;) {
     const head = queueHead(current.queue);
+    // Whatever waits behind the head ends no earlier.
     if (head === undefined || head.dropAt > nowMs) return current;
-    current = ledgerDelete(current, head.key);
+    current = isStored(current, head) ? ledgerDelete(current, head.key) : headless(current);
   }
 }
 
 /** The key that goes first (L2), or undefined of an empty ledger. */
 export function ledgerFirst<V>(ledger: Ledger<V>): string | undefined {
-  return queueHead(ledger.queue)?.key;
+  let { queue } = ledger;
+  for (;;) {
+    const head = queueHead(queue);
+    if (head === undefined || isStored(ledger, head)) return head?.key;
+    queue = queuePop(queue);
+  }
 }
 
-/** Restores L3: replaced and deleted elements leave the head of the queue. */
-function trimmed<V>(ledger: Ledger<V>): Ledger<V> {
+/**
+ * The keys that must go for one more entry to fit, first ones first (L2): until fewer than `sizeMost`
+ * entries and `bytesMost` bytes are left. Those whose end has come count as gone and are not named.
+ */
+export function ledgerOverflow<V>(
+  ledger: Ledger<V>,
+  sizeMost: number,
+  bytesMost: number,
+  nowMs: number,
+): readonly string[] {
+  const keys: string[] = [];
+  let { queue, bytes } = ledger;
+  let { size } = ledger.map;
+  while (size >= sizeMost || bytes >= bytesMost) {
+    const head = queueHead(queue);
+    if (head === undefined) break;
+    const entry = trieGet(ledger.map, head.key);
+    if (entry?.order === head.order) {
+      if (entry.dropAt > nowMs) keys.push(head.key);
+      size -= 1;
+      bytes -= entry.bytes;
+    }
+    queue = queuePop(queue);
+  }
+  return keys;
+}
+
+function isStored<V>(ledger: Ledger<V>, { key, order }: Dropping): boolean {
+  return trieGet(ledger.map, key)?.order === order;
+}
+
+/** Without the first of a queue that has one. */
+function headless<V>(ledger: Ledger<V>): Ledger<V> {
+  return { ...ledger, queue: queuePop(ledger.queue), queued: ledger.queued - 1 };
+}
+
+/** The queue once the entry of this order is gone: what has no entry leaves its head. */
+function headDropped<V>(ledger: Ledger<V>, order: number): Pick<Ledger<V>, "queue" | "queued"> {
   let { queue, queued } = ledger;
   for (;;) {
     const head = queueHead(queue);
-    if (head === undefined || trieGet(ledger.map, head.key)?.order === head.order) break;
+    const isLast = head?.order === order;
+    if (head === undefined || !(isLast || !isStored(ledger, head))) return { queue, queued };
     queue = queuePop(queue);
     queued -= 1;
+    if (isLast) return { queue, queued };
   }
-  return queue === ledger.queue ? ledger : { ...ledger, queue, queued };
 }
 
 function rebuilt<V>(ledger: Ledger<V>): Ledger<V> {

@@ -45,8 +45,11 @@ function hashOf(key: string): number {
 }
 
 export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
-  let node = trie.root;
-  const hash = hashOf(key);
+  return trie.root === undefined ? undefined : find(trie.root, key, hashOf(key));
+}
+
+function find<V>(root: TrieNode<V>, key: string, hash: number): V | undefined {
+  let node: TrieNode<V> | undefined = root;
   let shift = 0;
   while (node !== undefined && node.slots !== undefined) {
     node = node.slots[(hash >>> shift) & MASK];
@@ -61,8 +64,9 @@ export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
 }
 
 export function trieSet<V>(trie: Trie<V>, key: string, value: V): Trie<V> {
-  const had = trieGet(trie, key) !== undefined;
-  const leaf: Leaf<V> = { slots: undefined, hash: hashOf(key), key, value, next: undefined };
+  const hash = hashOf(key);
+  const had = trie.root !== undefined && find(trie.root, key, hash) !== undefined;
+  const leaf: Leaf<V> = { slots: undefined, hash, key, value, next: undefined };
   return { root: insert(trie.root, leaf, 0), size: trie.size + (had ? 0 : 1) };
 }
 
@@ -87,9 +91,11 @@ function without<V>(leaf: Leaf<V> | undefined, key: string): Leaf<V> | undefined
 }
 
 export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
-  if (trieGet(trie, key) === undefined) return trie;
+  if (trie.root === undefined) return trie;
+  const hash = hashOf(key);
+  if (find(trie.root, key, hash) === undefined) return trie;
   if (trie.size === 1) return emptyTrie();
-  return { root: remove(trie.root, hashOf(key), key, 0), size: trie.size - 1 };
+  return { root: remove(trie.root, hash, key, 0), size: trie.size - 1 };
 }
 
 function remove<V>(
@@ -102,8 +108,9 @@ function remove<V>(
   if (node.slots === undefined) return without(node, key);
   const slots = node.slots.slice();
   const at = (hash >>> shift) & MASK;
-  slots[at] = remove(slots[at], hash, key, shift + BITS);
-  return slots.every((slot) => slot === undefined) ? undefined : { slots };
+  const rest = remove(slots[at], hash, key, shift + BITS);
+  slots[at] = rest;
+  return rest === undefined && slots.every((slot) => slot === undefined) ? undefined : { slots };
 }
 
 /** All entries, in no particular order (T1). */
