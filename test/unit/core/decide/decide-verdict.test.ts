@@ -1,26 +1,191 @@
 import { describe, expect, test } from "vitest";
-import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, ofType } from "../../../support/decider-spec.ts";
+import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
+import { given, HOUR, MINUTE, ofType } from "../../../support/decider-spec.ts";
 
-const ASK: PolicyDocument = { tool_schemas: { erase: { risk_level: "HIGH" }, write: {} } };
+const ASK: PolicyTier = {
+  name: "ask",
+  pattern: "ask*|make",
+  action: "hitl",
+  expires_ms: 10 * MINUTE,
+};
+const POLICY: PolicyDocument = {
+  authorization: { tiers: [ASK] },
+  tool_schemas: {
+    ask: {},
+    ask_why: {},
+    make: { effects: [{ resource: "thing/{id}", kind: "create" }] },
+    create: { effects: [{ resource: "thing/{id}", kind: "create" }] },
+    write: {},
+  },
+};
 
-describe("an approval under a newer policy that refuses the call before it is judged", () => {
-  const STRICTER: readonly (readonly [string, PolicyDocument])[] = [
-    ["unknown_tool", { tool_schemas: { write: {} } }],
-    [
-      "invalid_arguments",
-      { tool_schemas: { erase: { risk_level: "HIGH", input_schema: { required: ["why"] } } } },
-    ],
-    ["too_large", { ...ASK, limits: { arguments_bytes: 1_024 } }],
-  ];
+describe("an approval", () => {
+  test("lets the call run, from then on, under the same decision", () => {
+    const story = given(POLICY);
+    const hold = story.held("ask", { id: 1 });
+    const call = ofType(story.after(5 * MINUTE).approved(hold, { reason: "fine" }), "allowed");
+    expect(call).toMatchObject({
+      decisionId: hold.decisionId,
+      approvalId: hold.holdId,
+      approvedBy: ["boss"],
+      arguments: '{"id":1}',
+      atMs: story.nowMs,
+      proposalsAtMs: hold.atMs,
+      notAfterMs: story.nowMs + MINUTE,
+      occurrence: { decisionId: hold.decisionId, attempt: 1 },
+      entersTurn: false,
+    });
+  });
 
-  test.each(STRICTER)("ends the hold as a refusal for %s, once and for all", (reason, policy) => {
-    const story = given(ASK);
-    const hold = story.held("erase", { text: "x".repeat(2_000) });
-    const refused = ofType(story.under(policy).approved(hold), "refused");
-    expect(refused).toMatchObject({ refusal: { reason }, approvalId: hold.holdId });
-    expect(story.state?.totals.calls).toBe(0);
-    expect(story.under(ASK).approved(hold)).toMatchObject({ why: "unknown_approval" });
-    expect(story.after(HOUR).ticked()).toEqual([]);
+  test("counts as meant: a repeat within its window runs as a new occurrence", () => {
+    const story = given(POLICY);
+    story.reported(ofType(story.approved(story.held("ask")), "allowed"), { output: "once" });
+    story.after(6 * MINUTE);
+    const again = ofType(story.approved(story.held("ask")), "allowed");
+    expect(again.occurrence.decisionId).toBe(again.decisionId);
+  });
+
+  test("is refused by what changed since, and then the hold is over", () => {
+    const story = given({ ...POLICY, checks: { side_effect_conflict: "enforce" } });
+    const hold = story.held("make", { id: 1 });
+    story.turn("2").allowed("create", { id: 1 }, { confirmation: "yes" });
+    expect(story.approved(hold).type).toBe("allowed");
+    const other = story.held("ask", { n: 1 });
+    story.under({ ...POLICY, budgets: { max_tool_calls: 1 } });
+    expect(story.approved(other)).toMatchObject({
+      type: "refused",
+      refusal: { reason: "budget_calls" },
+      approvalId: other.holdId,
+    });
+    expect(story.approved(other)).toMatchObject({ why: "unknown_approval" });
+  });
+
+  test("is void where the rule changed: the call is held anew, under another id each time", () => {
+    const story = given(POLICY);
+    const first = story.held("ask");
+    const changed = { ...POLICY, authorization: { tiers: [{ ...ASK, expires_ms: HOUR }] } };
+    const second = ofType(story.under(changed).approved(first), "held");
+    expect(second).toMatchObject({ holdNumber: 2, approvalId: first.holdId });
+    const third = ofType(story.under(POLICY).approved(second), "held");
+    const fourth = ofType(story.under(changed).approved(third), "held");
+    const ids = [first, second, third, fourth].map(({ holdId }) => holdId);
+    expect(new Set(ids).size).toBe(4);
+    expect(story.approved(second)).toMatchObject({ why: "unknown_approval" });
+    expect(story.approved(fourth)).toMatchObject({ type: "allowed" });
+  });
+
+  test("is void where the rule no longer asks: the call is judged as any other", () => {
+    const story = given(POLICY);
+    const hold = story.held("ask");
+    const free = { ...POLICY, authorization: { tiers: [] } };
+    expect(story.under(free).approved(hold)).toMatchObject({ type: "allowed" });
+  });
+
+  test("is not the word of the agent itself", () => {
+    const story = given(POLICY);
+    const hold = story.held("ask");
+    expect(story.approved(hold, { by: "agent" })).toMatchObject({
+      type: "ignored",
+      input: "approve",
+      why: "self_approval",
+      id: hold.holdId,
+    });
+    expect(story.approved(hold).type).toBe("allowed");
+  });
+
+  test("needs a reason where the tier asks for one", () => {
+    const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", require_reason: true }];
+    const story = given({ ...POLICY, authorization: { tiers } });
+    const hold = story.held("ask");
+    expect(hold.requireReason).toBe(true);
+    for (const reason of [null, "", "  "]) {
+      expect(story.approved(hold, { reason })).toMatchObject({ why: "reason_required" });
+    }
+    expect(story.approved(hold, { reason: "asked for" }).type).toBe("allowed");
+  });
+
+  test("is single use", () => {
+    const story = given(POLICY);
+    const hold = story.held("ask");
+    story.approved(hold);
+    expect(story.approved(hold)).toMatchObject({ why: "unknown_approval" });
+    expect(story.denied(hold)).toMatchObject({ why: "unknown_approval" });
+  });
+});
+
+describe("a denial", () => {
+  test("refuses the call with the reason given, as data", () => {
+    const story = given(POLICY);
+    const hold = story.held("ask");
+    const refused = ofType(story.denied(hold, { reason: 'no "way"' }), "refused");
+    expect(refused).toMatchObject({
+      decisionId: hold.decisionId,
+      approvedBy: ["boss"],
+      refusal: {
+        reason: "approval_denied",
+        disposition: "change_approach",
+        resolution: { type: "none", approvalId: hold.holdId },
+      },
+      strike: null,
+    });
+    expect(refused.refusal.message).toContain('"no \\"way\\""');
+    expect(ofType(story.denied(story.held("ask")), "refused").refusal.message).not.toContain(
+      "Reason given",
+    );
+  });
+});
+
+describe("a reconciliation", () => {
+  test("tells what became of a call of unknown outcome", () => {
+    const story = given(POLICY);
+    const call = story.allowed("write");
+    expect(story.reconciled(call, "succeeded")).toMatchObject({ why: "not_unknown" });
+    story.reported(call, { status: "unknown" });
+    expect(story.reconciled(call, null)).toMatchObject({ why: "unknown_call" });
+    expect(story.reconciled(call, "succeeded")).toMatchObject({
+      type: "reconciled",
+      outcome: "succeeded",
+      by: "boss",
+      tool: "write",
+    });
+    expect(story.reason("write")).toBe("duplicate_call");
+    expect(story.reconciled(call, "failed")).toMatchObject({ why: "unknown_call" });
+  });
+
+  test.each(["failed", "not_executed"] as const)("as %s lets the call run again", (outcome) => {
+    const story = given(POLICY);
+    const call = story.allowed("write");
+    story.reported(call, { status: "unknown" });
+    story.reconciled(call, outcome);
+    const again = story.allowed("write");
+    expect(again.occurrence.attempt).toBe(outcome === "failed" ? 1 : 2);
+  });
+});
+
+describe("a verdict is ignored", () => {
+  test.each(["grant", "revoke", "resume", "end", "cancel"] as const)("of kind %s", (kind) => {
+    expect(given(POLICY).said({ kind, approvalId: "a" })).toEqual({
+      type: "ignored",
+      tenantId: "acme",
+      conversationId: "c",
+      input: kind,
+      why: "not_supported",
+      id: "a",
+    });
+  });
+
+  test("that names nothing known", () => {
+    const story = given(POLICY);
+    expect(story.said({ kind: "approve", approvalId: "none" })).toMatchObject({
+      why: "unknown_approval",
+    });
+    expect(story.said({ kind: "reconcile", decisionId: "none" })).toMatchObject({
+      why: "unknown_call",
+    });
+    story.allowed("write");
+    expect(story.said({ kind: "approve" })).toMatchObject({ why: "unknown_approval" });
+    expect(story.said({ kind: "deny", approvalId: "none" })).toMatchObject({
+      why: "unknown_approval",
+    });
   });
 });

@@ -1,0 +1,294 @@
+import { describe, expect, test } from "vitest";
+import { decide } from "../../../../services/core/decide/decide.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given, HOUR, MINUTE, ofType, SECOND } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  limits: { arguments_bytes: 1_024 },
+  tool_schemas: {
+    look: { read_only: true },
+    write: {},
+    strict: {
+      input_schema: {
+        type: "object",
+        required: ["id"],
+        properties: { id: { type: "string" }, n: { type: "integer" } },
+        additionalProperties: false,
+      },
+    },
+    amount: { normalizers: { cents: [{ name: "to_int", arguments: [] }] } },
+    charge: { effects: [{ resource: "order/{id}", kind: "charge" }] },
+    ask: { risk_level: "HIGH" },
+  },
+};
+
+describe("the envelope", () => {
+  test.each(["malformed", "too_large", "misrouted"] as const)(
+    "rejected as %s is refused so",
+    (reason) => {
+      const rejected = { reason, message: "the shell said so" };
+      const { refusal, entersTurn, strike } = given(POLICY).refused("look", {}, { rejected });
+      expect(refusal).toMatchObject({
+        reason,
+        rule: "gate",
+        level: 0,
+        resolution: { type: "none" },
+      });
+      expect(refusal.message).toContain("the shell said so");
+      expect([entersTurn, strike]).toEqual([false, null]);
+    },
+  );
+
+  test.each([
+    ["no JSON", "{", "malformed"],
+    ["a key twice", '{"a":1,"a":2}', "malformed"],
+    ["no object", "[1]", "malformed"],
+    ["no object either", "null", "malformed"],
+    ["more than is allowed", `{"a":"${"x".repeat(1_024)}"}`, "too_large"],
+  ])("refuses arguments that are %s", (_name, args, reason) => {
+    expect(given(POLICY).reason("look", args)).toBe(reason);
+  });
+
+  test("refuses bytes that are no text", () => {
+    const bytes = { arguments: new Uint8Array([0x7b, 0xff]) };
+    expect(given(POLICY).refused("look", {}, bytes).refusal.message).toMatch(/UTF-8/);
+  });
+});
+
+describe("a redelivery", () => {
+  test("is answered with the decision as it was journaled, and changes nothing", () => {
+    const story = given(POLICY);
+    const proposal = story.proposal("write", { id: 1 });
+    const [first] = story.when(proposal);
+    const before = story.state;
+    expect(story.after(MINUTE).when(proposal)).toEqual([
+      {
+        type: "repeated",
+        tenantId: "acme",
+        conversationId: "c",
+        decisionId: ofType(first as never, "allowed").decisionId,
+        decision: first,
+      },
+    ]);
+    expect(story.state).toBe(before);
+  });
+
+  test("is known by name and canonical arguments, whatever their spelling", () => {
+    const story = given(POLICY);
+    const proposal = story.proposal("write", '{"a":1,"b":2}');
+    story.when(proposal);
+    expect(story.when({ ...proposal, arguments: '{ "b":2, "a":1 }' })).toMatchObject([
+      { type: "repeated" },
+    ]);
+  });
+
+  test("of a refused call, read or not, is the refusal again", () => {
+    const story = given(POLICY);
+    for (const proposal of [story.proposal("nobody"), story.proposal("look", "{")]) {
+      story.when(proposal);
+      expect(story.when(proposal)).toMatchObject([
+        { type: "repeated", decision: { type: "refused" } },
+      ]);
+    }
+  });
+
+  test("of a held call is the hold, and then what became of it", () => {
+    const story = given(POLICY);
+    const proposal = story.proposal("ask");
+    const hold = ofType(story.when(proposal)[0] as never, "held");
+    expect(story.when(proposal)).toMatchObject([{ decision: { type: "held" } }]);
+    story.approved(hold);
+    expect(story.when(proposal)).toMatchObject([{ decision: { type: "allowed" } }]);
+  });
+
+  test("of a held call is known for as long as it may be held", () => {
+    const story = given({
+      ...POLICY,
+      authorization: {
+        tiers: [{ name: "a", pattern: "ask", action: "hitl", expires_ms: 5 * HOUR }],
+      },
+    });
+    const proposal = story.proposal("ask");
+    const hold = ofType(story.when(proposal)[0] as never, "held");
+    story.after(4 * HOUR);
+    expect(story.when(proposal)).toMatchObject([{ type: "repeated" }]);
+    story.approved(hold);
+    story.after(30 * MINUTE);
+    expect(story.when(proposal)).toMatchObject([{ decision: { type: "allowed" } }]);
+  });
+
+  test("is forgotten after an hour, or with a longer window", () => {
+    const story = given({ ...POLICY, deduplication: { window_ms: 3 * HOUR } });
+    const read = story.proposal("look");
+    const write = story.proposal("write");
+    story.when(read);
+    story.when(write);
+    story.after(HOUR);
+    expect(story.when(read)).toMatchObject([{ type: "refused" }]);
+    expect(story.when(write)).toMatchObject([{ type: "repeated" }]);
+  });
+});
+
+describe("call_id_conflict", () => {
+  test("refuses another call under a known name, and leaves the first untouched", () => {
+    const story = given(POLICY);
+    const proposal = story.proposal("look", { id: 1 });
+    story.when(proposal);
+    for (const other of [{ arguments: '{"id":2}' }, { tool: "write" }]) {
+      expect(story.when({ ...proposal, ...other })).toMatchObject([
+        { type: "refused", refusal: { reason: "call_id_conflict" }, entersTurn: false },
+      ]);
+    }
+    expect(story.when(proposal)).toMatchObject([{ type: "repeated" }]);
+  });
+
+  test("is none in another turn or step: null is a value", () => {
+    const story = given(POLICY);
+    const name = { callId: "call_0" };
+    story.allowed("look", { n: 1 }, { ...name, step: "s1" });
+    story.allowed("look", { n: 2 }, { ...name, step: null });
+    story.allowed("look", { n: 3 }, { ...name, step: "s1", turn: "2" });
+    expect(story.reason("look", { n: 4 }, { ...name, step: null, turn: "1" })).toBe(
+      "call_id_conflict",
+    );
+  });
+
+  test("leaves the first untouched also where the other could not be read", () => {
+    const story = given(POLICY);
+    const proposal = story.proposal("look", { id: 1 });
+    story.when(proposal);
+    expect(story.when({ ...proposal, arguments: "{" })).toMatchObject([
+      { refusal: { reason: "malformed" } },
+    ]);
+    expect(story.when(proposal)).toMatchObject([{ type: "repeated" }]);
+  });
+});
+
+describe("unknown_tool", () => {
+  test("is refused, or let through with a note as an undeclared write", () => {
+    const refusal = given(POLICY).refused("nobody").refusal;
+    expect(refusal).toMatchObject({ reason: "unknown_tool", rule: "unknown_tools" });
+    const warn = given({ ...POLICY, checks: { unknown_tool: "warn" } }).allowed("nobody");
+    expect(warn).toMatchObject({ isRead: false, warnings: [{ reason: "unknown_tool" }] });
+    given({ ...POLICY, unknown_tools: "allow" }).allowed("nobody");
+    given({ ...POLICY, unknown_tools: "hitl" }).held("nobody");
+  });
+
+  test("is none where nothing is declared: every tool is a known write", () => {
+    expect(given({}).allowed("anything")).toMatchObject({ isRead: false });
+  });
+});
+
+describe("invalid_arguments", () => {
+  test("lists every problem with its path", () => {
+    const { refusal } = given(POLICY).refused("strict", { n: "x", more: 1 });
+    expect(refusal).toMatchObject({
+      reason: "invalid_arguments",
+      rule: "tool_schemas.strict.input_schema",
+    });
+    expect(refusal.problems.length).toBeGreaterThanOrEqual(3);
+    for (const { path, message } of refusal.problems)
+      expect(refusal.message).toContain(`${path}: ${message}`);
+  });
+
+  test("is what a normalizer says that cannot do its work", () => {
+    const { refusal } = given(POLICY).refused("amount", { cents: "many" });
+    expect(refusal).toMatchObject({
+      reason: "invalid_arguments",
+      problems: [{ path: "$.cents" }],
+    });
+  });
+
+  test("is an exclusive effect that cannot name its resource", () => {
+    const { refusal } = given(POLICY).refused("charge", {});
+    expect(refusal.problems[0]?.message).toContain("tool_schemas.charge.effects[0]");
+  });
+
+  test("in mode warn lets the call through by all its arguments", () => {
+    const story = given({ ...POLICY, checks: { invalid_arguments: "warn" } });
+    const call = story.allowed("amount", { cents: "many" });
+    expect(call.warnings[0]?.message).toContain("$.cents");
+    expect(call.actionKey).toBe(call.argumentsDigest);
+    expect(story.allowed("charge", {}).call).toMatchObject({ resources: null, exclusive: [] });
+  });
+});
+
+describe("a confirmation", () => {
+  test("is spent by a call that is judged, refused or not, and covers no other", () => {
+    const story = given(POLICY);
+    story.done("write", { id: 1 });
+    story.done("write", { id: 2 });
+    expect(story.allowed("look", {}, { confirmation: "yes" }).confirmation).toBe("yes");
+    expect(story.reason("write", { id: 2 }, { confirmation: "yes" })).toBe("duplicate_call");
+  });
+
+  test("is not spent by a call that is not judged", () => {
+    const story = given(POLICY);
+    story.done("write");
+    story.reason("nobody", {}, { confirmation: "yes" });
+    story.reason("strict", {}, { confirmation: "yes" });
+    story.reason("look", "{", { confirmation: "yes" });
+    story.allowed("write", {}, { confirmation: "yes" });
+  });
+});
+
+describe("a conversation", () => {
+  test("starts afresh when it was idle, and says so", () => {
+    const story = given({ ...POLICY, conversation: { idle_ms: 2 * HOUR } });
+    expect(story.done("write").fresh).toBe(true);
+    story.after(2 * HOUR - 1);
+    expect(story.done("look").fresh).toBe(false);
+    story.after(2 * HOUR);
+    expect(story.done("write")).toMatchObject({ fresh: true, occurrence: { attempt: 1 } });
+  });
+
+  test("starts afresh at its age, however busy", () => {
+    const story = given({ ...POLICY, conversation: { max_age_ms: 3 * HOUR } });
+    for (let n = 0; n < 3; n += 1) {
+      expect(story.done("look", { n }).fresh).toBe(n === 0);
+      story.after(HOUR);
+    }
+    expect(story.allowed("look")).toMatchObject({
+      fresh: true,
+      stateDropAtMs: story.nowMs + 3 * HOUR,
+    });
+  });
+
+  test("of another name shares nothing", () => {
+    const story = given(POLICY);
+    story.done("write");
+    const elsewhere = { ...story.proposal("write"), conversationId: "d" };
+    const [event] = decide(undefined, elsewhere, story.policy, story.nowMs);
+    expect(event).toMatchObject({ type: "allowed", conversationId: "d", fresh: true });
+  });
+});
+
+test("a decision names policy, tier, agent, and the digest of what it is about", () => {
+  const story = given(POLICY);
+  const call = story.allowed("write", '{"b":1,"a":2}');
+  expect(call).toMatchObject({
+    policy: "sha256:test",
+    arguments: '{"a":2,"b":1}',
+    agentId: "agent",
+    keyId: "k1",
+    atMs: story.nowMs,
+    notAfterMs: story.nowMs + 60 * SECOND,
+  });
+  expect(call.decisionId).toMatch(/^[0-9a-f]{32}$/);
+});
+
+test("a check that throws refuses its call with internal_error, and names it", () => {
+  const story = given(POLICY);
+  const broken = {
+    ...story.policy,
+    tool: () => {
+      throw new Error("a broken\u0000 policy");
+    },
+  };
+  const [event] = decide(story.state, story.proposal("write"), broken, story.nowMs);
+  expect(event).toMatchObject({
+    type: "refused",
+    refusal: { reason: "internal_error", rule: "gate", disposition: "stop" },
+    fresh: true,
+  });
+});
