@@ -63,7 +63,7 @@ function allow(call: CallContext, base: Draft): CallAllowed {
     approvalId: base.approvalId,
     approvedBy: base.approvedBy,
     nameDropAtMs: allowedNameDrop(call, base, notAfterMs),
-    evicted: makeRoom(call, !tool.isRead),
+    evicted: makeRoom(call, tool.isRead ? "read" : "write"),
     keyId: policy.keyId,
     occurrence: occurrenceOf(call),
     notAfterMs,
@@ -89,7 +89,7 @@ function refuse(call: CallContext, base: DecisionBase, found: Finding): CallRefu
   return {
     ...base,
     type: "refused",
-    evicted: makeRoom(call, false),
+    evicted: makeRoom(call, "refusal"),
     refusal: refusalOf(call, base, found, rung),
     strike: rung.strike,
     raised: rung.raised,
@@ -110,7 +110,7 @@ function hold(
   return {
     ...base,
     type: "held",
-    evicted: makeRoom(call, true),
+    evicted: makeRoom(call, "write"),
     holdId: approvalIdOf(base.decisionId, tool.ruleDigest, terms.number),
     expiresAtMs,
     nameDropAtMs: expiresAtMs + LIMITS.callNameKeepMs,

@@ -10,13 +10,18 @@ import type { ConversationState } from "../state/state.ts";
 
 const NONE: readonly string[] = [];
 
-/** `isWrite`: the decision adds a write's twin and the resources it may change. */
-export function makeRoom(call: CallContext, isWrite: boolean): Evicted | null {
+/**
+ * What the decision adds: a write with its twin and the resources it may change, a read with its
+ * twin, or a refusal with its name alone.
+ */
+export function makeRoom(call: CallContext, adds: "write" | "read" | "refusal"): Evicted | null {
   const { state, nowMs, facts } = call;
+  const isWrite = adds === "write";
   const evicted = {
-    reads: isWrite
-      ? NONE
-      : ledgerOverflow(state.readTwins, LIMITS.readTwins, LIMITS.readTwinBytes, nowMs),
+    reads:
+      adds !== "read"
+        ? NONE
+        : ledgerOverflow(state.readTwins, LIMITS.readTwins, LIMITS.readTwinBytes, nowMs),
     names: isWrite
       ? ledgerOverflow(state.kept, LIMITS.callNames, LIMITS.callNameBytes, nowMs)
       : ledgerOverflow(state.loose, LIMITS.callNames, LIMITS.callNameBytes, nowMs),

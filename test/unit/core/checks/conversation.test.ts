@@ -50,7 +50,11 @@ describe("conversation_ended", () => {
   const ended = (lasts: "turn" | "conversation") => {
     const story = given({ ...TOOLS, escalation: { user_input: "off", end: { at: 1, lasts } } });
     story.done("write");
-    expect(story.refused("write").refusal).toMatchObject({ level: 4, disposition: "stop" });
+    expect(story.refused("write").refusal).toMatchObject({
+      level: 4,
+      disposition: "stop",
+      resolution: { type: lasts === "turn" ? "new_turn" : "none" },
+    });
     return story;
   };
 

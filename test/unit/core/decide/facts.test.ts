@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given, HOUR, MINUTE } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  conversation: { idle_ms: 2 * HOUR },
+  idempotency: { ttl_ms: HOUR },
+  deduplication: { window_ms: 10 * MINUTE, cache_ttl_ms: MINUTE },
+  authorization: {
+    tiers: [
+      {
+        name: "reads",
+        pattern: "get_*",
+        action: "allowlist",
+        rate_limit: { count: 9, windowMs: 9 },
+      },
+      { name: "few", pattern: "put_*", action: "per_conversation_grant", ceiling: 9, ttl_ms: 99 },
+      { name: "more", pattern: "add_*", action: "per_conversation_grant", ceiling: 9 },
+    ],
+  },
+  tool_schemas: {
+    get_both: { reads: ["a/{id}", "b/{id}"], frequency: { count: 5, windowMs: 55 } },
+    move: {
+      effects: [
+        { resource: "a/{from}", kind: "delete" },
+        { resource: "b/{to}", kind: "create", exclusive: false },
+        { resource: "log", kind: "read" },
+      ],
+    },
+  },
+};
+
+describe("the facts of a call", () => {
+  test("are the resources that it touches, null where one has no name", () => {
+    const story = given(POLICY);
+    const facts = story.allowed("move", { from: 1, to: 2 }).call;
+    expect(facts.resources).toEqual(["a/1", "b/2"]);
+    expect(facts.exclusive).toMatchObject([{ resource: "a/1", kind: "delete" }]);
+    expect(story.allowed("move", { from: 2 }).call.resources).toBeNull();
+    expect(story.allowed("get_both", { id: 1 }).call.resources).toEqual(["a/1", "b/1"]);
+    expect(story.allowed("get_both", {}).call.resources).toBeNull();
+    expect(story.allowed("put_x").call.resources).toBeNull();
+  });
+
+  test("are its windows: a read's cache, a write's repeats, and how long it is remembered", () => {
+    const story = given(POLICY);
+    expect(story.allowed("get_both", { id: 1 }).call).toMatchObject({
+      windowUntilMs: story.nowMs + MINUTE,
+      dropAtMs: story.nowMs + 2 * HOUR,
+    });
+    expect(story.allowed("put_x").call).toMatchObject({
+      windowUntilMs: story.nowMs + 10 * MINUTE,
+      dropAtMs: story.nowMs + HOUR,
+    });
+  });
+
+  test("are the counters that it advances", () => {
+    const story = given(POLICY);
+    expect(story.allowed("get_both", { id: 1 }).call.rates).toEqual([
+      { key: "tier:reads", windowMs: 9 },
+      { key: "tool:get_both", windowMs: 55 },
+    ]);
+    const few = story.allowed("put_x");
+    expect(few.call.grant).toEqual({ tier: "few", expiresAtMs: story.nowMs + 99 });
+    expect(story.allowed("add_x").call.grant).toMatchObject({ tier: "more" });
+    expect(few.call.rates).toEqual([]);
+  });
+
+  test("are the repeats in a row that ran", () => {
+    const story = given({ ...POLICY, tool_deduplication: { exact_duplicate_threshold: 9 } });
+    const repeats = [1, 2, 3].map((n) => story.done("get_both", { id: 1 }, `${n}`).call.repeats);
+    expect(repeats).toEqual([0, 1, 2]);
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { LIMITS } from "../../../../services/core/limits.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { ALWAYS_ENFORCED } from "../../../../services/core/reasons.ts";
+import { given } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  budgets: { max_tool_calls: 1 },
+  authorization: { tiers: [{ name: "ask", pattern: "ask", action: "hitl" }] },
+  tool_schemas: { write: {}, look: { read_only: true }, ask: {} },
+};
+
+describe("in mode shadow nothing is applied and everything recorded", () => {
+  test("for a policy as a whole", () => {
+    const story = given({ ...POLICY, mode: "shadow" });
+    story.done("write");
+    const again = story.allowed("write");
+    expect(again.shadow.map(({ reason }) => reason)).toEqual(["budget_calls", "duplicate_call"]);
+    expect(story.allowed("ask").shadow.at(-1)?.reason).toBe("approval_required");
+    expect(story.allowed("nobody").shadow[0]).toMatchObject({
+      reason: "unknown_tool",
+      rule: "unknown_tools",
+    });
+  });
+
+  test("but what is always enforced", () => {
+    const story = given({ ...POLICY, mode: "shadow" });
+    expect(story.reason("write", "{")).toBe("malformed");
+    for (const code of ALWAYS_ENFORCED)
+      expect(story.policy.tool("write").modes[code]).toBe("enforce");
+  });
+});
+
+test("a note says the reason's own sentence and the details", () => {
+  const story = given({ ...POLICY, checks: { budget_calls: "warn" } });
+  story.allowed("write", { n: 1 });
+  const [note] = story.allowed("write", { n: 2 }).warnings;
+  expect(note).toMatchObject({ reason: "budget_calls", rule: "budgets.max_tool_calls" });
+  expect(note?.message).toContain("The limit is 1 tool calls for each turn.");
+});
+
+test("a tool may go its own way", () => {
+  const story = given({
+    ...POLICY,
+    checks: { budget_calls: "off", duplicate_call: "off" },
+    tool_schemas: { write: { checks: { duplicate_call: "enforce" } }, look: { read_only: true } },
+  });
+  story.done("write");
+  expect(story.reason("write")).toBe("duplicate_call");
+  story.done("look");
+  story.allowed("look");
+});
+
+test("notes are bounded", () => {
+  const effects = Array.from({ length: 40 }, (_, n) => ({
+    resource: `r/${n}/{id}`,
+    kind: "create" as const,
+  }));
+  const story = given({
+    checks: { side_effect_conflict: "warn", duplicate_call: "off" },
+    tool_schemas: { make: { effects } },
+  });
+  story.done("make", { id: 1 });
+  expect(story.allowed("make", { id: 1 }).warnings).toHaveLength(LIMITS.noticesPerDecision);
+});

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given } from "../../../support/decider-spec.ts";
+
+const TOOLS: PolicyDocument = {
+  tool_schemas: { write: {}, other: {}, look: { read_only: true }, slow: {} },
+};
+
+const RUNGS: PolicyDocument = {
+  ...TOOLS,
+  escalation: { ask: 1, options: 2, user_input: 3, end: { at: 4, lasts: "turn" } },
+};
+
+describe("the n-th strike", () => {
+  test("climbs from question to options; where the policy says no more, no further", () => {
+    const story = given({ ...TOOLS, escalation: { user_input: "off" } });
+    story.done("write");
+    const levels = [1, 2, 3, 4].map(() => story.refused("write").refusal.level);
+    expect(levels).toEqual([1, 2, 2, 2]);
+  });
+
+  test("says what belongs to its rung", () => {
+    const story = given(RUNGS);
+    story.done("write");
+    const said = [story.refused("write"), story.refused("write"), story.refused("write")];
+    expect(said[0]?.refusal.message).toContain("What will you do differently?");
+    expect(said[1]?.refusal.message).toContain("Your options");
+    expect(said[1]?.raised).toEqual({ acknowledgement: true, userInput: false, ended: null });
+    expect(said[2]).toMatchObject({
+      refusal: { level: 3, count: 3, disposition: "ask_user", resolution: { type: "new_turn" } },
+      raised: { userInput: true, ended: null },
+    });
+    expect(said[2]?.refusal.message).toContain("Stop calling tools");
+  });
+
+  test("ends where the last rung is reached first", () => {
+    const story = given({
+      ...TOOLS,
+      escalation: {
+        ask: "off",
+        options: "off",
+        user_input: "off",
+        end: { at: 2, lasts: "conversation" },
+      },
+    });
+    story.done("write");
+    expect(story.refused("write").refusal).toMatchObject({ level: 0, count: 1 });
+    expect(story.refused("write")).toMatchObject({
+      refusal: { level: 4, disposition: "stop" },
+      raised: { ended: "conversation", userInput: false },
+    });
+  });
+
+  test("is on no rung under observe, and with no acknowledgement raises none", () => {
+    const observed = given({ ...TOOLS, preset: "observe" });
+    expect(observed.policy.ladder).toEqual({
+      ask: null,
+      options: null,
+      userInput: null,
+      end: null,
+    });
+    const story = given({ ...RUNGS, acknowledgement: { mode: "off" } });
+    story.done("write");
+    story.refused("write");
+    expect(story.refused("write").raised).toBeNull();
+  });
+});
+
+describe("strikes", () => {
+  test("are counted for each call by itself", () => {
+    const story = given(RUNGS);
+    const first = story.allowed("write", { n: 1 });
+    const second = story.allowed("write", { n: 2 });
+    for (const call of [first, second]) story.reported(call, { status: "unknown" });
+    expect(story.refused("write", { n: 1 }).strike?.count).toBe(1);
+    expect(story.refused("write", { n: 1 }).strike?.count).toBe(2);
+    expect(story.refused("write", { n: 2 }).strike?.count).toBe(1);
+  });
+
+  test("of one step count once: its calls were issued together", () => {
+    const story = given(RUNGS);
+    story.done("write");
+    for (const _ of [1, 2, 3]) {
+      expect(story.refused("write", {}, { step: "s" }).strike?.count).toBe(1);
+    }
+    expect(story.refused("write", {}, { step: null }).strike?.count).toBe(2);
+    expect(story.refused("write", {}, { step: null }).strike?.count).toBe(3);
+  });
+
+  test("are forgotten with a new turn", () => {
+    const story = given(RUNGS);
+    story.done("write");
+    story.refused("write");
+    expect(story.turn("2").refused("write").strike?.count).toBe(1);
+  });
+
+  test("are forgotten with a new output of a read, not with one seen before", () => {
+    const story = given(RUNGS);
+    story.done("look", { n: 1 }, "seen");
+    const open = story.allowed("slow");
+    expect(story.reported(open, { status: "unknown" }).type).toBe("result_recorded");
+    story.refused("slow");
+    story.done("look", { n: 2 }, "seen");
+    expect(story.refused("slow").strike?.count).toBe(2);
+    story.failed("look", { n: 4 });
+    story.done("look", { n: 5 }, null);
+    expect(story.refused("slow").strike?.count).toBe(3);
+    story.turn("2");
+    story.refused("slow");
+    story.done("look", { n: 3 }, "new");
+    expect(story.refused("slow").strike?.count).toBe(1);
+  });
+
+  test("are forgotten with a write that succeeded and was not made before", () => {
+    const story = given(RUNGS);
+    story.done("other", { n: 1 });
+    story.reported(story.allowed("slow"), { status: "unknown" });
+    story.refused("slow");
+    story.done("other", { n: 1, again: true });
+    expect(story.refused("slow").strike?.count).toBe(1);
+    story.failed("other", { n: 2 });
+    story.done("other", { n: 2 });
+    expect(story.refused("slow").strike?.count).toBe(2);
+  });
+
+  test("are none for reads answered from memory and for calls in flight", () => {
+    const story = given(RUNGS);
+    story.done("look");
+    expect(story.refused("look")).toMatchObject({ strike: null, refusal: { level: 0, count: 0 } });
+    story.allowed("write");
+    expect(story.refused("write").strike).toBeNull();
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import type { CallAllowed } from "../../../../services/core/events.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given, HOUR, MINUTE, ofType, type Story } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  idempotency: { ttl_ms: HOUR },
+  tool_schemas: {
+    write: {},
+    other: {},
+    log: { repeatable: true },
+    batch: { batchable: true },
+    reboot: { input_schema: { type: "object", properties: {}, additionalProperties: false } },
+    look: { read_only: true },
+    ask: { risk_level: "HIGH" },
+  },
+};
+
+const AFTER_WINDOW = 6 * MINUTE;
+
+function goesOn(first: CallAllowed, again: CallAllowed, attempt: number): void {
+  expect(again.occurrence).toEqual({ ...first.occurrence, attempt });
+}
+
+function isNew(again: CallAllowed): void {
+  expect(again.occurrence).toMatchObject({ decisionId: again.decisionId, attempt: 1 });
+}
+
+describe("the same occurrence goes on", () => {
+  test("after a transient failure, attempt by attempt", () => {
+    const story = given(POLICY);
+    const first = story.failed("write", {}, "503");
+    goesOn(first, story.failed("write", {}, "503"), 2);
+    goesOn(first, story.allowed("write"), 3);
+  });
+
+  test("after a transient failure also when something else was written", () => {
+    const story = given(POLICY);
+    const first = story.failed("write", {}, "503");
+    story.done("other");
+    goesOn(first, story.allowed("write"), 2);
+  });
+
+  test("after a call that was not executed", () => {
+    const story = given(POLICY);
+    const first = story.allowed("write");
+    story.reported(first, { status: "not_executed" });
+    goesOn(first, story.allowed("write"), 2);
+  });
+
+  test("for a write repeated after its window", () => {
+    const story = given(POLICY);
+    const first = story.done("write");
+    goesOn(first, story.after(AFTER_WINDOW).allowed("write"), 2);
+  });
+
+  test("after an unknown outcome, where that is not enforced", () => {
+    const story = given({ ...POLICY, checks: { outcome_unknown: "warn" } });
+    const first = story.allowed("write");
+    story.reported(first, { status: "unknown" });
+    goesOn(first, story.allowed("write"), 2);
+  });
+});
+
+describe("a new one opens", () => {
+  test.each<[string, (story: Story) => CallAllowed]>([
+    [
+      "after a definite failure",
+      (story) => {
+        story.failed("write");
+        return story.allowed("write");
+      },
+    ],
+    [
+      "for a confirmed repeat",
+      (story) => {
+        story.done("write");
+        return story.allowed("write", {}, { confirmation: "yes" });
+      },
+    ],
+    [
+      "for a confirmed retry",
+      (story) => {
+        story.failed("write", {}, "503");
+        return story.allowed("write", {}, { confirmation: "yes" });
+      },
+    ],
+    [
+      "for an approved repeat",
+      (story) => {
+        story.reported(ofType(story.approved(story.held("ask")), "allowed"), { output: "once" });
+        return ofType(story.after(AFTER_WINDOW).approved(story.held("ask")), "allowed");
+      },
+    ],
+    [
+      "when something changed",
+      (story) => {
+        story.done("write");
+        story.done("other");
+        return story.after(AFTER_WINDOW).allowed("write");
+      },
+    ],
+    [
+      "when the old one is over",
+      (story) => {
+        story.failed("write", {}, "503");
+        return story.after(HOUR).allowed("write");
+      },
+    ],
+    [
+      "for a repeatable tool",
+      (story) => {
+        story.done("log");
+        return story.after(AFTER_WINDOW).allowed("log");
+      },
+    ],
+    [
+      "for a tool without parameters",
+      (story) => {
+        story.done("reboot");
+        return story.after(AFTER_WINDOW).allowed("reboot");
+      },
+    ],
+    [
+      "for a parallel call of a batch",
+      (story) => {
+        story.allowed("batch", {}, { step: "s" });
+        return story.allowed("batch", {}, { step: "s" });
+      },
+    ],
+    [
+      "for every read",
+      (story) => {
+        story.failed("look", {}, "503");
+        return story.allowed("look");
+      },
+    ],
+    [
+      "for a repeat in its window, where duplicates are not enforced",
+      (story) => {
+        story.under({ ...POLICY, preset: "observe" }).done("write");
+        return story.allowed("write");
+      },
+    ],
+  ])("%s", (_name, repeat) => {
+    isNew(repeat(given(POLICY)));
+  });
+});
