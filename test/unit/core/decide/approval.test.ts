@@ -1,0 +1,26 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given, HOUR, ofType } from "../../../support/decider-spec.ts";
+
+const ASK: PolicyDocument = { tool_schemas: { erase: { risk_level: "HIGH" }, write: {} } };
+
+describe("an approval under a newer policy that refuses the call before it is judged", () => {
+  const STRICTER: readonly (readonly [string, PolicyDocument])[] = [
+    ["unknown_tool", { tool_schemas: { write: {} } }],
+    [
+      "invalid_arguments",
+      { tool_schemas: { erase: { risk_level: "HIGH", input_schema: { required: ["why"] } } } },
+    ],
+    ["too_large", { ...ASK, limits: { arguments_bytes: 1_024 } }],
+  ];
+
+  test.each(STRICTER)("ends the hold as a refusal for %s, once and for all", (reason, policy) => {
+    const story = given(ASK);
+    const hold = story.held("erase", { text: "x".repeat(2_000) });
+    const refused = ofType(story.under(policy).approved(hold), "refused");
+    expect(refused).toMatchObject({ refusal: { reason }, approvalId: hold.holdId });
+    expect(story.state?.totals.calls).toBe(0);
+    expect(story.under(ASK).approved(hold)).toMatchObject({ why: "unknown_approval" });
+    expect(story.after(HOUR).ticked()).toEqual([]);
+  });
+});
