@@ -8,7 +8,7 @@ const LOOKED_AT = 2_000;
 
 /** `{"error": null, …}` is how many servers say that there was none. */
 const FAILED =
-  /^\s*(?:\{\s*"error"\s*:\s*(?!null|false|""|\{\s*\}|\[\s*\])|error\b|\w{0,64}(?:error|exception):|traceback)/i;
+  /^\s*(?:\{\s*"error"\s*:(?!\s*(?:null|false|""|\{\s*\}|\[\s*\]))|error\b|\w{0,64}(?:error|exception):|traceback)/i;
 
 const TRANSIENT =
   /\b(?:408|429|50[0234]|too many requests|service unavailable|bad gateway|gateway time-?out|timed? ?out|try again|temporar)/i;
