@@ -149,13 +149,30 @@ function compileSchema(
   return null;
 }
 
-/** Known and empty: no properties, and none allowed by other keywords. */
+/** Keywords by which a schema may ask for members that `properties` does not name. */
+const OPEN_KEYWORDS = [
+  "patternProperties",
+  "anyOf",
+  "oneOf",
+  "allOf",
+  "if",
+  "$ref",
+  "required",
+  "minProperties",
+  "additionalProperties",
+];
+
+/** Known and empty. A schema that says nothing of its members leaves them open: it is not. */
 function hasNoParameters(schema: ToolDocument["input_schema"]): boolean {
-  if (schema === undefined) return false;
-  const open = ["patternProperties", "anyOf", "oneOf", "allOf", "$ref", "additionalProperties"];
-  if (open.some((key) => Object.hasOwn(schema, key) && schema[key] !== false)) return false;
+  if (schema === undefined || OPEN_KEYWORDS.some((key) => asksForMore(schema[key]))) return false;
   const properties = schema["properties"];
-  return properties === undefined || Object.keys(properties as object).length === 0;
+  if (properties === undefined) return schema["additionalProperties"] === false;
+  return Object.keys(properties as object).length === 0;
+}
+
+function asksForMore(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === false || value === 0) return false;
+  return !(Array.isArray(value) && value.length === 0);
 }
 
 function failureTest(
