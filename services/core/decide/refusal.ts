@@ -55,7 +55,7 @@ export function refusalOf(
     previousResult: previous === null ? null : previousResult(previous, found.answered),
     conflict: found.conflict,
     resolution: {
-      type: rung.level >= 3 && call.proposal.turn !== null ? "new_turn" : found.resolution,
+      type: resolutionAt(rung, found.resolution),
       retryAfterMs: found.retryAfterMs,
       approvalId: null,
     },
@@ -67,6 +67,13 @@ export function refusalOf(
 function dispositionAt(level: Level, own: Disposition): Disposition {
   if (level === 4) return "stop";
   return level === 3 ? "ask_user" : own;
+}
+
+/** What lifts a stop: the user's next message, or an operator alone. */
+function resolutionAt(rung: Rung, own: Finding["resolution"]): Finding["resolution"] {
+  const { raised } = rung;
+  if (raised?.ended === "conversation") return "none";
+  return raised?.userInput === true || raised?.ended === "turn" ? "new_turn" : own;
 }
 
 function previousOf(twin: Twin | undefined, found: Finding): PreviousCall | null {
