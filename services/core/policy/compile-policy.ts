@@ -57,7 +57,7 @@ export function compilePolicy(
     windowMs,
     cacheMs,
   ]);
-  checkLifetimes(document, tools, conversation.idleMs, tiers.longestHoldMs, problems);
+  checkLifetimes(context, tools, conversation, problems);
   checkUnknownTier(document, problems);
   if (problems.length > 0) return { ok: false, problems };
   const tool = rememberingTools(compiled, context);
@@ -160,24 +160,28 @@ function loopsOf(document: PolicyDocument): CompiledPolicy["loops"] {
 
 /** A conversation outlives every window and hold, or it would forget what it must refuse. */
 function checkLifetimes(
-  document: PolicyDocument,
+  { document, tiers, windows }: ToolContext,
   tools: readonly CompiledTool[],
-  idleMs: number,
-  longestHoldMs: number,
+  { idleMs, maxAgeMs }: CompiledPolicy["conversation"],
   problems: CompileProblem[],
 ): void {
-  const turnOnly = document.tool_deduplication !== undefined;
-  const longest = Math.max(...tools.map((tool) => Math.max(tool.windowMs, tool.cacheMs)), 0);
-  if (!turnOnly && longest > idleMs) {
+  const key = maxAgeMs < idleMs ? "max_age_ms" : "idle_ms";
+  const livesMs = Math.min(maxAgeMs, idleMs);
+  const path = `conversation.${key}`;
+  // `tool_deduplication` remembers for a turn, which ends with the conversation at the latest.
+  const timed = document.tool_deduplication === undefined ? [windows, ...tools] : [];
+  const longest = timed.reduce((ms, tool) => Math.max(ms, tool.windowMs, tool.cacheMs), 0);
+  const until = key === "idle_ms" ? "without a call" : "after its first call";
+  if (longest > livesMs) {
     problems.push({
-      path: "conversation.idle_ms",
-      message: `a conversation is forgotten after ${idleMs} ms without a call, before the longest window (${longest} ms) ends; raise idle_ms or shorten the window`,
+      path,
+      message: `a conversation is forgotten ${livesMs} ms ${until}, before the longest window (${longest} ms) ends; raise ${key} or shorten the window`,
     });
   }
-  if (longestHoldMs > idleMs) {
+  if (tiers.longestHoldMs > livesMs) {
     problems.push({
-      path: "conversation.idle_ms",
-      message: `a hold may wait ${longestHoldMs} ms, longer than a conversation is remembered without a call (${idleMs} ms); raise idle_ms or shorten expires_ms`,
+      path,
+      message: `a hold may wait ${tiers.longestHoldMs} ms, longer than a conversation is remembered (${livesMs} ms ${until}); raise ${key} or shorten expires_ms`,
     });
   }
 }
