@@ -7,7 +7,13 @@ const DEPTH_MAX = 100;
 /** Reads a policy that was handed over as an object. It has no lines; problems name paths alone. */
 export function readObject(policy: object, into: ReadPolicy): void {
   const value = readValue(policy, [], into.problems);
-  if (!isObject(value)) return;
+  if (!isObject(value)) {
+    // Without a word it would be the empty policy, which allows every tool.
+    if (into.problems.length === 0) {
+      addProblem(into.problems, [], "a policy is a map of blocks", "pass an object");
+    }
+    return;
+  }
   for (const [name, block] of Object.entries(value)) {
     if (name !== "policy_engine") addBlock(name, block, into);
     else if (isObject(block)) {

@@ -313,6 +313,12 @@ describe("problems", () => {
     expect(problems(text).map(({ line }) => line)).toEqual([1, 2, 3, 4]);
   });
 
+  it("are what anything but an object has, which is not the empty policy", () => {
+    for (const nothing of [null, undefined, 5, "preset: observe", true]) {
+      expect(loadPolicy(nothing as unknown as object)).toMatchObject({ ok: false });
+    }
+  });
+
   it("of an object name paths", () => {
     const loaded = loadPolicy({ tools: { cache_ttl_s: new Date(0) }, mode: "on" });
     expect(loaded.ok ? [] : loaded.problems.map(shown)).toEqual([
