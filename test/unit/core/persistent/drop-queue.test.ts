@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  type Dropping,
+  type DropQueue,
+  EMPTY_QUEUE,
+  queueHead,
+  queuePop,
+  queuePush,
+} from "../../../../services/core/persistent/drop-queue.ts";
+import { type Heap, heapPop, heapPush } from "../../../../services/core/persistent/heap.ts";
+
+const byEnd = (a: Dropping, b: Dropping): number => a.dropAt - b.dropAt || a.order - b.order;
+
+/** Times that mostly rise, and pops in between. */
+const acts = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.nat(20).map((dropAt) => ({ dropAt })) },
+    { weight: 1, arbitrary: fc.constant("pop" as const) },
+  ),
+  { maxLength: 60 },
+);
+
+test("a queue gives what ends first, ties in the order of their coming", () => {
+  fc.assert(
+    fc.property(acts, fc.boolean(), (all, rising) => {
+      let queue: DropQueue = EMPTY_QUEUE;
+      let model: Dropping[] = [];
+      for (const [order, act] of all.entries()) {
+        if (act === "pop") {
+          if (model.length > 0) queue = queuePop(queue);
+          model = model.slice(1);
+        } else {
+          const dropAt = act.dropAt + (rising ? order * 10 : 0);
+          queue = queuePush(queue, dropAt, order, `key ${order}`);
+          model = [...model, { dropAt, order, key: `key ${order}` }].sort(byEnd);
+        }
+        const head = queueHead(queue);
+        expect(head && { dropAt: head.dropAt, order: head.order, key: head.key }).toEqual(model[0]);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a heap gives its elements in order and leaves the heap before it as it was", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(50)), (ends) => {
+      let heap: Heap | undefined;
+      for (const [order, dropAt] of ends.entries())
+        heap = heapPush(heap, dropAt, order, `${order}`);
+      const drained = (from: Heap | undefined): Dropping[] => {
+        const out: Dropping[] = [];
+        for (let rest = from; rest !== undefined; rest = heapPop(rest)) {
+          out.push({ dropAt: rest.dropAt, order: rest.order, key: rest.key });
+        }
+        return out;
+      };
+      const expected = ends
+        .map((dropAt, order) => ({ dropAt, order, key: `${order}` }))
+        .sort(byEnd);
+      expect(drained(heap)).toEqual(expected);
+      expect(drained(heap)).toEqual(expected);
+    }),
+  );
+});

@@ -1,0 +1,143 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  emptyLedger,
+  type Ledger,
+  ledgerDelete,
+  ledgerEntries,
+  ledgerFirst,
+  ledgerFrom,
+  ledgerGet,
+  ledgerOverflow,
+  ledgerPurge,
+  ledgerPut,
+  ledgerReplace,
+} from "../../../../services/core/persistent/ledger.ts";
+
+interface Kept {
+  readonly value: number;
+  readonly dropAt: number;
+  readonly order: number;
+  readonly bytes: number;
+}
+
+/** The same, as a map that is sorted whenever an order is asked for. */
+class Model {
+  readonly entries = new Map<string, Kept>();
+  next = 0;
+
+  put(key: string, value: number, dropAt: number, bytes: number): void {
+    this.entries.set(key, { value, dropAt, order: this.next, bytes });
+    this.next += 1;
+  }
+
+  replace(key: string, value: number, bytes: number): void {
+    const old = this.entries.get(key);
+    if (old !== undefined) this.entries.set(key, { ...old, value, bytes });
+  }
+
+  purge(nowMs: number): void {
+    for (const [key, { dropAt }] of this.entries) if (dropAt <= nowMs) this.entries.delete(key);
+  }
+
+  goingFirst(): string[] {
+    return [...this.entries]
+      .sort(([, a], [, b]) => a.dropAt - b.dropAt || a.order - b.order)
+      .map(([key]) => key);
+  }
+
+  overflow(sizeMost: number, bytesMost: number, nowMs: number): string[] {
+    const left = [...this.entries].filter(([, { dropAt }]) => dropAt > nowMs);
+    const keys = this.goingFirst().filter((key) => left.some(([other]) => other === key));
+    const out: string[] = [];
+    let bytes = left.reduce((sum, [, entry]) => sum + entry.bytes, 0);
+    while (keys.length > 0 && (keys.length >= sizeMost || bytes >= bytesMost)) {
+      const key = keys.shift() as string;
+      bytes -= this.entries.get(key)?.bytes ?? 0;
+      out.push(key);
+    }
+    return out;
+  }
+
+  get bytes(): number {
+    return [...this.entries.values()].reduce((sum, entry) => sum + entry.bytes, 0);
+  }
+}
+
+const key = fc.constantFrom("a", "b", "c", "d", "e", "f");
+const acts = fc.array(
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({ put: key, value: fc.nat(), dropAt: fc.nat(100), bytes: fc.nat(9) }),
+    },
+    { weight: 2, arbitrary: fc.record({ replace: key, value: fc.nat(), bytes: fc.nat(9) }) },
+    { weight: 2, arbitrary: fc.record({ drop: key }) },
+    { weight: 1, arbitrary: fc.record({ purge: fc.nat(100) }) },
+  ),
+  { maxLength: 120 },
+);
+
+type Act = typeof acts extends fc.Arbitrary<(infer A)[]> ? A : never;
+
+/** The same act on both. */
+function after(ledger: Ledger<number>, model: Model, act: Act): Ledger<number> {
+  if ("put" in act) {
+    model.put(act.put, act.value, act.dropAt, act.bytes);
+    return ledgerPut(ledger, act.put, act.value, act.dropAt, act.bytes);
+  }
+  if ("replace" in act) {
+    model.replace(act.replace, act.value, act.bytes);
+    return ledgerReplace(ledger, act.replace, act.value, act.bytes);
+  }
+  if ("drop" in act) {
+    model.entries.delete(act.drop);
+    return ledgerDelete(ledger, act.drop);
+  }
+  model.purge(act.purge);
+  return ledgerPurge(ledger, act.purge);
+}
+
+describe("a ledger", () => {
+  test("does what its model does", () => {
+    fc.assert(
+      fc.property(acts, fc.nat(100), fc.nat(6), fc.nat(30), (all, nowMs, sizeMost, bytesMost) => {
+        const model = new Model();
+        let ledger: Ledger<number> = emptyLedger();
+        for (const act of all) {
+          ledger = after(ledger, model, act);
+          expect([ledger.map.size, ledger.bytes]).toEqual([model.entries.size, model.bytes]);
+          expect(ledgerFirst(ledger)).toBe(model.goingFirst()[0]);
+        }
+        for (const [name, entry] of model.entries) {
+          const expected = entry.dropAt > nowMs ? entry.value : undefined;
+          expect(ledgerGet(ledger, name, nowMs)).toBe(expected);
+        }
+        expect(ledgerGet(ledger, "absent", 0)).toBeUndefined();
+        const overflow = ledgerOverflow(ledger, sizeMost, bytesMost, nowMs);
+        expect(overflow).toEqual(model.overflow(sizeMost, bytesMost, nowMs));
+        const entries = ledgerEntries(ledger);
+        expect(ledgerEntries(ledgerFrom(entries, ledger.nextOrder))).toEqual(entries);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("keeps its queue within twice its size, however often a key is put again", () => {
+    let ledger: Ledger<number> = emptyLedger();
+    for (let n = 0; n < 1_000; n += 1) ledger = ledgerPut(ledger, `key ${n % 5}`, n, n, 1);
+    expect(ledger.queued).toBeLessThanOrEqual(2 * 5 + 17);
+    expect(ledger.bytes).toBe(5);
+  });
+
+  test("leaves the ledger before each edit as it was", () => {
+    const one = ledgerPut(emptyLedger<number>(), "a", 1, 10, 4);
+    const two = ledgerPut(one, "a", 2, 20, 6);
+    expect([ledgerGet(one, "a", 0), one.bytes]).toEqual([1, 4]);
+    expect([ledgerGet(two, "a", 15), two.bytes]).toEqual([2, 6]);
+    expect(ledgerGet(one, "a", 10)).toBeUndefined();
+    expect(ledgerDelete(two, "absent")).toBe(two);
+    expect(ledgerReplace(two, "absent", 3, 1)).toBe(two);
+    expect(ledgerPurge(two, 9)).toBe(two);
+  });
+});
