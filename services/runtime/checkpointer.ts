@@ -8,6 +8,7 @@
  *    another owner has written, and this one stops.
  */
 import { blobOf, headerOf } from "./checkpoint.ts";
+import type { StateFold } from "./engine.ts";
 import type { Conversation, PartitionState } from "./partition-state.ts";
 import type {
   CheckpointBlob,
@@ -26,7 +27,7 @@ export type CheckpointerContext = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Journal records between two checkpoints. */
+  /** Journal records between two checkpoints, at least; more where the last one was large. */
   readonly everyRecords: number;
 };
 
@@ -39,8 +40,15 @@ type Taken = {
   readonly keys: ReadonlySet<string>;
 };
 
-/** Conversations turned into text between two turns of the event loop. */
-const SLICE = 100;
+/**
+ * About what a journal record takes. A checkpoint that wrote many bytes is followed by as many bytes of
+ * journal before the next: however large conversations grow, writing checkpoints costs no more than
+ * writing the journal does, and what a restore replays takes no longer than loading what it builds on.
+ */
+const JOURNAL_RECORD_BYTES = 2_048;
+
+/** A last save of this size is always worth its while. */
+const LAST_SAVE_BYTES = 1024 * 1024;
 
 export class Checkpointer {
   readonly #context: CheckpointerContext;
@@ -48,6 +56,10 @@ export class Checkpointer {
   #replace = true;
   #stopped = true;
   #savedSeq = 0;
+  /** Bytes that the latest save wrote. */
+  #savedBytes = 0;
+  /** What a conversation takes, by the latest save. */
+  #blobBytes = 4_096;
   #saving: Promise<void> | null = null;
 
   constructor(context: CheckpointerContext) {
@@ -65,16 +77,27 @@ export class Checkpointer {
   /** Called after each commit. */
   committed(state: PartitionState): void {
     if (this.#saving !== null || this.#stopped) return;
-    if (state.progress.seq - this.#savedSeq < this.#context.everyRecords) return;
+    if (state.progress.seq - this.#savedSeq < this.#recordsBetween()) return;
     this.#saving = this.#save(state).finally(() => {
       this.#saving = null;
     });
   }
 
-  /** Waits for a save in flight, then writes what has changed since. */
+  #recordsBetween(): number {
+    return Math.max(this.#context.everyRecords, this.#savedBytes / JOURNAL_RECORD_BYTES);
+  }
+
+  /**
+   * Waits for a save in flight, then writes what has changed since, unless reading the journal again
+   * is less work than that.
+   */
   async finish(state: PartitionState): Promise<void> {
     await this.#saving;
-    if (!this.#stopped && state.progress.seq > this.#savedSeq) await this.#save(state);
+    const records = state.progress.seq - this.#savedSeq;
+    if (this.#stopped || records <= 0) return;
+    const changed = this.#replace ? state.size : state.unsavedCount;
+    const worthBytes = Math.max(records * JOURNAL_RECORD_BYTES, LAST_SAVE_BYTES);
+    if (changed * this.#blobBytes <= worthBytes) await this.#save(state);
   }
 
   /** Waits for a save in flight. */
@@ -88,13 +111,16 @@ export class Checkpointer {
     const taken = this.#take(state);
     try {
       const { header, replace, removals } = taken;
-      const upserts = await this.#blobs(state, taken.changed);
+      const written = { bytes: 0 };
+      const upserts = blobsOf(taken.changed, state.fold, written);
       const update = { header, replace, upserts, removals };
       const saved = await store.save(partition, update, this.#mark);
       if (saved.type === "saved") {
         this.#mark = saved.mark;
         this.#replace = false;
         this.#savedSeq = header.seq;
+        this.#savedBytes = written.bytes;
+        if (taken.changed.length > 0) this.#blobBytes = written.bytes / taken.changed.length;
         metrics.count("checkpoints");
         metrics.observe("checkpoint", clock.nowMs() - startedMs);
         return;
@@ -133,16 +159,17 @@ export class Checkpointer {
     }
     return { header: headerOf(this.#context.log, state), replace, changed, removals, keys };
   }
+}
 
-  async #blobs(
-    state: PartitionState,
-    changed: readonly (readonly [string, Conversation])[],
-  ): Promise<readonly CheckpointBlob[]> {
-    const blobs: CheckpointBlob[] = [];
-    for (const [key, conversation] of changed) {
-      blobs.push(blobOf(key, conversation, state.fold));
-      if (blobs.length % SLICE === 0) await this.#context.clock.sleep(0);
-    }
-    return blobs;
+/** Made as they are asked for; `written` tells how many bytes they had. */
+function* blobsOf(
+  changed: readonly (readonly [string, Conversation])[],
+  fold: StateFold,
+  written: { bytes: number },
+): Generator<CheckpointBlob> {
+  for (const [key, conversation] of changed) {
+    const blob = blobOf(key, conversation, fold);
+    written.bytes += blob.bytes.length;
+    yield blob;
   }
 }

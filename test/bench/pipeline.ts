@@ -83,6 +83,12 @@ async function measure(
       unit: "per second",
       p50: busy.perSecond,
     },
+    {
+      name: pipelineRowName("processor time of a decision, saturated", gate),
+      unit: "µs",
+      p50: busy.cpuUs,
+      note: "all threads, garbage collection and flushes included",
+    },
     latencyRow(pipelineRowName(`propose, ${load.inFlight} in flight`, gate), busy.latencies),
     latencyRow(pipelineRowName("propose, 1 in flight", gate), alone),
     latencyRow(pipelineRowName(`propose, ${load.pacedPerSecond} per second`, gate), paced),
@@ -128,12 +134,18 @@ function assertAllowed(decision: Decision): void {
   throw new Error(`a call of the bench was not allowed: ${JSON.stringify(decision)}`);
 }
 
+type Saturated = {
+  readonly perSecond: number;
+  readonly cpuUs: number;
+  readonly latencies: Float64Array;
+};
+
 async function saturated(
   callgate: Callgate,
   calls: () => ProposedCall,
   total: number,
   inFlight: number,
-): Promise<{ readonly perSecond: number; readonly latencies: Float64Array }> {
+): Promise<Saturated> {
   const latencies = new Float64Array(total);
   let at = 0;
   const agent = async (): Promise<void> => {
@@ -143,10 +155,12 @@ async function saturated(
       latencies[mine] = await timed(callgate, calls());
     }
   };
+  const before = process.cpuUsage();
   const start = performance.now();
   await Promise.all(Array.from({ length: inFlight }, agent));
   const perSecond = (total / (performance.now() - start)) * MS_PER_SECOND;
-  return { perSecond, latencies };
+  const { user, system } = process.cpuUsage(before);
+  return { perSecond, cpuUs: (user + system) / total, latencies };
 }
 
 async function oneByOne(

@@ -99,6 +99,7 @@ const engine: Section = {
 };
 
 const SATURATED = "decisions, saturated";
+const PROCESSOR = "processor time of a decision, saturated";
 const LIGHT = [`propose, ${LOAD.pacedPerSecond} per second`, "propose, 1 in flight"];
 
 const pipeline: Section = {
@@ -129,7 +130,7 @@ const pipeline: Section = {
     const gates = ["policy", "allow all"] as const;
     const measurements = gates.map((gate) => child("pipeline", { gate, load: LOAD }));
     const { rows, failures } = inRounds(pipeline.rounds, measurements);
-    const figures = [SATURATED, `propose, ${LOAD.inFlight} in flight`, ...LIGHT];
+    const figures = [SATURATED, PROCESSOR, `propose, ${LOAD.inFlight} in flight`, ...LIGHT];
     const tables = figures.map((figure): Table => {
       const names = gates.map((gate) => pipelineRowName(figure, gate));
       const ofFigure = rows.filter(({ name }) => names.includes(name));

@@ -113,7 +113,25 @@ function remove<V>(
   return rest === undefined && slots.every((slot) => slot === undefined) ? undefined : { slots };
 }
 
-/** All entries, in no particular order (T1). */
+/** Visits all entries, in no particular order (T1), until a visit gives true. */
+export function trieVisit<V>(trie: Trie<V>, visit: (value: V, key: string) => boolean): void {
+  if (trie.root !== undefined) visited(trie.root, visit);
+}
+
+function visited<V>(node: TrieNode<V>, visit: (value: V, key: string) => boolean): boolean {
+  if (node.slots === undefined) {
+    for (let leaf: Leaf<V> | undefined = node; leaf !== undefined; leaf = leaf.next) {
+      if (visit(leaf.value, leaf.key)) return true;
+    }
+    return false;
+  }
+  for (const slot of node.slots) {
+    if (slot !== undefined && visited(slot, visit)) return true;
+  }
+  return false;
+}
+
+/** All entries, in no particular order (T1). Slower than a visit. */
 export function* trieEntries<V>(trie: Trie<V>): Generator<readonly [string, V]> {
   if (trie.root !== undefined) yield* entriesOf(trie.root);
 }

@@ -1,14 +1,14 @@
 /** When a conversation needs a tick, and when it has lapsed. */
-import { trieEntries } from "../persistent/trie.ts";
+import { trieEntries, trieVisit } from "../persistent/trie.ts";
 import type { ConversationState, OpenCall } from "./state.ts";
 
 /** The earliest deadline of a hold or of a call without a result; undefined: none. */
 export function nextDeadlineMs(state: ConversationState): number | undefined {
   let next: number | undefined;
-  if (state.open.size === 0) return next;
-  for (const [, { deadlineMs }] of trieEntries(state.open)) {
+  trieVisit(state.open, ({ deadlineMs }) => {
     if (deadlineMs !== null && (next === undefined || deadlineMs < next)) next = deadlineMs;
-  }
+    return false;
+  });
   return next;
 }
 
