@@ -102,6 +102,11 @@ export class PartitionState {
     this.#journalTimeMs = change.journalTimeMs;
   }
 
+  /** How many keys `takeUnsaved` would give. */
+  get unsavedCount(): number {
+    return this.#unsaved.size;
+  }
+
   /** Keys that changed since the call before, gone ones included. */
   takeUnsaved(): ReadonlySet<string> {
     const unsaved = this.#unsaved;

@@ -164,7 +164,8 @@ export type Checkpoint = {
 export type CheckpointUpdate = {
   readonly header: CheckpointHeader;
   readonly replace: boolean;
-  readonly upserts: readonly CheckpointBlob[];
+  /** Made as they are asked for: together they may be larger than memory should hold twice. */
+  readonly upserts: Iterable<CheckpointBlob>;
   readonly removals: readonly string[];
 };
 
@@ -193,7 +194,11 @@ export type CheckpointSaved = {
 export interface CheckpointStore {
   /** As a whole or not at all. What it holds is checked by the caller, not trusted. */
   load(partition: number): Promise<LoadedCheckpoint>;
-  /** All of the update or nothing. */
+  /**
+   * May be done in steps between which the gate goes on: the header changes in the last one. Ended in
+   * between, the store holds the earlier header with newer blobs, which a replay copes with, or
+   * something that `load` gives no checkpoint of.
+   */
   save(
     partition: number,
     update: CheckpointUpdate,

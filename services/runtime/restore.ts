@@ -38,6 +38,11 @@ export type RestoreContext = {
   readonly safeguards: Safeguards;
   /** How long what a conversation was can matter: its longest life and the longest hold. */
   readonly spanMs: number;
+  /**
+   * Listeners of this process know the journal up to this record: a checkpoint beyond it would hide
+   * records from them. Null: they know nothing yet, and need not.
+   */
+  readonly toldSeq: number | null;
   /** Told of each replayed record, before the partition runs. */
   readonly onReplayed: (records: readonly CommittedRecord[]) => void;
   /** How long a recorded offset may be ahead of the journal before the partition is refused. */
@@ -139,6 +144,8 @@ async function fromCheckpoint(
   const { log, codec, partition, fold, safeguards } = context;
   const loaded = await loadCheckpoint(context);
   if (loaded === null) return null;
+  const { toldSeq } = context;
+  if (toldSeq !== null && (loaded.checkpoint?.header.seq ?? 0) > toldSeq) return null;
   const place = { log, codec, partition, fold, safeguards, journalStart, journalEnd };
   const use =
     loaded.checkpoint === null

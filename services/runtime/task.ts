@@ -186,6 +186,7 @@ export class StreamTask {
         ...{ partition, log, ownership, checkpoints, codec, clock, logger, safeguards, fold },
         spanMs: options.journalSpanMs,
         offsetsGraceMs: options.offsetsGraceMs,
+        toldSeq: this.#toldSeq,
         onReplayed: (records) => {
           if (!first) this.#tell(records);
         },

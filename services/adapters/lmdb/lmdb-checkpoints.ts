@@ -10,21 +10,28 @@ import type {
 import type { Environment } from "./environment.ts";
 import { namedKey } from "./keys.ts";
 
-/** The stored header: `generation` grows with each save and is the mark. */
 type Stored = {
   readonly header: CheckpointHeader;
   readonly count: number;
   readonly digestSum: string;
+  /** Grows when the header changes, and is the mark. */
   readonly generation: number;
+  /** Everything is being replaced: what is there is no checkpoint. */
+  readonly unfinished: boolean;
 };
 
+type Totals = { readonly count: number; readonly digestSum: string };
+
+/** Blobs written in one transaction, between which commits get their turn. */
+const STEP_BYTES = 512 * 1024;
+const NOTHING: Totals = { count: 0, digestSum: ZERO_DIGEST };
 const DIGEST_BYTES = 32;
 const KEY_LENGTH_AT = 8 + 2 * DIGEST_BYTES;
 const BLOB_HEAD_BYTES = KEY_LENGTH_AT + 4;
 
 /**
- * Checkpoints in the store of the log: one header and one blob for each conversation, changed in one
- * transaction. Conversations are keyed by a number of the partition and the key's own bytes.
+ * Checkpoints in the store of the log: one header and one blob for each conversation, keyed by the
+ * partition's number and the conversation's key. Count and sum are of what is there after each step.
  */
 export class LmdbCheckpoints implements CheckpointStore {
   readonly #environment: Environment;
@@ -37,10 +44,11 @@ export class LmdbCheckpoints implements CheckpointStore {
     return this.#environment.view(() => {
       const bytes = this.#environment.tables.named.get(headerKey(partition));
       if (bytes === undefined) return { mark: null, checkpoint: null, problem: null };
-      const mark = markOf(bytes);
       const stored = parseStored(bytes);
-      if (stored === undefined) {
-        return { mark, checkpoint: null, problem: "its header cannot be read" };
+      const mark = markOf(bytes, stored);
+      if (stored === undefined || stored.unfinished) {
+        const problem = stored === undefined ? "its header cannot be read" : "it was not finished";
+        return { mark, checkpoint: null, problem };
       }
       const blobs: CheckpointBlob[] = [];
       for (const { value } of this.#environment.tables.checkpoints.getRange(blobRange(partition))) {
@@ -60,33 +68,52 @@ export class LmdbCheckpoints implements CheckpointStore {
     update: CheckpointUpdate,
     expectedMark: string | null,
   ): Promise<CheckpointSaved> {
-    return this.#environment.transact((): CheckpointSaved => {
-      const { named } = this.#environment.tables;
-      const bytes = named.get(headerKey(partition));
-      const mark = bytes === undefined ? null : markOf(bytes);
-      if (mark !== expectedMark) return { type: "stale", mark };
-      const stored = bytes === undefined ? undefined : parseStored(bytes);
-      if (update.replace) this.#clear(partition);
-      const before = update.replace
-        ? { count: 0, digestSum: ZERO_DIGEST }
-        : { count: stored?.count ?? 0, digestSum: stored?.digestSum ?? ZERO_DIGEST };
-      const after = this.#apply(partition, update, before);
-      const next: Stored = {
-        header: update.header,
-        ...after,
-        generation: (stored?.generation ?? 0) + 1,
-      };
-      const encoded = Buffer.from(JSON.stringify(next));
-      named.putSync(headerKey(partition), encoded);
-      return { type: "saved", mark: markOf(encoded) };
-    });
+    const blobs = update.upserts[Symbol.iterator]();
+    for (let first = true; ; first = false) {
+      const { step, last } = nextStep(blobs);
+      const saved = this.#environment.transact(() =>
+        this.#save(partition, update, expectedMark, { blobs: step, first, last }),
+      );
+      if (saved.type === "stale" || last) return saved;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #save(
+    partition: number,
+    update: CheckpointUpdate,
+    expectedMark: string | null,
+    step: {
+      readonly blobs: readonly CheckpointBlob[];
+      readonly first: boolean;
+      readonly last: boolean;
+    },
+  ): CheckpointSaved {
+    const { named } = this.#environment.tables;
+    const bytes = named.get(headerKey(partition));
+    const stored = bytes === undefined ? undefined : parseStored(bytes);
+    const mark = bytes === undefined ? null : markOf(bytes, stored);
+    // The first step of a save onto an empty store leaves something there: that is our own.
+    const isOurs =
+      mark === expectedMark || (expectedMark === null && !step.first && isBegun(stored));
+    if (!isOurs) return { type: "stale", mark };
+    const anew = update.replace && step.first;
+    if (anew) this.#clear(partition);
+    const before = stored === undefined || anew ? NOTHING : stored;
+    const removals = step.last ? update.removals : [];
+    const totals = this.#apply(partition, removals, step.blobs, before);
+    const next = advanced(stored, update, totals, step.last);
+    const encoded = Buffer.from(JSON.stringify(next));
+    named.putSync(headerKey(partition), encoded);
+    return { type: "saved", mark: markOf(encoded, next) };
   }
 
   #apply(
     partition: number,
-    update: CheckpointUpdate,
-    before: { readonly count: number; readonly digestSum: string },
-  ): { readonly count: number; readonly digestSum: string } {
+    removals: readonly string[],
+    upserts: readonly CheckpointBlob[],
+    before: Totals,
+  ): Totals {
     const { checkpoints } = this.#environment.tables;
     let { count, digestSum } = before;
     const take = (key: Buffer): void => {
@@ -95,12 +122,12 @@ export class LmdbCheckpoints implements CheckpointStore {
       digestSum = subtractDigests(digestSum, decodeBlob(old)?.digest ?? ZERO_DIGEST);
       count -= 1;
     };
-    for (const conversation of update.removals) {
+    for (const conversation of removals) {
       const key = blobKey(partition, conversation);
       take(key);
       checkpoints.removeSync(key);
     }
-    for (const blob of update.upserts) {
+    for (const blob of upserts) {
       const key = blobKey(partition, blob.key);
       take(key);
       checkpoints.putSync(key, encodeBlob(blob));
@@ -132,9 +159,42 @@ function blobRange(partition: number): { readonly start: Buffer; readonly end: B
   return { start: blobKey(partition, ""), end: blobKey(partition + 1, "") };
 }
 
-/** The stored header's own bytes are what names it: they differ with every save. */
-function markOf(bytes: Buffer): string {
-  return bytes.toString("base64url");
+/** What cannot be read is named by its own bytes. */
+function markOf(bytes: Buffer, stored: Stored | undefined): string {
+  return stored === undefined ? bytes.toString("base64url") : `g${stored.generation}`;
+}
+
+/** The stored header after a step: the update's own comes with the last one. */
+function advanced(
+  stored: Stored | undefined,
+  update: CheckpointUpdate,
+  totals: Totals,
+  last: boolean,
+): Stored {
+  const generation = stored?.generation ?? 0;
+  if (last)
+    return { header: update.header, ...totals, generation: generation + 1, unfinished: false };
+  const unfinished = update.replace || stored?.unfinished === true;
+  return { header: stored?.header ?? update.header, ...totals, generation, unfinished };
+}
+
+function isBegun(stored: Stored | undefined): boolean {
+  return stored?.generation === 0 && stored.unfinished;
+}
+
+function nextStep(blobs: Iterator<CheckpointBlob>): {
+  readonly step: readonly CheckpointBlob[];
+  readonly last: boolean;
+} {
+  const step: CheckpointBlob[] = [];
+  let bytes = 0;
+  while (bytes < STEP_BYTES) {
+    const { value, done } = blobs.next();
+    if (done === true) return { step, last: true };
+    step.push(value);
+    bytes += value.bytes.length;
+  }
+  return { step, last: false };
 }
 
 function parseStored(bytes: Buffer): Stored | undefined {

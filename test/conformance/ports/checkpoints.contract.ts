@@ -111,6 +111,28 @@ export function describeCheckpointContract(
       expect(checkpoint).toMatchObject({ count: 0, digestSum: ZERO_DIGEST, blobs: [] });
     });
 
+    it("takes updates that are larger than one step, and others in between", async () => {
+      const text = "x".repeat(300_000);
+      const many = (count: number, seq: number): CheckpointBlob[] =>
+        Array.from({ length: count }, (_, i) => blob(`k${i}`, seq, text));
+      const whole = { header: header(1), replace: true, upserts: many(9, 1), removals: [] };
+      const first = await store.save(0, whole, null);
+      const more = { header: header(2), replace: false, upserts: many(5, 2), removals: ["k8"] };
+      const [second, late] = await Promise.all([
+        store.save(0, more, first.mark),
+        store.save(0, { ...more, upserts: [] }, "another"),
+      ]);
+      expect([first.type, second.type, late.type]).toEqual(["saved", "saved", "stale"]);
+      const { checkpoint } = await store.load(0);
+      expect(checkpoint?.count).toBe(8);
+      const sum = (checkpoint?.blobs ?? []).reduce(
+        (s, one) => addDigests(s, one.digest),
+        ZERO_DIGEST,
+      );
+      expect(checkpoint?.digestSum).toBe(sum);
+      expect(checkpoint?.blobs.map(({ seq }) => seq).sort()).toEqual([1, 1, 1, 2, 2, 2, 2, 2]);
+    });
+
     it("changes nothing for one who thinks it holds something else", async () => {
       const update = { header: header(2), replace: true, upserts: [blob("a", 1)], removals: [] };
       const { mark } = await store.save(0, update, null);

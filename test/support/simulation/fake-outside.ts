@@ -258,6 +258,18 @@ export class FakeWorld {
       },
       save: async (partition, update, mark) => {
         await this.#call(owner, "save", fail);
+        const before = await this.#checkpoints.load(partition);
+        if (before.checkpoint !== null && !update.replace && this.roll("checkpointPartial")) {
+          // Some blobs are in, the header is still the old one, and nobody says so.
+          const some = [...update.upserts].slice(0, 1);
+          const { header } = before.checkpoint;
+          await this.#checkpoints.save(
+            partition,
+            { header, replace: false, upserts: some, removals: [] },
+            mark,
+          );
+          throw new RetryableError("checkpoint_unavailable", "simulated");
+        }
         const saved = await this.#checkpoints.save(partition, update, mark);
         const { checkpoint } = await this.#checkpoints.load(partition);
         if (checkpoint !== null) this.#oldCheckpoints.push(checkpoint);

@@ -16,6 +16,8 @@ export type FaultRates = {
   readonly checkpointTorn: number;
   readonly checkpointStale: number;
   readonly checkpointForeign: number;
+  /** A save ends half way: blobs are newer than the header. */
+  readonly checkpointPartial: number;
   readonly checkpointError: number;
   /** At each step. */
   readonly secondOwner: number;
@@ -35,6 +37,7 @@ export const NO_FAULTS: FaultRates = {
   checkpointTorn: 0,
   checkpointStale: 0,
   checkpointForeign: 0,
+  checkpointPartial: 0,
   checkpointError: 0,
   secondOwner: 0,
   pause: 0,
@@ -53,6 +56,7 @@ export const SOME_FAULTS: FaultRates = {
   checkpointTorn: 0.1,
   checkpointStale: 0.1,
   checkpointForeign: 0.1,
+  checkpointPartial: 0.1,
   checkpointError: 0.03,
   secondOwner: 0.004,
   pause: 0.01,
