@@ -1,5 +1,5 @@
 /** What a check sees and what it says. A check is one file, pure, and stands in `order.ts`. */
-import type { CallFacts, Conflict, Disposition, PreviousResult } from "../events.ts";
+import type { CallFacts, Conflict, Disposition, PreviousCall, PreviousResult } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
 import type { ReasonCode } from "../reasons.ts";
@@ -35,8 +35,10 @@ export interface Finding {
   /** Details of the case, after the reason's own sentence. */
   readonly detail: string | null;
   readonly retryAfterMs: number | null;
-  /** The earlier call that the refusal names. */
+  /** The earlier call that the refusal names, with its result. */
   readonly previous: Twin | null;
+  /** An earlier call of other arguments or another tool, which the refusal names alone. */
+  readonly earlier: PreviousCall | null;
   /** A read that is answered from memory: no strike, and it stands in the ring. */
   readonly answered: boolean;
   readonly conflict: Conflict | null;
@@ -61,6 +63,7 @@ export function finding(given: Given): Finding {
     detail: null,
     retryAfterMs: null,
     previous: null,
+    earlier: null,
     answered: false,
     conflict: null,
     cycle: null,

@@ -2,7 +2,9 @@
  * Check 9: an exclusive effect on a resource that stands already, whichever tool had it. Only
  * declared exclusive effects conflict: writing one thing through several tools is ordinary work.
  */
+import { cutText } from "../cut-text.ts";
 import type { ExclusiveEffect } from "../events.ts";
+import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { EffectHolder } from "../state/state.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
@@ -47,13 +49,16 @@ function heldHolder(call: CallContext, resource: string): EffectHolder | undefin
 }
 
 function conflict(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): Finding {
-  const path = [holder.tool, effect.resource, call.proposal.tool];
+  // Named by arguments, so by the model: bounded as those are, and marked as data.
+  const resource = cutText(effect.resource, LIMITS.shownArguments);
+  const { callId, decisionId, tool, atMs, status } = holder;
   return finding({
     reason: "side_effect_conflict",
     rule: effect.rule,
     disposition: "ask_user",
-    detail: `\`${holder.tool}\` (call ${holder.callId}) already had this effect on \`${effect.resource}\`.`,
-    conflict: { resource: effect.resource, path },
+    detail: `\`${tool}\` (call ${callId}) already had this effect on ${JSON.stringify(resource)}.`,
+    earlier: { callId, decisionId, tool, atMs, status },
+    conflict: { resource, path: [tool, resource, call.proposal.tool] },
     resolution: "confirmation",
   });
 }

@@ -51,7 +51,7 @@ export function refusalOf(
     count: rung.count,
     retryable: sentences.retryable,
     disposition: dispositionAt(rung.level, found.disposition),
-    previousCall: previous === null ? previousOf(twin, found) : previousCall(previous),
+    previousCall: found.earlier ?? previousOf(previous ?? twin),
     previousResult: previous === null ? null : previousResult(previous, found.answered),
     conflict: found.conflict,
     resolution: {
@@ -76,11 +76,8 @@ function resolutionAt(rung: Rung, own: Finding["resolution"]): Finding["resoluti
   return raised?.userInput === true || raised?.ended === "turn" ? "new_turn" : own;
 }
 
-function previousOf(twin: Twin | undefined, found: Finding): PreviousCall | null {
-  return found.reason === "side_effect_conflict" || twin === undefined ? null : previousCall(twin);
-}
-
-function previousCall(twin: Twin): PreviousCall {
+function previousOf(twin: Twin | undefined): PreviousCall | null {
+  if (twin === undefined) return null;
   const { callId, decisionId, tool, atMs, status } = twin;
   return { callId, decisionId, tool, atMs, status };
 }

@@ -35,10 +35,19 @@ describe("an exclusive effect conflicts", () => {
         path: ["charge_card", "order/7/payment", "create_invoice"],
       },
       resolution: { type: "confirmation" },
-      previousCall: null,
+      previousCall: { callId: first.callId, tool: "charge_card", status: "succeeded" },
     });
     expect(refusal.message).toContain(first.callId);
     expect(strike?.count).toBe(1);
+  });
+
+  test("and names a long resource in short, as data", () => {
+    const story = given(POLICY);
+    story.done("charge_card", { id: `7" ${"x".repeat(100_000)}` });
+    const { refusal } = story.refused("create_invoice", { id: `7" ${"x".repeat(100_000)}` });
+    expect(refusal.message).toContain('on "order/7\\" xxx');
+    expect(refusal.message.length).toBeLessThan(2_000);
+    expect(refusal.conflict?.resource).toHaveLength(500);
   });
 
   test("when its own window is over, however long ago", () => {
