@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
+import {
+  getArgument,
+  setArgument,
+  withoutArgument,
+} from "../../../../services/core/policy/argument-path.ts";
+
+const ARGS: JsonObject = { a: { b: { c: 1 } }, "a.b": 2, list: [1], nothing: null };
+
+test("a path names members of members; a literal key with dots goes first", () => {
+  expect(getArgument(ARGS, "a.b")).toBe(2);
+  expect(getArgument(ARGS, "a.b.c")).toBe(1);
+  expect(getArgument(ARGS, "nothing")).toBeNull();
+});
+
+test("what is not there is undefined, also what every object inherits", () => {
+  const absent = ["x", "a.x", "a.b.c.d", "list.0", "nothing.x", "toString", "__proto__", ""];
+  for (const path of absent) expect(getArgument(ARGS, path)).toBeUndefined();
+});
+
+test("a value is replaced in a copy", () => {
+  expect(setArgument(ARGS, "a.b", 3)).toEqual({ ...ARGS, "a.b": 3 });
+  expect(setArgument(ARGS, "a.b.c", 3)).toEqual({ ...ARGS, a: { b: { c: 3 } } });
+  expect(setArgument(ARGS, "a.b.c", 3)).not.toBe(ARGS);
+  expect(getArgument(ARGS, "a.b.c")).toBe(1);
+});
+
+test("nothing is added where no value was", () => {
+  expect(setArgument(ARGS, "x", 1)).toBe(ARGS);
+  expect(setArgument(ARGS, "list.0", 1)).toBe(ARGS);
+});
+
+test("a member is left out of a copy", () => {
+  expect(withoutArgument({ a: 1, b: 2 }, "a")).toEqual({ b: 2 });
+  expect(withoutArgument(ARGS, "x")).toBe(ARGS);
+});

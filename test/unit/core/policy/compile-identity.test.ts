@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
+import { parseCanonical } from "../../../../services/core/canonical/parse-canonical.ts";
+import type { PolicyDocument, ToolDocument } from "../../../../services/core/policy/document.ts";
+import { compiled } from "../../../support/core/compile.ts";
+
+function identityOf(tool: ToolDocument, args: string, more: Partial<PolicyDocument> = {}) {
+  const parsed = parseCanonical(args);
+  if (!parsed.ok) throw new Error(parsed.message);
+  const { identity } = compiled({ ...more, tool_schemas: { tool } }).tool("tool");
+  return identity(parsed.value as JsonObject, parsed.text);
+}
+
+const upper = { name: "to_upper", arguments: [] };
+
+describe("the identity of a call", () => {
+  test("is all its arguments", () => {
+    expect(identityOf({}, '{"b":1,"a":[]}')).toMatchObject({
+      text: '{"a":[],"b":1}',
+      fields: null,
+    });
+  });
+
+  test("is the fields named, in canonical order, with missing ones left out", () => {
+    const tool = { canonical_fields: ["b", "a.c", "x"] };
+    expect(identityOf(tool, '{"a":{"c":1},"b":2,"z":3}')).toMatchObject({
+      text: '{"a.c":1,"b":2}',
+      fields: [2, 1],
+    });
+  });
+
+  test("is all arguments where every named field is missing", () => {
+    expect(identityOf({ canonical_fields: ["x"] }, '{"a":1}')).toMatchObject({
+      text: '{"a":1}',
+      fields: null,
+    });
+  });
+
+  test("has its normalizers applied, in nested fields as well", () => {
+    const tool = { normalizers: { "a.b": [upper], missing: [upper] } };
+    expect(identityOf(tool, '{"a":{"b":"x"}}')).toMatchObject({
+      text: '{"a":{"b":"X"}}',
+      normalized: { a: { b: "X" } },
+    });
+  });
+
+  test("lists every normalizer that cannot do its work", () => {
+    const toInt = [{ name: "to_int", arguments: [] }];
+    const told = identityOf({ normalizers: { a: toInt, b: toInt } }, '{"a":"x","b":"y"}');
+    expect(told).toMatchObject({ ok: false, problems: [{ path: "$.a" }, { path: "$.b" }] });
+  });
+
+  test("has the defaults of the schema filled in", () => {
+    const tool: ToolDocument = {
+      input_schema: { type: "object", properties: { n: { type: "integer", default: 5 } } },
+    };
+    expect(identityOf(tool, "{}")).toMatchObject({ text: '{"n":5}' });
+    expect(identityOf(tool, '{"n":5}')).toMatchObject({ text: '{"n":5}' });
+  });
+
+  test("leaves out the argument that carries the idempotency key", () => {
+    expect(identityOf({ idempotency_argument: "key" }, '{"a":1,"key":"k"}')).toMatchObject({
+      text: '{"a":1}',
+    });
+  });
+
+  test("is the whole text under byte_hash, whatever fields and normalizers are declared", () => {
+    const tool = { canonical_fields: ["a"], normalizers: { a: [upper] } };
+    const deduplication = { strategy: "byte_hash" } as const;
+    expect(identityOf(tool, '{"a":"x","b":1}', { deduplication })).toMatchObject({
+      text: '{"a":"x","b":1}',
+      fields: null,
+    });
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
+import { compiled } from "../../../support/core/compile.ts";
+
+const TIERS: readonly PolicyTier[] = [
+  { name: "reads", pattern: "get_*", action: "allowlist" },
+  { name: "few", pattern: "put_*|add_*", action: "per_conversation_grant", ceiling: 3 },
+  {
+    name: "ask",
+    pattern: "drop_*",
+    action: "hitl",
+    approvals: 1,
+    expires_ms: 1_000,
+    require_reason: true,
+  },
+  { name: "never", pattern: "drop_all|wipe_*", action: "deny" },
+  {
+    name: "more",
+    pattern: "push_*",
+    action: "per_conversation_grant",
+    ceiling: 1,
+    ttl_ms: 5,
+    on_exceeded: "hitl",
+  },
+];
+
+const policy = (tools: PolicyDocument["tool_schemas"] = {}, tiers = TIERS) =>
+  compiled({ authorization: { tiers }, tool_schemas: tools });
+
+const tierOf = (name: string, tool: NonNullable<PolicyDocument["tool_schemas"]>[string] = {}) =>
+  policy({ [name]: tool }).tool(name).tier;
+
+describe("the tier of a tool", () => {
+  test("is the first whose pattern matches", () => {
+    expect(tierOf("get_a")).toMatchObject({ action: "allowlist", name: "reads", rate: null });
+    expect(tierOf("drop_all")).toMatchObject({ action: "hitl", name: "ask" });
+    expect(tierOf("wipe_disk")).toEqual({
+      action: "deny",
+      name: "never",
+      rule: "authorization.tiers[3]",
+    });
+    expect(tierOf("push_a")).toMatchObject({
+      ceiling: 1,
+      ttlMs: 5,
+      onExceeded: { expiresMs: 1_000, requireReason: true },
+    });
+    expect(tierOf("put_a")).toMatchObject({ ttlMs: null, onExceeded: null });
+  });
+
+  test("is the stricter of pattern and risk", () => {
+    expect(tierOf("get_a", { risk_level: "HIGH" })).toMatchObject({ action: "hitl", name: "ask" });
+    expect(tierOf("get_a", { risk_level: "MEDIUM" })).toMatchObject({ name: "few" });
+    expect(tierOf("get_a", { risk_level: "LOW" })).toMatchObject({ name: "reads" });
+    expect(tierOf("drop_a", { risk_level: "LOW" })).toMatchObject({ name: "ask" });
+    expect(tierOf("wipe_a", { risk_level: "HIGH" })).toMatchObject({ action: "deny" });
+  });
+
+  test("is that of the risk where no pattern matches, or none at all", () => {
+    expect(tierOf("other", { risk_level: "HIGH" })).toMatchObject({ action: "hitl" });
+    expect(tierOf("other")).toEqual({ action: "allow", name: null, rule: "preset" });
+  });
+
+  test("is one approval in fifteen minutes where no hitl tier is written", () => {
+    const { tier } = policy({ other: { risk_level: "HIGH" } }, []).tool("other");
+    expect(tier).toEqual({
+      action: "hitl",
+      name: null,
+      rule: "tool_schemas.other.risk_level",
+      hold: { expiresMs: 900_000, requireReason: false, approvals: 1 },
+    });
+    const medium = policy({ other: { risk_level: "MEDIUM" } }, []).tool("other").tier;
+    expect(medium.action).toBe("allow");
+  });
+});
+
+describe("a tool that nothing names", () => {
+  const unknown = (unknown_tools: string) =>
+    compiled({ authorization: { tiers: TIERS }, unknown_tools }).tool("nobody");
+
+  test("is refused, held, let through, or in the tier that is named", () => {
+    expect(unknown("deny")).toMatchObject({ known: false, tier: { action: "allow" } });
+    expect(unknown("hitl").tier).toMatchObject({ action: "hitl", name: "ask" });
+    expect(unknown("allow").tier).toMatchObject({ action: "allow", rule: "unknown_tools" });
+    expect(unknown("few").tier).toMatchObject({ action: "grant", name: "few" });
+    expect(() => unknown("nothing")).toThrow(/unknown_tools: `nothing` is none of/);
+  });
+});
+
+test("an approval is bound to schema and tier: their digest changes with either", () => {
+  const digest = (tool: NonNullable<PolicyDocument["tool_schemas"]>[string], tiers = TIERS) =>
+    policy({ drop_a: tool }, tiers).tool("drop_a").ruleDigest;
+  const one = digest({});
+  expect(digest({ suggest: ["get_a"] })).toBe(one);
+  expect(digest({ input_schema: { type: "object" } })).not.toBe(one);
+  expect(digest({}, TIERS.slice(2))).not.toBe(one);
+});
+
+test("the longest hold is that of any tier, or of the default", () => {
+  expect(policy().longestHoldMs).toBe(900_000);
+  const long = { name: "l", pattern: "x", action: "hitl", expires_ms: 3_600_000 } as const;
+  expect(policy({}, [long]).longestHoldMs).toBe(3_600_000);
+});

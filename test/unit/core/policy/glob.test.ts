@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { compileGlobs, lastSegment } from "../../../../services/core/policy/glob.ts";
+
+describe("a list of globs", () => {
+  test.each([
+    ["get_*", "get_order", true],
+    ["get_*", "get_", true],
+    ["get_*", "forget_order", false],
+    ["*_order", "get_order", true],
+    ["*_order", "get_orders", false],
+    ["get_*_by_*", "get_order_by_id", true],
+    ["get_*_by_*", "get_by_id", false],
+    ["a*a", "a", false],
+    ["a*a", "aa", true],
+    ["a*b*a", "aba", true],
+    ["a*ab*a", "aba", false],
+    ["*", "", true],
+    ["exact", "exact", true],
+    ["exact", "exactly", false],
+    ["get_*|list_*", "list_orders", true],
+    [" get_* | list_* ", "list_orders", true],
+    ["a.c", "abc", false],
+    ["**", "anything", true],
+  ])("%s on %s: %s", (pattern, name, matches) => {
+    expect(compileGlobs(pattern, false)(name)).toBe(matches);
+  });
+
+  test("is tried on the last segment where the tier asks for it, and the glob has no separator", () => {
+    const onLast = compileGlobs("delete_*", true);
+    expect(["github/delete_file", "fs.delete_file", "delete_file"].map(onLast)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(onLast("github/undelete_file")).toBe(false);
+    expect(compileGlobs("delete_*", false)("github/delete_file")).toBe(false);
+    expect(compileGlobs("a/delete_*|x.y", true)("b/a/delete_1")).toBe(false);
+  });
+
+  test("matches what the same regular expression matches", () => {
+    const letters = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 6 });
+    const names = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
+    fc.assert(
+      fc.property(letters, names, (pattern, name) => {
+        const same = new RegExp(`^${pattern.replaceAll("*", ".*")}$`);
+        expect(compileGlobs(pattern, false)(name)).toBe(same.test(name));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+test("the last segment follows the last slash or dot", () => {
+  expect(["a", "a/b", "a.b", "a/b.c", "a.b/c", "a/"].map(lastSegment)).toEqual([
+    "a",
+    "b",
+    "b",
+    "c",
+    "c",
+    "",
+  ]);
+});

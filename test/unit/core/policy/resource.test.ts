@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
+import {
+  compileResource,
+  segmentOf,
+  shorthandResource,
+} from "../../../../services/core/policy/resource.ts";
+
+function named(text: string, normalized: JsonObject): string | null {
+  const compiled = compileResource(text);
+  if (!compiled.ok) throw new Error(compiled.problem);
+  return compiled.template({ ok: true, text: "{}", normalized, fields: null });
+}
+
+describe("a resource template", () => {
+  test("is filled from the arguments", () => {
+    expect(named("order/{id}/payment", { id: 7 })).toBe("order/7/payment");
+    expect(named("{ a.b }-{c}", { a: { b: "x" }, c: true })).toBe("x-true");
+    expect(named("all", {})).toBe("all");
+  });
+
+  test("names nothing where a placeholder has no value", () => {
+    expect(named("order/{id}", {})).toBeNull();
+    expect(named("order/{id}", { id: null })).toBeNull();
+  });
+
+  test.each([
+    ["a/{b", "a { without its }"],
+    ["a/b}", "a } without its {"],
+    ["a/{}", "a placeholder without a name"],
+    ["a/{ }", "a placeholder without a name"],
+    ["{a{b}}", "a placeholder without a name"],
+  ])("%s is refused: %s", (text, problem) => {
+    expect(compileResource(text)).toEqual({ ok: false, problem: `\`${text}\` has ${problem}` });
+  });
+
+  test("tells values apart that look like paths", () => {
+    expect(named("f/{p}", { p: "a/b" })).toBe("f/a%2Fb");
+    expect(segmentOf("a%2Fb")).toBe("a%252Fb");
+    expect(segmentOf({ b: 1, a: 2 })).toBe('{"a":2,"b":1}');
+  });
+});
+
+test("the shorthand is named by the canonical fields, or by everything", () => {
+  const invoice = shorthandResource("invoice");
+  const identity = { ok: true, text: '{"a":1}', normalized: {} } as const;
+  expect(invoice({ ...identity, fields: ["EUR", 5, "a/b"] })).toBe("invoice/EUR/5/a%2Fb");
+  expect(invoice({ ...identity, fields: null })).toBe('invoice/{"a":1}');
+});
