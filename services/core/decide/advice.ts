@@ -10,6 +10,9 @@ export interface Advice {
   readonly add: (mode: Mode, reason: ReasonCode, rule: string, detail: string | null) => void;
 }
 
+/** The sentences of a reason tell of a call that was refused: of one that runs they are not true. */
+const RUNS = "This call runs: the rule only warns. Where it is enforced, it says:";
+
 export function noAdvice(): Advice {
   const warnings: Notice[] = [];
   const shadow: Notice[] = [];
@@ -18,7 +21,8 @@ export function noAdvice(): Advice {
     const list = mode === "warn" ? warnings : shadow;
     if (list.length >= LIMITS.noticesPerDecision) return;
     const { model } = REASON_SENTENCES[reason];
-    list.push({ reason, rule, message: detail === null ? model : `${model} ${detail}` });
+    const refusal = detail === null ? model : `${model} ${detail}`;
+    list.push({ reason, rule, message: mode === "warn" ? `${RUNS} ${refusal}` : refusal });
   };
   return { warnings, shadow, add };
 }
