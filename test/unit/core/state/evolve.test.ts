@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import type { GateEvent } from "../../../../services/core/events.ts";
+import { evolve } from "../../../../services/core/state/evolve.ts";
+import { given } from "../../../support/decider-spec.ts";
+
+const POLICY = { tool_schemas: { look: { read_only: true }, write: {} } } as const;
+
+describe("evolve", () => {
+  test("keeps the state as it is where nothing happened", () => {
+    const story = given(POLICY);
+    const proposal = story.proposal("write");
+    story.when(proposal);
+    const state = story.state;
+    const call = story.journal[0] as Extract<GateEvent, { type: "allowed" }>;
+    for (const event of [...story.when(proposal), story.reported(call, { callId: "other" })]) {
+      expect(evolve(state, event)).toBe(state);
+    }
+    expect(evolve(undefined, story.when(proposal)[0] as GateEvent)).toBeUndefined();
+  });
+
+  test("refuses an outcome of a conversation that nobody knows", () => {
+    const story = given(POLICY);
+    const recorded = story.reported(story.allowed("write"), { output: "fine" });
+    expect(() => evolve(undefined, recorded)).toThrow(/`result_recorded` needs a conversation/);
+  });
+
+  test("leaves a conversation alone that knows nothing of the call", () => {
+    const story = given(POLICY);
+    const recorded = story.reported(story.allowed("write"), { output: "fine" });
+    const other = given(POLICY);
+    other.done("look");
+    expect(evolve(other.state, recorded)).toBe(other.state);
+  });
+
+  test("needs no policy: the journal folds to the same state under any", () => {
+    const story = given(POLICY);
+    story.done("look");
+    story.refused("look");
+    story.under({ tool_schemas: {}, unknown_tools: "allow" }).done("write");
+    let state: ReturnType<typeof evolve>;
+    for (const event of story.journal) state = evolve(state, event);
+    expect(state).toEqual(story.state);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { decide } from "../../../../services/core/decide/decide.ts";
+import { evolve } from "../../../../services/core/state/evolve.ts";
+import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import type { ConversationState } from "../../../../services/core/state/state.ts";
+import { given, HOUR, type Story } from "../../../support/decider-spec.ts";
+
+/** A conversation with something in every collection. */
+function full(): Story {
+  const story = given({
+    conversation: { idle_ms: 48 * HOUR },
+    authorization: {
+      tiers: [
+        { name: "few", pattern: "put", action: "per_conversation_grant", ceiling: 5 },
+        {
+          name: "rate",
+          pattern: "get",
+          action: "allowlist",
+          rate_limit: { count: 9, windowMs: 999 },
+        },
+      ],
+    },
+    tool_schemas: {
+      look: { read_only: true },
+      write: {},
+      make: { effects: [{ resource: "thing/{id}", kind: "create" }] },
+      ask: { risk_level: "HIGH", effects: [{ resource: "card", kind: "charge" }] },
+    },
+  });
+  story.done("look", {}, "seen");
+  story.refused("look");
+  story.done("write");
+  story.refused("write");
+  story.done("make", { id: 1 });
+  story.allowed("make", { id: 2 }, { confirmation: "yes" });
+  story.reported(story.allowed("write", { n: 2 }), { status: "unknown" });
+  story.held("ask");
+  story.done("put");
+  story.done("get");
+  return story;
+}
+
+describe("a snapshot", () => {
+  test("restores a state that is told as the same text", () => {
+    const state = full().state as ConversationState;
+    const text = snapshotState(state);
+    expect(snapshotState(restoreState(text))).toBe(text);
+  });
+
+  test("restores a state that decides and evolves as before", () => {
+    const story = full();
+    const restored = restoreState(snapshotState(story.state as ConversationState));
+    for (const [tool, args] of [
+      ["look", "{}"],
+      ["write", "{}"],
+      ["write", '{"n":2}'],
+      ["make", '{"id":2}'],
+      ["ask", "{}"],
+      ["put", "{}"],
+    ] as const) {
+      const proposal = story.proposal(tool, args);
+      const [live] = decide(story.state, proposal, story.policy, story.nowMs);
+      const [again] = decide(restored, proposal, story.policy, story.nowMs);
+      expect(again).toEqual(live);
+      if (live === undefined || again === undefined) throw new Error("no decision");
+      expect(snapshotState(evolve(restored, again) as ConversationState)).toBe(
+        snapshotState(evolve(story.state, live) as ConversationState),
+      );
+    }
+  });
+
+  test("leaves out what has ended, freed or not", () => {
+    const story = given({ tool_schemas: { look: { read_only: true }, write: {} } });
+    story.done("write", { n: 1 });
+    const before = JSON.parse(snapshotState(story.state as ConversationState));
+    story.after(2 * HOUR).done("look");
+    const after = JSON.parse(snapshotState(story.state as ConversationState));
+    expect(before.kept.entries).toHaveLength(1);
+    expect(after.kept.entries).toHaveLength(0);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { initialState } from "../../../../services/core/state/state.ts";
+import { enterTurn, opensStep } from "../../../../services/core/state/turn.ts";
+
+const START = initialState("t", "c", 0);
+const SECOND_TURN = enterTurn(enterTurn(START, "1", 10), "2", 20);
+
+describe("entering a turn", () => {
+  test("counts anew and forgets what the ladder switched on", () => {
+    const busy = {
+      ...SECOND_TURN,
+      turn: { ...SECOND_TURN.turn, calls: 5, steps: 3, lastStep: "s" },
+      strikes: [{ key: "k", count: 2, step: null }],
+      cycle: ["a", "b"],
+      flags: { userInputRequired: true, ended: "turn", acknowledge: "k" },
+    } as const;
+    const next = enterTurn(busy, "3", 30);
+    expect(next.turn).toEqual({
+      id: "3",
+      index: SECOND_TURN.turn.index + 1,
+      startedAtMs: 30,
+      calls: 0,
+      steps: 0,
+      lastStep: null,
+    });
+    expect([next.strikes, next.cycle, next.tools.size]).toEqual([[], null, 0]);
+    expect(next.flags).toEqual({ userInputRequired: false, ended: null, acknowledge: null });
+    const ended = { ...busy, flags: { ...busy.flags, ended: "conversation" } } as const;
+    expect(enterTurn(ended, "3", 30).flags).toEqual({
+      userInputRequired: false,
+      ended: "conversation",
+      acknowledge: null,
+    });
+  });
+
+  test.each([
+    ["the present one", "2"],
+    ["no turn at all", null],
+    ["an earlier numbered one", "1"],
+    ["an earlier one, by number and not by letters", "02"],
+  ])("changes nothing for %s", (_name, turn) => {
+    const present = turn === "02" ? enterTurn(START, "10", 0) : SECOND_TURN;
+    expect(enterTurn(present, turn, 30)).toBe(present);
+  });
+
+  test.each(["10", "next", "1a", "-1"])("takes %s after 2 for a new one", (turn) => {
+    expect(enterTurn(SECOND_TURN, turn, 30).turn.id).toBe(turn);
+  });
+
+  test("takes any other name for a new one where names are no numbers", () => {
+    const named = enterTurn(START, "b", 0);
+    expect(enterTurn(named, "a", 1).turn.id).toBe("a");
+    expect(enterTurn(named, "1", 1).turn.id).toBe("1");
+  });
+});
+
+test("a step is opened by another name than the last, and by none", () => {
+  expect([opensStep("a", null), opensStep("a", "b"), opensStep(null, null)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(opensStep("a", "a")).toBe(false);
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { initialState, type WriteHistory } from "../../../../services/core/state/state.ts";
+import {
+  anyWriteSince,
+  changedSince,
+  type Dependent,
+  withWrite,
+} from "../../../../services/core/state/writes.ts";
+
+const START = initialState("t", "c", 0);
+
+interface Done {
+  readonly key: string;
+  readonly n: number;
+  readonly doneN: number;
+  readonly on?: readonly string[];
+  readonly succeeded?: boolean;
+}
+
+function having(writes: readonly Done[], dropAtMs = 1_000, nowMs = 0) {
+  const history = writes.reduce<WriteHistory>(
+    (before, { key, n, doneN, on, succeeded = true }) =>
+      withWrite(
+        before,
+        { actionKey: key, n, doneN, succeeded, windowUntilMs: 100 },
+        on ?? null,
+        dropAtMs,
+        nowMs,
+      ),
+    START.writes,
+  );
+  return { ...START, writes: history };
+}
+
+const write = (actionKey: string, resources: readonly string[] | null = null): Dependent => ({
+  actionKey,
+  isRead: false,
+  resources,
+});
+const read = (resources: readonly string[] | null = null): Dependent => ({
+  actionKey: "read",
+  isRead: true,
+  resources,
+});
+
+describe("a repeated write is meant", () => {
+  test("when another write was allowed since and succeeded", () => {
+    const state = having([{ key: "b", n: 5, doneN: 6 }]);
+    expect(changedSince(state, write("a"), 4, 0)).toBe(true);
+    expect(changedSince(state, write("a"), 5, 0)).toBe(false);
+    expect(changedSince(state, write("b"), 4, 0)).toBe(false);
+  });
+
+  test("not by one that may have failed", () => {
+    const state = having([{ key: "b", n: 5, doneN: 6, succeeded: false }]);
+    expect(changedSince(state, write("a"), 4, 0)).toBe(false);
+  });
+
+  test("whatever the order of the results, and however many failed after it", () => {
+    const late = having([
+      { key: "b", n: 5, doneN: 6 },
+      { key: "c", n: 1, doneN: 7 },
+      { key: "d", n: 2, doneN: 8 },
+      { key: "e", n: 9, doneN: 10, succeeded: false },
+      { key: "f", n: 11, doneN: 12, succeeded: false },
+    ]);
+    expect(changedSince(late, write("a"), 4, 0)).toBe(true);
+    expect(changedSince(late, write("b"), 4, 0)).toBe(false);
+    expect(changedSince(late, write("b"), 1, 0)).toBe(true);
+  });
+
+  test("by the latest of one key", () => {
+    const state = having([
+      { key: "b", n: 8, doneN: 9 },
+      { key: "b", n: 3, doneN: 10 },
+    ]);
+    expect(changedSince(state, write("a"), 7, 0)).toBe(true);
+  });
+});
+
+describe("a repeated read runs again", () => {
+  test("when any result came since, even of a write that may have failed", () => {
+    const state = having([{ key: "b", n: 2, doneN: 6, succeeded: false }]);
+    expect(changedSince(state, read(), 5, 0)).toBe(true);
+    expect(changedSince(state, read(), 6, 0)).toBe(false);
+  });
+});
+
+describe("only the same resource counts", () => {
+  const state = having([{ key: "b", n: 2, doneN: 3, on: ["order/1", "order/2"] }]);
+
+  test.each([
+    [["order/1"], true],
+    [["order/3", "order/2"], true],
+    [["order/3"], false],
+    [["order"], false],
+    [null, true],
+  ])("for a call that touches %j: %s", (resources, changed) => {
+    expect(changedSince(state, write("a", resources), 1, 0)).toBe(changed);
+    expect(changedSince(state, read(resources), 1, 0)).toBe(changed);
+  });
+
+  test("but for writes that declare none, which change everything", () => {
+    const undeclared = having([{ key: "b", n: 2, doneN: 3 }]);
+    expect(changedSince(undeclared, read(["order/3"]), 1, 0)).toBe(true);
+  });
+
+  test("while it is remembered, for what looks at resources", () => {
+    expect(changedSince(state, read(["order/1"]), 1, 999)).toBe(true);
+    expect(changedSince(state, read(["order/1"]), 1, 1_000)).toBe(false);
+    expect(anyWriteSince(state, read(["order/9"]), 1)).toBe(true);
+  });
+});
+
+test("before anything was written nothing has changed", () => {
+  expect(changedSince(START, read(), 0, 0)).toBe(false);
+  expect(anyWriteSince(START, write("a"), 0)).toBe(false);
+});
