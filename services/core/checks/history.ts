@@ -4,11 +4,13 @@
  */
 import { LIMITS } from "../limits.ts";
 import { type Ledger, ledgerFirst, ledgerGet, ledgerPurge } from "../persistent/ledger.ts";
+import { trieGet } from "../persistent/trie.ts";
 import type { ConversationState, Twin } from "../state/state.ts";
+import { roomForTool } from "../state/turn.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 
 export function checkHistory(call: CallContext): readonly Finding[] {
-  const full = fullCollection(call.state, call.tool.isRead, call.nowMs);
+  const full = fullTotals(call) ?? fullCollection(call.state, call.tool.isRead, call.nowMs);
   if (full === null) return NOTHING;
   return [
     finding({
@@ -18,6 +20,14 @@ export function checkHistory(call: CallContext): readonly Finding[] {
       detail: `The gate remembers as many ${full} of this conversation as it can.`,
     }),
   ];
+}
+
+/** A tool that could not be counted would have no budget of its own. */
+function fullTotals({ policy, state, proposal }: CallContext): string | null {
+  const { maxCalls, maxSteps } = policy.budgets.tool;
+  if ((maxCalls === null && maxSteps === null) || state.tools.size < LIMITS.counters) return null;
+  if (trieGet(state.tools, proposal.tool) !== undefined) return null;
+  return roomForTool(state).size < LIMITS.counters ? null : "tools in one turn";
 }
 
 /** The collection that has no room for one more call, or null. Looks at sizes first: cheap. */

@@ -23,7 +23,7 @@ import {
   type RingEntry,
   type Twin,
 } from "./state.ts";
-import { enterTurn, opensStep } from "./turn.ts";
+import { enterTurn, opensStep, roomForTool } from "./turn.ts";
 
 /** One copy an event, filled field by field: it leaves this file as a `ConversationState`. */
 type Draft = { -readonly [K in keyof ConversationState]: ConversationState[K] };
@@ -164,10 +164,12 @@ function reserve(state: Draft, event: CallAllowed | CallHeld): void {
 
 function reserveTool(state: Draft, event: CallAllowed | CallHeld, first: boolean): void {
   const tool = trieGet(state.tools, event.tool);
-  if (tool === undefined && state.tools.size >= LIMITS.counters) return;
+  const tools = tool === undefined ? roomForTool(state) : state.tools;
+  // Beyond the bound only a policy without a budget for each tool gets here: nobody asks.
+  if (tool === undefined && tools.size >= LIMITS.counters) return;
   const inTurn = tool !== undefined && tool.turnIndex === state.turn.index ? tool : undefined;
   const newStep = first && opensStep(event.step, inTurn?.lastStep ?? null) ? 1 : 0;
-  state.tools = trieSet(state.tools, event.tool, {
+  state.tools = trieSet(tools, event.tool, {
     turnIndex: state.turn.index,
     turnCalls: (inTurn?.turnCalls ?? 0) + 1,
     turnSteps: (inTurn?.turnSteps ?? 0) + newStep,

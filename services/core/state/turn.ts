@@ -1,6 +1,8 @@
 /** Entering a turn: a new one means new user input, and is progress. */
-import { emptyTrie } from "../persistent/trie.ts";
-import { type ConversationState, NO_FLAGS } from "./state.ts";
+
+import { LIMITS } from "../limits.ts";
+import { emptyTrie, type Trie, trieDelete, trieEntries } from "../persistent/trie.ts";
+import { type ConversationState, NO_FLAGS, type ToolTotals } from "./state.ts";
 
 const INTEGER = /^\d{1,15}$/;
 
@@ -45,4 +47,15 @@ function isLate(turn: string, current: string | null): boolean {
 /** Does a call with this step open a new one? A call without a step is a step of its own. */
 export function opensStep(step: string | null, lastStep: string | null): boolean {
   return step === null || step !== lastStep;
+}
+
+/** Totals with room for one more tool, if there is any: those of earlier turns no longer count. */
+export function roomForTool(state: ConversationState): Trie<ToolTotals> {
+  const { tools, turn } = state;
+  if (tools.size < LIMITS.counters) return tools;
+  let present = tools;
+  for (const [name, totals] of trieEntries(tools)) {
+    if (totals.turnIndex !== turn.index) present = trieDelete(present, name);
+  }
+  return present;
 }

@@ -80,6 +80,32 @@ describe("history_full", () => {
   });
 });
 
+describe("tools with a budget of their own", () => {
+  const many: PolicyDocument = {
+    budgets: { per_tool: { max_tool_calls: 2 } },
+    authorization: { tiers: [{ name: "reads", pattern: "get_*", action: "allowlist" }] },
+  };
+  const fillTools = (story: Story): void => {
+    for (let id = 0; id < LIMITS.counters; id += 1) story.done(`get_${id}`, {}, `${id}`);
+  };
+
+  test("are refused beyond the bound, where none of them could be counted", () => {
+    const story = given(many);
+    fillTools(story);
+    expect(story.reason("get_more")).toBe("history_full");
+    story.done("get_0", { id: 1 }, "again");
+    expect(story.reason("get_0", { id: 2 })).toBe("budget_calls");
+  });
+
+  test("make room for those of the next turn", () => {
+    const story = given(many);
+    fillTools(story);
+    story.turn("2").done("get_more", { id: 1 }, "a");
+    story.done("get_more", { id: 2 }, "b");
+    expect(story.reason("get_more", { id: 3 })).toBe("budget_calls");
+  });
+});
+
 describe("room is made", () => {
   test("of the least recently used reads", () => {
     const story = given(POLICY);
