@@ -23,7 +23,7 @@ import { conversationKey, partitionOf } from "./partitioner.ts";
 import type { Codec, Logger, LogRecord, Metrics, OutgoingRecord, RecordHeader } from "./ports.ts";
 import { StagedState } from "./staged-state.ts";
 import { sumText } from "./state-hash.ts";
-import { type InputTopic, JOURNAL_TOPIC } from "./topics.ts";
+import { type InputTopic, JOURNAL_TOPIC, type PerInput } from "./topics.ts";
 
 export type FetchedInput = { readonly topic: InputTopic; readonly record: LogRecord };
 
@@ -262,11 +262,21 @@ export class BatchBuilder {
       ? Math.max(progress.clocks[at.topic], at.appendTimeMs)
       : at.appendTimeMs;
     return {
-      ...progress,
       seq: progress.seq + 1,
-      next: { ...progress.next, [at.topic]: at.offset + 1 },
-      clocks: { ...progress.clocks, [at.topic]: clockMs },
+      chainHead: progress.chainHead,
+      next: replaced(progress.next, at.topic, at.offset + 1),
+      clocks: replaced(progress.clocks, at.topic, clockMs),
       latestMs: Math.max(progress.latestMs, clockMs),
+      stateSum: progress.stateSum,
     };
   }
+}
+
+/** Written out: this runs twice for each input, and a spread costs several times as much. */
+function replaced(all: PerInput, topic: InputTopic, value: number): PerInput {
+  return {
+    proposals: topic === "proposals" ? value : all.proposals,
+    results: topic === "results" ? value : all.results,
+    verdicts: topic === "verdicts" ? value : all.verdicts,
+  };
 }

@@ -66,15 +66,15 @@ export class StagedState {
       if (state !== undefined && state !== before) changed.set(key, state);
     }
     let { stateSum } = this.#progress;
-    const before = new Map<string, Conversation | undefined>();
+    const undone: [string, Conversation | undefined][] = [];
     for (const [key, state] of changed) {
-      before.set(key, this.#conversations.get(key));
+      undone.push([key, this.#conversations.get(key)]);
       const old = this.conversation(key)?.hash ?? "";
       const hash = conversationHash(old, key, seq, state);
       stateSum = exchanged(stateSum, old, hash);
       this.#conversations.set(key, { state, seq, hash });
     }
-    return { stateSum, undo: () => this.#restore(before) };
+    return { stateSum, undo: () => this.#restore(undone) };
   }
 
   advance(progress: Progress): void {
@@ -126,7 +126,7 @@ export class StagedState {
     };
   }
 
-  #restore(before: ReadonlyMap<string, Conversation | undefined>): void {
+  #restore(before: readonly (readonly [string, Conversation | undefined])[]): void {
     for (const [key, conversation] of before) {
       if (conversation === undefined) this.#conversations.delete(key);
       else this.#conversations.set(key, conversation);
