@@ -17,9 +17,9 @@ type Input = { readonly name: string; readonly texts: readonly string[] };
 /** Different texts of one shape, so that nothing is remembered of a text. */
 const TEXTS = 64;
 
-const ROUNDS = 300;
+const ROUNDS = 150;
 
-const WARM_UP_ROUNDS = 100;
+const WARM_UP_ROUNDS = 50;
 
 const JSON_PARSE: Candidate = { name: "JSON.parse", run: (text) => JSON.parse(text) };
 
