@@ -1,0 +1,117 @@
+// The gate on a disk that fills up: it stops allowing, loses nothing, and goes on by itself.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Environment } from "../../../services/adapters/lmdb/environment.ts";
+import { acquireGateRole, type GateRole } from "../../../services/adapters/lmdb/gate-role.ts";
+import { LmdbCheckpoints } from "../../../services/adapters/lmdb/lmdb-checkpoints.ts";
+import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
+import { coreFold } from "../../../services/runtime/core-engine.ts";
+import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
+import { StreamTask } from "../../../services/runtime/task.ts";
+import { defaultTaskOptions } from "../../../services/runtime/task-context.ts";
+import {
+  createTestLogger,
+  DAY_MS,
+  type LoggedLine,
+  RuntimeKit,
+  silentMetrics,
+  until,
+} from "../../support/runtime-kit.ts";
+import { checkTopics } from "../../support/simulation/check-topics.ts";
+import { createEngines } from "../../support/simulation/engines.ts";
+import { encodeJson, jsonCodec } from "../../support/simulation/json-codec.ts";
+
+const EVERYTHING = { recordsMax: 1_000_000, bytesMax: Number.MAX_SAFE_INTEGER };
+const PROPOSALS = 400;
+
+const [engine] = createEngines();
+let mount: string;
+let isMounted = false;
+
+beforeEach(() => {
+  mount = mkdtempSync(join(tmpdir(), "callgate-full-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", mount], { stdio: "ignore" });
+    isMounted = true;
+  } catch {
+    isMounted = false;
+  }
+});
+
+afterEach(() => {
+  if (isMounted) execFileSync("umount", [mount]);
+  rmdirSync(mount);
+});
+
+function createTask(log: LmdbLog, role: GateRole, store: LmdbCheckpoints, lines: LoggedLine[]) {
+  const options = defaultTaskOptions({ keepMs: 9 * DAY_MS, journalSpanMs: 8 * DAY_MS });
+  return new StreamTask(
+    {
+      partition: 0,
+      log,
+      ownership: role,
+      checkpoints: store,
+      codec: jsonCodec,
+      fold: coreFold,
+      clock: {
+        nowMs: Date.now,
+        sleep: (timeMs) => new Promise((resolve) => setTimeout(resolve, Math.min(timeMs, 50))),
+      },
+      logger: createTestLogger(lines),
+      metrics: silentMetrics,
+      options,
+      safeguards: ALL_SAFEGUARDS,
+    },
+    engine,
+  );
+}
+
+describe("the gate on a disk that fills up", () => {
+  it("is suspended without a decision lost, and goes on when there is space", async ({ skip }) => {
+    if (!isMounted) skip("a file system of its own cannot be mounted here");
+    const kit = new RuntimeKit();
+    const environment = new Environment({ dataDir: join(mount, "data"), newId: () => "c" });
+    const log = new LmdbLog(environment, Date.now);
+    const role = acquireGateRole(environment, log, "gate");
+    const lines: LoggedLine[] = [];
+    const task = createTask(log, role, new LmdbCheckpoints(environment), lines);
+    const records = Array.from({ length: PROPOSALS }, () => ({
+      topic: "proposals" as const,
+      partition: 0,
+      key: "t/c",
+      value: encodeJson(kit.proposal({ tool: "read_order" })),
+    }));
+    await log.append(records);
+    writeFileSync(join(mount, "filler"), Buffer.alloc(spaceLeft(mount) - 200_000));
+    task.start();
+    await until(() => task.status.error?.code === "log_full");
+    expect(task.status.state).toBe("suspended");
+    expect(await log.endOffset("allowed", 0)).toBeLessThan(PROPOSALS);
+    rmSync(join(mount, "filler"));
+    await until(async () => (await log.endOffset("decisions", 0)) === PROPOSALS);
+    const topics = new Map<string, Awaited<ReturnType<LmdbLog["read"]>>["records"]>();
+    for (const topic of ["proposals", "results", "verdicts", "decisions", "deadLetters"] as const) {
+      topics.set(topic, (await log.read(topic, 0, 0, EVERYTHING)).records);
+    }
+    for (const topic of ["allowed", "refused", "held"] as const) {
+      topics.set(topic, (await log.read(topic, 0, 0, EVERYTHING)).records);
+    }
+    expect(
+      checkTopics(
+        (topic) => topics.get(topic) ?? [],
+        () => engine,
+      ),
+    ).toEqual([]);
+    await task.close();
+    role.release();
+    await log.close();
+  });
+});
+
+function spaceLeft(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}
