@@ -1,4 +1,4 @@
-/** A gate that allows every proposal, looks at nothing and remembers as little as `evolve` lets it. */
+/** A gate that allows every proposal, looks at nothing and remembers one call of each conversation. */
 import type { GateEvent } from "../../services/core/events.ts";
 import { decisionIdOf } from "../../services/core/hash.ts";
 import type { GateInput } from "../../services/core/inputs.ts";

@@ -1,4 +1,4 @@
-/** Seeded tool calls of about 300 bytes, ten tools in equal shares, and the policy they run under. */
+/** Seeded tool calls with arguments of about 240 bytes, ten tools in equal shares, and a policy. */
 import type { ProposalInput } from "../../services/core/inputs.ts";
 
 const WORDS =
