@@ -119,6 +119,12 @@ function findInTool(path: readonly PathSegment[], tool: Keyed, report: Report): 
       );
     }
   }
+  const shorthand = tool["side_effect_resource"];
+  if (typeof shorthand === "string" && /[{}]/.test(shorthand)) {
+    const message = "is a plain name, which the canonical fields complete: it has no placeholders";
+    const mend = `write effects: [{ resource: "${shorthand}", kind: custom, exclusive: true }]`;
+    report([...path, "side_effect_resource"], message, mend);
+  }
   const key = tool["idempotency_argument"];
   const fields = tool["canonical_fields"];
   if (typeof key === "string" && Array.isArray(fields) && fields.includes(key)) {

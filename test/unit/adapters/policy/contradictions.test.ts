@@ -103,6 +103,10 @@ describe("values that exclude each other", () => {
       "tool_schemas: { a: { idempotency_argument: key, canonical_fields: [id, key] } }",
       "p0.yaml:1:72 `key` is the idempotency argument, which is no part of identity",
     ],
+    [
+      'tool_schemas: { a: { side_effect_resource: "order/{id}" } }',
+      "p0.yaml:1:22 is a plain name, which the canonical fields complete: it has no placeholders",
+    ],
     ["conversation: { idle_ms: 10, max_age_ms: 5 }", "p0.yaml:1:17 is longer than `max_age_ms`"],
   ])("%s", (text, expected) => {
     expect(problems(text)).toEqual([expected]);
