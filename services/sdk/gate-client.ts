@@ -14,6 +14,7 @@ import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import type { InputTopic } from "../runtime/topics.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
+import { checkReport } from "./check-report.ts";
 import { decisionOf, unavailable } from "./decision-view.ts";
 import { DecisionWaits } from "./decision-waits.ts";
 import type {
@@ -78,8 +79,9 @@ export class GateClient {
     throw deadLetter(record);
   }
 
-  /** @throws CallgateError: nothing could be written, or no answer in time. */
+  /** @throws CallgateError: `invalid_input`; nothing could be written, or no answer in time. */
   async report(decisionId: string, report: CallReport): Promise<ReportOutcome> {
+    checkReport(report);
     const call = await this.#callOf(decisionId);
     if (call === undefined) return { recorded: false, why: "unknown_call" };
     const { outputBytes } = this.#embedded.policy.compiled;

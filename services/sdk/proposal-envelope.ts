@@ -15,6 +15,9 @@ const DEFAULT_TENANT = "default";
  */
 export function proposalEnvelope(call: ProposedCall): Envelope {
   if (typeof call.tool !== "string") throw invalid("`tool` must be text");
+  if (call.assistantText !== undefined && typeof call.assistantText !== "string") {
+    throw invalid("`assistantText` must be text");
+  }
   const envelope: Envelope = {
     tenantId: call.tenantId ?? DEFAULT_TENANT,
     conversationId: call.conversationId,

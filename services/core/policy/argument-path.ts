@@ -1,4 +1,8 @@
-/** Argument paths: `customer.id` names a member of a member; a literal key with dots goes first. */
+/**
+ * Argument paths: `customer.id` names a member of a member. A literal key with dots is taken only where
+ * no member of its first part exists: a model could add one beside the real thing, and so choose what its
+ * call is taken for.
+ */
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 
 export function isObject(value: JsonValue | undefined): value is JsonObject {
@@ -6,7 +10,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
 }
 
 export function getArgument(args: JsonObject, path: string): JsonValue | undefined {
-  if (Object.hasOwn(args, path)) return args[path];
+  if (isLiteral(args, path)) return args[path];
   let value: JsonValue | undefined = args;
   for (const key of path.split(".")) {
     if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
@@ -15,9 +19,14 @@ export function getArgument(args: JsonObject, path: string): JsonValue | undefin
   return value;
 }
 
+function isLiteral(args: JsonObject, path: string): boolean {
+  const dot = path.indexOf(".");
+  return Object.hasOwn(args, path) && (dot < 0 || !Object.hasOwn(args, path.slice(0, dot)));
+}
+
 /** A copy in which the value at an existing path is replaced. */
 export function setArgument(args: JsonObject, path: string, value: JsonValue): JsonObject {
-  if (Object.hasOwn(args, path)) return { ...args, [path]: value };
+  if (isLiteral(args, path)) return { ...args, [path]: value };
   const dot = path.indexOf(".");
   const head = path.slice(0, dot);
   const child = args[head];

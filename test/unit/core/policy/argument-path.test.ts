@@ -8,8 +8,10 @@ import {
 
 const ARGS: JsonObject = { a: { b: { c: 1 } }, "a.b": 2, list: [1], nothing: null };
 
-test("a path names members of members; a literal key with dots goes first", () => {
-  expect(getArgument(ARGS, "a.b")).toBe(2);
+test("a path names members of members; a literal key with dots never hides them", () => {
+  expect(getArgument(ARGS, "a.b")).toEqual({ c: 1 });
+  expect(getArgument({ "a.b": 2 }, "a.b")).toBe(2);
+  expect(getArgument({ "a.b": 2, a: 1 }, "a.b")).toBeUndefined();
   expect(getArgument(ARGS, "a.b.c")).toBe(1);
   expect(getArgument(ARGS, "nothing")).toBeNull();
 });
@@ -20,7 +22,8 @@ test("what is not there is undefined, also what every object inherits", () => {
 });
 
 test("a value is replaced in a copy", () => {
-  expect(setArgument(ARGS, "a.b", 3)).toEqual({ ...ARGS, "a.b": 3 });
+  expect(setArgument(ARGS, "a.b", 3)).toEqual({ ...ARGS, a: { b: 3 } });
+  expect(setArgument({ "a.b": 2 }, "a.b", 3)).toEqual({ "a.b": 3 });
   expect(setArgument(ARGS, "a.b.c", 3)).toEqual({ ...ARGS, a: { b: { c: 3 } } });
   expect(setArgument(ARGS, "a.b.c", 3)).not.toBe(ARGS);
   expect(getArgument(ARGS, "a.b.c")).toBe(1);

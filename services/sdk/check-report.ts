@@ -1,0 +1,25 @@
+/** What callers without types hand over as a report, checked before anything is written. */
+
+import { RESULT_STATUSES } from "../core/inputs.ts";
+import type { CallReport } from "../executor/call-report.ts";
+import { CallgateError } from "./callgate-error.ts";
+
+/** @throws CallgateError `invalid_input` */
+export function checkReport(report: CallReport): void {
+  const given: Partial<Record<keyof CallReport, unknown>> | null | undefined = report;
+  if (typeof given !== "object" || given === null) throw invalid("it must be an object");
+  if (!(RESULT_STATUSES as readonly unknown[]).includes(given.status)) {
+    throw invalid(`\`status\` must be one of ${RESULT_STATUSES.join(", ")}`);
+  }
+  const { durationMs, error } = given;
+  if (durationMs !== undefined && !Number.isFinite(durationMs)) {
+    throw invalid("`durationMs` must be a number");
+  }
+  if (error !== undefined && (typeof error !== "object" || error === null)) {
+    throw invalid("`error` must be an object with a `message`");
+  }
+}
+
+function invalid(problem: string): CallgateError {
+  return new CallgateError("invalid_input", `the result cannot be reported: ${problem}`);
+}

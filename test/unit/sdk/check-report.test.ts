@@ -1,0 +1,23 @@
+import { describe, expect, test } from "vitest";
+import type { CallReport } from "../../../services/executor/call-report.ts";
+import { checkReport } from "../../../services/sdk/check-report.ts";
+
+describe("a report", () => {
+  test.each<CallReport>([
+    { status: "succeeded", output: { id: 1 }, durationMs: 3 },
+    { status: "failed", error: { message: "no" } },
+    { status: "not_executed" },
+  ])("%j is taken", (report) => {
+    expect(() => checkReport(report)).not.toThrow();
+  });
+
+  test.each([
+    [null, "must be an object"],
+    [{}, "`status` must be one of started, succeeded"],
+    [{ status: "done" }, "`status` must be one of"],
+    [{ status: "succeeded", durationMs: "3" }, "`durationMs` must be a number"],
+    [{ status: "failed", error: "no" }, "`error` must be an object"],
+  ])("%j is told what is wrong", (report, message) => {
+    expect(() => checkReport(report as CallReport)).toThrow(message);
+  });
+});
