@@ -85,7 +85,7 @@ function timePass(
   samples: Float64Array,
 ): void {
   const states = new Map<string, ConversationState | undefined>();
-  const inputs = calls.map((one, at) => proposalOf(one, at, pass));
+  const inputs = proposalsOf(calls, pass);
   for (const [at, input] of inputs.entries()) {
     const nowMs = START_MS + at * STEP_MS;
     let state = states.get(input.conversationId);
@@ -110,15 +110,26 @@ function assertAnswer(event: GateEvent | undefined, allowed: boolean): void {
 /** By the schema and by the tier. */
 const REFUSALS = ["invalid_arguments", "tier_denied"];
 
-function proposalOf({ call }: PeerCall, at: number, pass: number): ProposalInput {
+/** The user is heard after each refusal: a new turn, or the ladder would stop the conversation. */
+function proposalsOf(calls: readonly PeerCall[], pass: number): readonly ProposalInput[] {
+  const refusals = new Map<string, number>();
+  return calls.map((one, at) => {
+    const { conversationId } = one.call;
+    const turn = refusals.get(conversationId) ?? 0;
+    if (!one.allowed) refusals.set(conversationId, turn + 1);
+    return proposalOf(one, pass, String(turn), String(at));
+  });
+}
+
+function proposalOf({ call }: PeerCall, pass: number, turn: string, step: string): ProposalInput {
   return {
     type: "proposal",
     tenantId: "default",
     conversationId: `${call.conversationId}-${pass}`,
     callId: call.callId,
     agentId: call.agentId,
-    turn: String(at),
-    step: "1",
+    turn,
+    step,
     tool: call.tool,
     arguments: JSON.stringify(call.args),
     assistantText: null,
