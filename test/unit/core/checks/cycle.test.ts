@@ -65,6 +65,18 @@ describe("loop_cycle", () => {
     story.allowed("a");
   });
 
+  test("takes no late result of one of its calls for progress", () => {
+    const story = given({ tool_schemas: { look: { read_only: true }, see: { read_only: true } } });
+    for (const n of [1, 2]) {
+      story.after(60_000).done("look", {}, `look ${n}`);
+      story.done("see", {}, `see ${n}`);
+    }
+    const open = story.after(60_000).allowed("look");
+    expect(story.reason("see")).toBe("loop_cycle");
+    story.reported(open, { output: "never seen before" });
+    expect(story.after(60_000).reason("look")).toBe("loop_cycle");
+  });
+
   test("is forgotten with a new turn, and not made of calls of several turns", () => {
     const story = given(POLICY);
     makes(story, "a b a b a");

@@ -54,6 +54,16 @@ describe("the same occurrence goes on", () => {
     goesOn(first, story.after(AFTER_WINDOW).allowed("write"), 2);
   });
 
+  test("from the very end of the window, to the very end of its own time", () => {
+    const story = given(POLICY);
+    const first = story.done("write");
+    goesOn(first, story.after(5 * MINUTE).done("write", {}, "again"), 2);
+    const last = story.after(HOUR - 5 * MINUTE - 1).allowed("write");
+    goesOn(first, last, 3);
+    story.reported(last, { output: "once more" });
+    isNew(story.after(5 * MINUTE).allowed("write"));
+  });
+
   test("after an unknown outcome, where that is not enforced", () => {
     const story = given({ ...POLICY, checks: { outcome_unknown: "warn" } });
     const first = story.allowed("write");
