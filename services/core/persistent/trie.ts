@@ -114,8 +114,8 @@ function remove<V>(
 }
 
 /** Visits all entries, in no particular order (T1), until a visit gives true. */
-export function trieVisit<V>(trie: Trie<V>, visit: (value: V, key: string) => boolean): void {
-  if (trie.root !== undefined) visited(trie.root, visit);
+export function trieVisit<V>(trie: Trie<V>, visit: (value: V, key: string) => boolean): boolean {
+  return trie.root !== undefined && visited(trie.root, visit);
 }
 
 function visited<V>(node: TrieNode<V>, visit: (value: V, key: string) => boolean): boolean {

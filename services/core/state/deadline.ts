@@ -25,8 +25,9 @@ export function dueCalls(state: ConversationState, nowMs: number): OpenCall[] {
 
 /**
  * A lapsed conversation counts as absent: `decide` treats it as one never seen, so that dropping it
- * from memory changes no decision. `proposalsAtMs`: the partition's time of proposals.
+ * from memory changes no decision. One with a held call waits for the end of the hold, or that proposal
+ * would never be decided. `proposalsAtMs`: the partition's time of proposals.
  */
 export function hasLapsed(state: ConversationState, proposalsAtMs: number): boolean {
-  return proposalsAtMs >= state.dropAtMs;
+  return proposalsAtMs >= state.dropAtMs && !trieVisit(state.open, ({ held }) => held !== null);
 }

@@ -74,7 +74,9 @@ export class ReferenceEngine {
     const { maxAgeMs, idleMs } = this.#policy.conversation;
     const old = this.#history;
     const lapsed =
-      old === null || nowMs >= old.startedAtMs + maxAgeMs || nowMs >= old.lastAtMs + idleMs;
+      old === null ||
+      (!old.calls.some((call) => call.kind === "held") &&
+        (nowMs >= old.startedAtMs + maxAgeMs || nowMs >= old.lastAtMs + idleMs));
     const history = lapsed ? newHistory(nowMs) : old;
     const reading = readProposal(input, this.#policy);
     const { asked } = reading;
