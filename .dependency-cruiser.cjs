@@ -10,10 +10,14 @@ const HOMES = {
   "big.js": "services/adapters/values",
   "cli-table3": "services/cli",
   commander: "services/cli",
+  kafkajs: "services/adapters/kafka",
   lmdb: "services/adapters/lmdb",
+  pino: "services/adapters/log",
+  "prom-client": "services/adapters/metrics",
   re2js: "services/adapters/patterns",
-  yaml: "services/adapters/policy",
-  zod: "services/adapters/policy",
+  // Policies and configuration are both written by people: one reader and one checker for both.
+  yaml: "services/adapters/(policy|config)",
+  zod: "services/adapters/(policy|config)",
 };
 
 /** @param {string} text */
