@@ -25,10 +25,7 @@ const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&");
 
 /** @type {import("dependency-cruiser").IRegularForbiddenRuleType[]} */
 const packageRules = Object.entries(HOMES).map(([name, home]) => ({
-  name: `only-${home
-    .split("/")
-    .at(-1)
-    ?.replaceAll(/[^a-z-]+/g, "-")}-imports-${name}`,
+  name: `only-${/\/\(?([a-z-]+)[^/]*$/.exec(home)?.[1]}-imports-${name}`,
   comment: `\`${name}\` can be replaced as long as one folder knows it: ${home}.`,
   severity: "error",
   from: { pathNot: `^${home}/` },
