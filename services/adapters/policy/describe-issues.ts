@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { PathSegment } from "../../core/policy/path.ts";
+import { nearest } from "../config/nearest.ts";
 import type { RawDocument } from "./fold-blocks.ts";
 import { keysAt, placesOf, variantsAt } from "./known-keys.ts";
-import { nearest } from "./nearest.ts";
 import { type PolicyProblem, type Positions, problemAt } from "./problem.ts";
 
 type Issue = z.core.$ZodIssue;

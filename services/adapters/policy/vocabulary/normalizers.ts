@@ -1,6 +1,6 @@
 import { NORMALIZER_NAMES } from "../../../core/normalize/compile-normalizers.ts";
 import type { NormalizerCall } from "../../../core/policy/document.ts";
-import { nearest } from "../nearest.ts";
+import { nearest } from "../../config/nearest.ts";
 
 /** Most arguments of the normalizers that take any. */
 const ARGUMENTS_MAX: Readonly<Record<string, number>> = { e164: 2, minor_units: 1 };
