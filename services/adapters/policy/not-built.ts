@@ -39,8 +39,6 @@ const KEYS = [
   "tool_schemas.*.variants",
   "tool_schemas.*.sensitive",
   "tool_schemas.*.retries",
-  "kill",
-  "aliases",
   "edges",
   "loops.rotation",
   "loops.failure_run",

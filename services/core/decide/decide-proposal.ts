@@ -20,7 +20,7 @@ import { type Draft, decisionBase } from "./decision-base.ts";
 import { factsOf, type Touched, touchedBy } from "./facts.ts";
 import { judge } from "./judge.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
-import { refusePlainly } from "./refuse-unread.ts";
+import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
 
 export function decideProposal(
   state: ConversationState | undefined,
@@ -103,6 +103,8 @@ export function decideRead(
   entered.entersTurn = approval === null;
   entered.isRead = tool.isRead;
   entered.tier = tool.tier.name;
+  const killed = policy.killedBy(proposal);
+  if (killed !== null) return refusePlainly(entered, killedBy(killed));
   const advice = noAdvice();
   const unknown = tool.known ? null : "unknown_tool";
   if (unknown !== null && isUnknownRefused(policy, tool)) {
@@ -141,6 +143,10 @@ export function decideRead(
   }
   const context = contextOf(state, proposal, entered, tool, read, policy, nowMs, approval);
   return withAdvice(conclude(context, entered, judge(context, advice), approval), advice);
+}
+
+function killedBy(rule: string): PlainRefusal {
+  return { reason: "killed", rule, disposition: "stop", detail: null };
 }
 
 /** `unknown_tools` set to a tier (or to allow) makes check 3 pass: the tier judges the call. */

@@ -5,10 +5,14 @@ import type { CompiledTool } from "../policy/compiled.ts";
 /** At most so many names. */
 const MOST = 5;
 
-export function suggestNext({ tool, policy }: CallContext): readonly string[] {
+export function suggestNext({ tool, policy, proposal }: CallContext): readonly string[] {
   const named = tool.suggest.length > 0 ? tool.suggest : policy.readersOf(tool.name);
   if (named.length === 0) return named;
-  return named.filter((name) => isCallable(policy.tool(name))).slice(0, MOST);
+  const { agentId, tenantId } = proposal;
+  return named
+    .filter((name) => isCallable(policy.tool(name)))
+    .filter((name) => policy.killedBy({ tool: name, agentId, tenantId }) === null)
+    .slice(0, MOST);
 }
 
 function isCallable(tool: CompiledTool): boolean {

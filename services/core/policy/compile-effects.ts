@@ -1,5 +1,6 @@
 /** Declared effects and reads of a tool, as resource templates. */
 
+import type { AliasRewrite } from "./compile-aliases.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { CompiledEffect, ResourceTemplate } from "./compiled.ts";
 import type { EffectKind, ToolDocument } from "./document.ts";
@@ -17,12 +18,13 @@ const EXCLUSIVE: ReadonlySet<EffectKind> = new Set([
 export function compileEffects(
   tool: ToolDocument,
   name: string,
+  aliased: AliasRewrite,
   problems: CompileProblem[],
 ): CompiledEffect[] {
   const effects: CompiledEffect[] = [];
   (tool.effects ?? []).forEach((effect, at) => {
     const path = policyPath(["tool_schemas", name, "effects", at]);
-    const resource = compileResource(effect.resource);
+    const resource = compileResource(aliased(effect.resource));
     if (!resource.ok) {
       problems.push({ path: `${path}.resource`, message: resource.problem });
       return;
@@ -46,6 +48,7 @@ export function compileEffects(
 export function compileReads(
   tool: ToolDocument,
   name: string,
+  aliased: AliasRewrite,
   problems: CompileProblem[],
 ): ResourceTemplate[] | null {
   const readEffects = (tool.effects ?? []).filter((effect) => effect.kind === "read");
@@ -53,7 +56,7 @@ export function compileReads(
   if (texts.length === 0) return null;
   const templates: ResourceTemplate[] = [];
   texts.forEach((text, at) => {
-    const compiled = compileResource(text);
+    const compiled = compileResource(aliased(text));
     if (compiled.ok) templates.push(compiled.template);
     else {
       const path = policyPath(["tool_schemas", name, "reads", at]);

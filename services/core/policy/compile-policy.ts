@@ -1,14 +1,16 @@
 /** Turns a policy document into the form that decides, or says everything that is wrong with it. */
-import { DEFAULT_CANONICAL_LIMITS } from "../canonical/limits.ts";
 import type { Capabilities } from "../capabilities.ts";
-import { LIMITS } from "../limits.ts";
+import { checkAliases } from "./compile-aliases.ts";
 import type { CompileProblem } from "./compile-identity.ts";
+import { compileKill } from "./compile-kill.ts";
 import { policyModes } from "./compile-modes.ts";
 import { compileReaders } from "./compile-readers.ts";
+import { compileSettings } from "./compile-settings.ts";
 import { compileTiers } from "./compile-tiers.ts";
 import { compileTool, type ToolContext } from "./compile-tool.ts";
-import type { BudgetLimit, CompiledPolicy, CompiledTool, Ladder } from "./compiled.ts";
-import type { BudgetLimits, PolicyDocument, Threshold } from "./document.ts";
+import type { CompiledPolicy, CompiledTool } from "./compiled.ts";
+import type { PolicyDocument } from "./document.ts";
+import { compileGraph } from "./resource-graph.ts";
 import { windowsOf } from "./windows.ts";
 
 export type CompileResult =
@@ -23,7 +25,6 @@ export interface CompileOptions {
 
 const MAX_AGE_MS = 7 * 86_400_000;
 const IDLE_MS = 86_400_000;
-const IDEMPOTENCY_TTL_MS = 86_400_000;
 
 /** Tools that no entry names are compiled when first seen; so many of them are kept. */
 const REMEMBERED_TOOLS = 10_000;
@@ -50,6 +51,8 @@ export function compilePolicy(
       declaredTools.length === 0 && (document.authorization?.tiers ?? []).length === 0,
     capabilities,
   };
+  const settings = compileSettings(document, capabilities, problems);
+  const graph = compileGraph(document.edges, problems);
   const compiled = new Map<string, CompiledTool>();
   for (const name of declaredTools) compiled.set(name, compileTool(name, context, problems));
   const tools = [...compiled.values()];
@@ -59,48 +62,25 @@ export function compilePolicy(
   ]);
   checkLifetimes(context, tools, conversation, problems);
   checkUnknownTier(document, problems);
+  checkAliases(document, problems);
   if (problems.length > 0) return { ok: false, problems };
   const tool = rememberingTools(compiled, context);
   return {
     ok: true,
     policy: {
-      ...settingsOf(document),
+      ...settings,
       revision: options.revision,
       keyId: options.keyId,
       conversation,
       tool,
+      killedBy: compileKill(document.kill),
+      graph,
       readersOf: compileReaders(document, tool),
       declaredTools,
       longestWindowMs: windows.reduce((longest, ms) => Math.max(longest, ms), 0),
       longestHoldMs: tiers.longestHoldMs,
     },
   };
-}
-
-/** What the document says of the policy as a whole, with the preset's defaults. */
-function settingsOf(document: PolicyDocument) {
-  const { limits, idempotency, budgets, tool_deduplication: byTurn } = document;
-  return {
-    canonicalLimits: {
-      ...DEFAULT_CANONICAL_LIMITS,
-      maxBytes: limits?.arguments_bytes ?? DEFAULT_CANONICAL_LIMITS.maxBytes,
-    },
-    outputBytes: limits?.output_bytes ?? LIMITS.outputBytesDefault,
-    ringSize: limits?.ring ?? document.deduplication?.max_history ?? LIMITS.ringDefault,
-    ladder: ladderOf(document),
-    acknowledgement: acknowledgementOf(document),
-    idempotencyTtlMs: idempotency?.ttl_ms ?? IDEMPOTENCY_TTL_MS,
-    idempotencyHeader: idempotency?.header ?? "X-Agent-Idempotency-Key",
-    budgets: {
-      turn: limitOf(budgets),
-      conversation: limitOf(budgets?.per_conversation),
-      tool: limitOf(budgets?.per_tool),
-    },
-    loops: loopsOf(document),
-    appendNote: byTurn?.append_system_note ?? false,
-    answersFromRepeat: byTurn?.exact_duplicate_threshold ?? 1,
-    unknownTools: (document.unknown_tools ?? "deny") === "deny" ? "deny" : "tier",
-  } as const;
 }
 
 function rememberingTools(
@@ -115,46 +95,6 @@ function rememberingTools(
     if (others.size >= REMEMBERED_TOOLS) others = new Map();
     others.set(name, tool);
     return tool;
-  };
-}
-
-function limitOf(limits: BudgetLimits | undefined): BudgetLimit {
-  return { maxSteps: limits?.max_steps ?? null, maxCalls: limits?.max_tool_calls ?? null };
-}
-
-function threshold(value: Threshold | undefined, preset: number | null): number | null {
-  if (value === undefined) return preset;
-  return value === "off" ? null : value;
-}
-
-function ladderOf(document: PolicyDocument): Ladder {
-  const observed = document.preset === "observe";
-  const strict = document.preset === "strict";
-  const written = document.escalation;
-  const [ask, options, userInput] = observed ? [null, null, null] : [1, 2, strict ? 3 : 4];
-  const endAt = threshold(written?.end?.at, strict ? 4 : null);
-  return {
-    ask: threshold(written?.ask, ask),
-    options: threshold(written?.options, options),
-    userInput: threshold(written?.user_input, userInput),
-    end: endAt === null ? null : { at: endAt, lasts: written?.end?.lasts ?? "turn" },
-  };
-}
-
-function acknowledgementOf(document: PolicyDocument): "off" | "implicit" {
-  const preset = document.preset === "observe" ? "off" : "implicit";
-  return (document.acknowledgement?.mode ?? preset) === "off" ? "off" : "implicit";
-}
-
-function loopsOf(document: PolicyDocument): CompiledPolicy["loops"] {
-  const repeat = document.deduplication?.loop_threshold;
-  const streak = document.loops?.failure_streak;
-  return {
-    sameOutput: threshold(repeat?.same_output, 3),
-    anyOutput: threshold(repeat?.any_output, null),
-    cycleRounds: document.loops?.cycle_rounds ?? 3,
-    failureSame: streak?.same ?? 3,
-    failureTransient: streak?.transient ?? 5,
   };
 }
 

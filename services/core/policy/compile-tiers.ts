@@ -33,6 +33,8 @@ export function compileTiers(document: PolicyDocument): Tiers {
   const first = (action: CompiledTier["action"]) => compiled.find((t) => t.action === action);
   const hitl = (rule: string): CompiledTier =>
     first("hitl") ?? { action: "hitl", name: null, rule, hold: DEFAULT_HOLD };
+  const withoutGrant = (rule: string): CompiledTier =>
+    document.preset === "strict" ? hitl(rule) : { action: "allow", name: null, rule };
   return {
     matching: (tool) => {
       const at = matchers.findIndex((matcher) => matcher(tool));
@@ -42,7 +44,7 @@ export function compileTiers(document: PolicyDocument): Tiers {
     forRisk: (risk, rule) => {
       if (risk === "LOW") return { action: "allow", name: null, rule };
       if (risk === "HIGH") return hitl(rule);
-      return first("grant") ?? { action: "allow", name: null, rule };
+      return first("grant") ?? withoutGrant(rule);
     },
     hitl,
     longestHoldMs: Math.max(DEFAULT_HOLD.expiresMs, ...compiled.map(holdMs)),
@@ -76,6 +78,7 @@ function compileTier(tier: PolicyTier, at: number, all: readonly PolicyTier[]): 
         rule,
         ceiling: tier.ceiling,
         ttlMs: tier.ttl_ms ?? null,
+        grantedBy: tier.granted_by ?? "policy",
         onExceeded: tier.on_exceeded === "hitl" ? holdOf(hitl) : null,
       };
     }

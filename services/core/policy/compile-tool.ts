@@ -3,9 +3,11 @@ import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
 import { sha256Hex } from "../hash.ts";
+import { aliasesOf } from "./compile-aliases.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
 import { type CompileProblem, compileIdentity } from "./compile-identity.ts";
 import { inShadow, type Modes, withChecks } from "./compile-modes.ts";
+import { compileRetries, compileSimilarity } from "./compile-retries.ts";
 import { stricter, type Tiers } from "./compile-tiers.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
 import type { PolicyDocument, ToolDocument } from "./document.ts";
@@ -39,15 +41,17 @@ export function compileTool(
   const matching = tiers.matching(name);
   const known = declared || matching !== null || context.declaresNothing;
   const schema = compileSchema(entry, name, context.capabilities, problems);
-  const tier = tierOf(entry, name, known, matching, context);
-  const effects = compileEffects(entry, name, problems);
+  const read = isRead(entry, matching);
+  const tier = tierOf(entry, name, known, read, matching, context);
+  const aliased = aliasesOf(document.aliases, name);
+  const effects = compileEffects(entry, name, aliased, problems);
   const modes = withChecks(context.modes, entry.checks);
   const rule = declared ? policyPath(["tool_schemas", name]) : tier.rule;
   return {
     ...defaultsOf(entry),
     name,
     known,
-    isRead: isRead(entry, matching),
+    isRead: read,
     modes: document.mode === "shadow" ? inShadow(modes) : modes,
     tier,
     validate: schema === null ? null : schema.validate,
@@ -59,12 +63,14 @@ export function compileTool(
       context.capabilities,
       problems,
     ),
-    reads: compileReads(entry, name, problems),
+    reads: compileReads(entry, name, aliased, problems),
     effects,
     changesMatter: !context.declaresNothing,
     scope: entry.scope ?? windows.scope,
     windowMs: seconds(entry.dedupe_window_s) ?? windows.windowMs,
     cacheMs: seconds(entry.cache_ttl_s) ?? windows.cacheMs,
+    retries: compileRetries(entry, document),
+    similarity: compileSimilarity(entry, rule),
     answersAsRead: context.declaresNothing && windows.cacheWritten,
     bare: !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),
     looksFailed: failureTest(entry, name, context.capabilities, problems),
@@ -87,6 +93,7 @@ function defaultsOf(entry: ToolDocument) {
     startWithinMs: entry.start_within_ms ?? START_WITHIN_MS,
     idempotencyArgument: entry.idempotency_argument ?? null,
     suggest: entry.suggest ?? [],
+    sensitive: entry.sensitive ?? [],
   };
 }
 
@@ -115,6 +122,7 @@ function tierOf(
   entry: ToolDocument,
   name: string,
   known: boolean,
+  read: boolean,
   matching: CompiledTier | null,
   context: ToolContext,
 ): CompiledTier {
@@ -123,7 +131,10 @@ function tierOf(
   const risk = entry.risk_level;
   const byRisk = risk === undefined ? null : context.tiers.forRisk(risk, rule);
   if (matching !== null && byRisk !== null) return stricter(matching, byRisk);
-  return matching ?? byRisk ?? { action: "allow", name: null, rule: "preset" };
+  if (matching !== null || byRisk !== null) return (matching ?? byRisk) as CompiledTier;
+  // What no rule speaks of is not allowed to write under `strict`.
+  const asks = context.document.preset === "strict" && !read && !context.declaresNothing;
+  return asks ? context.tiers.hitl("preset") : { action: "allow", name: null, rule: "preset" };
 }
 
 /** `deny` is check 3's; here it only matters where that check does not enforce. */

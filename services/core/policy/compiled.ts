@@ -3,8 +3,10 @@
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CanonicalLimits } from "../canonical/limits.ts";
 import type { SchemaProblem } from "../capabilities.ts";
+import type { Money } from "../inputs.ts";
 import type { Mode, ReasonCode } from "../reasons.ts";
 import type { PollingLimits, Rate } from "./document.ts";
+import type { ResourceGraph } from "./resource-graph.ts";
 
 export interface CompiledPolicy {
   /** `sha256:…` of the document's canonical form. */
@@ -17,7 +19,9 @@ export interface CompiledPolicy {
   readonly outputBytes: number;
   readonly ringSize: number;
   readonly ladder: Ladder;
-  readonly acknowledgement: "off" | "implicit";
+  readonly acknowledgement: "off" | "implicit" | "explicit";
+  /** Under `explicit`: true where what the model said shows that it goes another way. */
+  readonly acknowledges: (assistantText: string) => boolean;
   readonly idempotencyTtlMs: number;
   /** Name of the header that carries the key downstream. */
   readonly idempotencyHeader: string;
@@ -30,6 +34,10 @@ export interface CompiledPolicy {
   readonly tool: (name: string) => CompiledTool;
   /** Where neither a tool nor a tier names it: `deny`, or what the tier of the tool then says. */
   readonly unknownTools: "deny" | "tier";
+  /** The line of the kill switch that stops such a call, or null. */
+  readonly killedBy: (call: KillSubject) => string | null;
+  /** How resources hang together: the tree, `contains` and `derives`. */
+  readonly graph: ResourceGraph;
   /** Reads that show what the tool changes, by declaration or by name. */
   readonly readersOf: (name: string) => readonly string[];
   /** Names in `tool_schemas`, in the order of the document. */
@@ -48,9 +56,19 @@ export interface Ladder {
   readonly end: { readonly at: number; readonly lasts: "turn" | "conversation" } | null;
 }
 
+export interface KillSubject {
+  readonly tool: string;
+  readonly agentId: string | null;
+  readonly tenantId: string;
+}
+
 export interface BudgetLimit {
   readonly maxSteps: number | null;
   readonly maxCalls: number | null;
+  /** Gate time since the first proposal of what the budget is for, less time held. */
+  readonly maxMs: number | null;
+  /** Exact: whole micro-units. */
+  readonly maxSpend: Money | null;
 }
 
 export interface Budgets {
@@ -65,6 +83,30 @@ export interface LoopThresholds {
   readonly cycleRounds: number;
   readonly failureSame: number;
   readonly failureTransient: number;
+  /** Different calls of one tool in a turn with one output. */
+  readonly noProgress: number;
+  readonly rotation: { readonly calls: number; readonly keys: number };
+  readonly failureRun: { readonly sameTool: number; readonly any: number };
+}
+
+/** When a failed call may be tried again. */
+export interface Retries {
+  /** Attempts in all, the first included. */
+  readonly maxAttempts: number;
+  /** Numeric error codes, as text. */
+  readonly retryableStatus: ReadonlySet<string>;
+  /** Shortest and longest wait before the next attempt; null: none is asked for. */
+  readonly backoffMs: { readonly min: number; readonly max: number } | null;
+}
+
+/** Arguments by which near duplicates are found. */
+export interface Similarity {
+  readonly field: string;
+  /** Above 0, at most 1. */
+  readonly threshold: number;
+  /** Arguments that must be equal. */
+  readonly with: readonly string[];
+  readonly rule: string;
 }
 
 export interface CompiledTool {
@@ -95,6 +137,11 @@ export interface CompiledTool {
   readonly bare: boolean;
   readonly emptyOutput: boolean;
   readonly frequency: Rate | null;
+  /** Null: only `failure_streak` decides on calls that failed. */
+  readonly retries: Retries | null;
+  readonly similarity: readonly Similarity[];
+  /** Argument paths that only `allowed` carries in clear. */
+  readonly sensitive: readonly string[];
   readonly timeLimitMs: number;
   readonly startWithinMs: number;
   readonly idempotencyArgument: string | null;
@@ -121,6 +168,8 @@ export type CompiledTier =
       readonly rule: string;
       readonly ceiling: number;
       readonly ttlMs: number | null;
+      /** `policy`: each conversation starts with `ceiling` calls; `verdict`: with none. */
+      readonly grantedBy: "policy" | "verdict";
       readonly onExceeded: CompiledHold | null;
     }
   | {

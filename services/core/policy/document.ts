@@ -242,7 +242,7 @@ type LimitsBlock = {
   readonly ring?: number;
 };
 
-type ResourceAlias = {
+export type ResourceAlias = {
   readonly resource: string;
   /** `tool.argument` names of the one thing. */
   readonly names: readonly string[];

@@ -60,7 +60,7 @@ const CASES: readonly (readonly [verdict: "valid" | "invalid", text: string])[] 
   ["valid", "tool_schemas: { a: { polling: { min_interval_ms: 1000 }, volatile: true } }"],
   ["invalid", "tool_schemas: { a: { similarity: [{ field: b, threshold: 0.9 }] } }"],
   ["invalid", "retries: { max_attempts: 2 }"],
-  ["invalid", "policy_engine: { kill: { all: true } }"],
+  ["valid", "policy_engine: { kill: { all: true } }"],
   ["valid", "policy_engine: { limits: { ring: 64 }, conversation: { idle_ms: 1000 } }"],
   ["invalid", "limits: { ring: 100000 }"],
 ];

@@ -62,7 +62,7 @@ const budgetLimits = {
   max_seconds: key(count(1), "Gate time since the first proposal, less time held for approval."),
   max_spend: key(
     z.strictObject({
-      amount: needed(z.string().regex(/^[0-9]+(\.[0-9]{1,6})?$/), "Decimal amount, in quotes."),
+      amount: needed(z.string().regex(/^[0-9]{1,9}(\.[0-9]{1,6})?$/), "Decimal amount, in quotes."),
       currency: needed(z.string().regex(/^[A-Z]{3}$/), "Three-letter currency code."),
     }),
     "Money that calls may cost.",
@@ -173,8 +173,8 @@ const loops = z.strictObject({
   cycle_rounds: key(count(2, 16), "Rounds of one cycle of calls at which it is a loop. Default 3."),
   rotation: key(
     z.strictObject({
-      calls: key(count(2), "Recent calls looked at. Default 24."),
-      keys: key(count(1), "Different calls among them. Default 8."),
+      calls: key(count(2, LIMITS.ringMax), "Recent calls looked at. Default 24."),
+      keys: key(count(1, LIMITS.ringMax), "Different calls among them. Default 8."),
     }),
     "Many calls that go through few different ones.",
   ),
@@ -187,8 +187,8 @@ const loops = z.strictObject({
   ),
   failure_run: key(
     z.strictObject({
-      same_tool: key(count(1), "Failures of one tool with one error. Default 5."),
-      any: key(count(1), "Failures in a row. Default 8."),
+      same_tool: key(count(1, LIMITS.ringMax), "Failures of one tool with one error. Default 5."),
+      any: key(count(1, LIMITS.ringMax), "Failures in a row. Default 8."),
     }),
     "Failures of different calls in a row.",
   ),

@@ -42,8 +42,7 @@ const USES: readonly (readonly [text: string, path: string])[] = [
     "tool_schemas.a.effects[0].resource",
   ],
   [tool('reads: ["a/{ result.id }"]'), "tool_schemas.a.reads[0]"],
-  ["kill: { tools: [a], agents: [], tenants: [], all: false }", "kill"],
-  ['aliases: [{ resource: "order/{id}", names: [charge_card.order] }]', "aliases"],
+
   ["edges: { contains: [[a, b]], derives: [[a, b]] }", "edges"],
   ["loops: { rotation: { calls: 24, keys: 8 } }", "loops.rotation"],
   ["loops: { failure_run: { same_tool: 5, any: 8 } }", "loops.failure_run"],

@@ -1,0 +1,33 @@
+/** The kill switch: what is refused outright, whatever else the policy says. */
+import type { CompiledPolicy } from "./compiled.ts";
+import type { PolicyDocument } from "./document.ts";
+import { compileGlobs, type GlobMatcher } from "./glob.ts";
+import { policyPath } from "./path.ts";
+
+const NOT_KILLED = (): null => null;
+
+/** Tools are globs as in `deny` tiers; agents and tenants are globs of whole names. */
+export function compileKill(kill: PolicyDocument["kill"]): CompiledPolicy["killedBy"] {
+  if (kill === undefined) return NOT_KILLED;
+  const tools = matchers(kill.tools, true);
+  const agents = matchers(kill.agents, false);
+  const tenants = matchers(kill.tenants, false);
+  return ({ tool, agentId, tenantId }) => {
+    if (kill.all === true) return "kill.all";
+    return (
+      found("tools", tools, tool) ??
+      found("agents", agents, agentId) ??
+      found("tenants", tenants, tenantId)
+    );
+  };
+}
+
+function matchers(globs: readonly string[] | undefined, onLastSegment: boolean): GlobMatcher[] {
+  return (globs ?? []).map((glob) => compileGlobs(glob, onLastSegment));
+}
+
+function found(key: string, globs: readonly GlobMatcher[], name: string | null): string | null {
+  if (name === null) return null;
+  const at = globs.findIndex((matches) => matches(name));
+  return at < 0 ? null : policyPath(["kill", key, at]);
+}

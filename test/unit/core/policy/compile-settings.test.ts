@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { compiled } from "../../../support/core/compile.ts";
+
+const SPEND = { amount: "5.07", currency: "EUR" };
+
+describe("budgets", () => {
+  test("are in milliseconds and micro-units, exactly", () => {
+    const { budgets } = compiled({
+      budgets: {
+        max_seconds: 60,
+        max_spend: SPEND,
+        per_conversation: { max_spend: { amount: "999999999.000001", currency: "USD" } },
+        per_tool: { max_spend: { amount: "3", currency: "JPY" } },
+      },
+    });
+    expect(budgets.turn).toEqual({
+      maxSteps: null,
+      maxCalls: null,
+      maxMs: 60_000,
+      maxSpend: { microUnits: 5_070_000, currency: "EUR" },
+    });
+    expect(budgets.conversation.maxSpend?.microUnits).toBe(999_999_999_000_001);
+    expect(budgets.tool.maxSpend?.microUnits).toBe(3_000_000);
+  });
+
+  test("of `strict` bound a turn, and written ones count before them", () => {
+    const { budgets } = compiled({ preset: "strict", budgets: { max_steps: 7 } });
+    expect(budgets.turn).toEqual({ maxSteps: 7, maxCalls: 12, maxMs: 60_000, maxSpend: null });
+    expect(budgets.conversation.maxCalls).toBeNull();
+  });
+});
+
+test("thresholds of loops have their defaults, key by key", () => {
+  const { loops } = compiled({
+    tool_deduplication: { no_progress_threshold: 4 },
+    loops: { rotation: { keys: 3 }, failure_run: { any: 9 } },
+  });
+  expect(loops).toMatchObject({
+    noProgress: 4,
+    rotation: { calls: 24, keys: 3 },
+    failureRun: { sameTool: 5, any: 9 },
+  });
+  expect(compiled({}).loops.noProgress).toBe(3);
+});
+
+describe("retries", () => {
+  const tools: PolicyDocument = {
+    tools: { retries: { max_attempts: 2, retryable_status: [503] } },
+    tool_schemas: { a: {}, b: { retries: { backoff_ms: [100, 1_000] } } },
+  };
+
+  test("come from the tool, key by key, then from all tools", () => {
+    const policy = compiled(tools);
+    expect(policy.tool("a").retries).toEqual({
+      maxAttempts: 2,
+      retryableStatus: new Set(["503"]),
+      backoffMs: null,
+    });
+    expect(policy.tool("b").retries).toMatchObject({
+      maxAttempts: 2,
+      backoffMs: { min: 100, max: 1_000 },
+    });
+  });
+
+  test("that nobody writes are none; an empty block has its defaults", () => {
+    expect(compiled({ tool_schemas: { a: {} } }).tool("a").retries).toBeNull();
+    const { retries } = compiled({ tools: { retries: {} } }).tool("a");
+    expect([retries?.maxAttempts, [...(retries?.retryableStatus ?? [])]]).toEqual([
+      3,
+      ["408", "429", "500", "502", "503", "504"],
+    ]);
+  });
+});
+
+test("similarity and sensitive arguments are handed on, with their line", () => {
+  const tool = compiled({
+    tool_schemas: {
+      w: { similarity: [{ field: "content", threshold: 0.9 }], sensitive: ["card"] },
+    },
+  }).tool("w");
+  expect([tool.similarity, tool.sensitive]).toEqual([
+    [{ field: "content", threshold: 0.9, with: [], rule: "tool_schemas.w.similarity[0]" }],
+    ["card"],
+  ]);
+});
+
+describe("`strict` holds what no rule speaks of", () => {
+  const policy = compiled({
+    preset: "strict",
+    tool_schemas: {
+      write: {},
+      look: { read_only: true },
+      low: { risk_level: "LOW" },
+      mid: { risk_level: "MEDIUM" },
+    },
+  });
+
+  test.each([
+    ["write", "hitl"],
+    ["mid", "hitl"],
+    ["look", "allow"],
+    ["low", "allow"],
+  ])("%s: %s", (name, action) => {
+    expect(policy.tool(name).tier.action).toBe(action);
+  });
+});
+
+describe("acknowledgement", () => {
+  const { acknowledges, acknowledgement } = compiled({ acknowledgement: { mode: "explicit" } });
+
+  test.each([
+    ["Let me try writing the file again", false],
+    ["Instead, I will check if pygame is installed first", true],
+    ["I'LL VERIFY the path", true],
+    ["Let me try the same command", false],
+    ["Done.", false],
+    ["", false],
+  ])("%s: %s", (text, expected) => {
+    expect(acknowledges(text)).toBe(expected);
+  });
+
+  test("has its mode from the policy, then from the preset", () => {
+    expect(acknowledgement).toBe("explicit");
+    const modes = (["observe", "balanced", "strict"] as const).map(
+      (preset) => compiled({ preset }).acknowledgement,
+    );
+    expect(modes).toEqual(["off", "implicit", "explicit"]);
+  });
+
+  test("takes texts of the policy instead", () => {
+    const own = compiled({
+      acknowledgement: { mode: "explicit", patterns: ["^ok"], unless: ["no"] },
+    });
+    expect(["OK then", "not ok", "ok no"].map(own.acknowledges)).toEqual([true, false, false]);
+  });
+});

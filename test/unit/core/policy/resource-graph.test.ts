@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import type { CompileProblem } from "../../../../services/core/policy/compile-identity.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { compileGraph } from "../../../../services/core/policy/resource-graph.ts";
+
+function graph(edges: PolicyDocument["edges"]) {
+  const problems: CompileProblem[] = [];
+  const compiled = compileGraph(edges, problems);
+  return { compiled, paths: problems.map(({ path }) => path) };
+}
+
+const names = (steps: readonly { readonly resource: string }[]) =>
+  steps.map(({ resource }) => resource);
+
+describe("without edges", () => {
+  const { compiled } = graph(undefined);
+
+  test("a resource lies in its path prefixes", () => {
+    expect(names(compiled.wholesOf("order/7/payment"))).toEqual(["order/7", "order"]);
+    expect([compiled.hasEdges, compiled.wholesOf("order"), compiled.equalsOf("order")]).toEqual([
+      false,
+      [],
+      [],
+    ]);
+  });
+});
+
+describe("with edges", () => {
+  const { compiled, paths } = graph({
+    contains: [["customer/{id}", "account/{id}"]],
+    derives: [
+      ["order/{order}/invoice", "order/{order}/payment"],
+      ["order/{order}/payment", "refund/{order}"],
+    ],
+  });
+
+  test("wholes of other names are found, with the way to them", () => {
+    expect(paths).toEqual([]);
+    expect(compiled.wholesOf("account/7/card")).toEqual([
+      { resource: "account/7", path: ["account/7/card", "account/7"] },
+      { resource: "account", path: ["account/7/card", "account/7", "account"] },
+      { resource: "customer/7", path: ["account/7/card", "account/7", "customer/7"] },
+      { resource: "customer", path: ["account/7/card", "account/7", "customer/7", "customer"] },
+    ]);
+  });
+
+  test("what is derived is one thing, in both directions and over several edges", () => {
+    expect(names(compiled.equalsOf("order/7/invoice"))).toEqual(["order/7/payment", "refund/7"]);
+    expect(names(compiled.equalsOf("refund/7"))).toEqual(["order/7/payment", "order/7/invoice"]);
+    expect(compiled.equalsOf("order/7")).toEqual([]);
+    expect(compiled.equalsOf("refund/7/note")).toEqual([]);
+  });
+});
+
+test("edges that lead in a circle, and on and on, end", () => {
+  const { compiled } = graph({
+    derives: [
+      ["a/{x}", "b/{x}"],
+      ["b/{x}", "a/{x}"],
+    ],
+    contains: [["z/{x}/{y}", "{x}/{y}"]],
+  });
+  expect(names(compiled.equalsOf("a/1"))).toEqual(["b/1"]);
+  const wide = graph({ contains: Array.from({ length: 40 }, (_, n) => [`w${n}/{x}`, "p/{x}"]) });
+  expect(wide.compiled.wholesOf("p/1")).toHaveLength(32);
+});
+
+test("an edge that names nothing is a problem at its path", () => {
+  const { paths } = graph({
+    contains: [
+      ["a/{x}", "b/{y}"],
+      ["a/{x", "b"],
+    ],
+    derives: [["a//b", "c"]],
+  });
+  expect(paths).toEqual(["edges.contains[0]", "edges.contains[1]", "edges.derives[0]"]);
+});
