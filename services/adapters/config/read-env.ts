@@ -1,4 +1,8 @@
-/** The one place that reads the environment. */
+// The one place that reads the environment.
+
+/** What the names of all variables of the configuration begin with. */
+export const VARIABLE_PREFIX = "CALLGATE_";
+
 export type Env = {
   /** `CALLGATE_LOG`: `debug`, `info`, `warn`, `error` or `silent`; undefined: not set. */
   readonly logLevel: string | undefined;
@@ -21,6 +25,16 @@ export function readEnv(): Env {
     debug: given(CALLGATE_DEBUG) !== undefined,
     dumbTerminal: TERM === "dumb",
   };
+}
+
+/** Every variable of ours that is set to something, by name. */
+export function readConfigVariables(): ReadonlyMap<string, string> {
+  const variables = new Map<string, string>();
+  for (const [name, text] of Object.entries(process.env)) {
+    const value = given(text);
+    if (name.startsWith(VARIABLE_PREFIX) && value !== undefined) variables.set(name, value);
+  }
+  return variables;
 }
 
 /** A variable that is set to nothing counts as not set. */

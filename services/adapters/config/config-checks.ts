@@ -1,0 +1,64 @@
+/** What no single key says: keys that belong together, that contradict, that a process needs. */
+import { CONFIG_KEYS } from "./config-keys.ts";
+import type { ConfigProblem } from "./config-problem.ts";
+
+type Unplaced = Omit<ConfigProblem, "where">;
+/** The value of a key as it was written; undefined: it was not. */
+type Read = (name: string) => unknown;
+
+/** @param needs keys that must be given, `policy.files`; a secret may be given by its file. */
+export function crossProblems(read: Read, needs: readonly string[]): readonly Unplaced[] {
+  return [...missing(read, needs), ...login(read), ...servers(read), ...times(read)];
+}
+
+function missing(read: Read, needs: readonly string[]): readonly Unplaced[] {
+  return needs
+    .filter((name) => !isGiven(read(name)) && !isGiven(read(`${name}File`)))
+    .map((name) => missingKey(name));
+}
+
+function missingKey(key: string): Unplaced {
+  const named = CONFIG_KEYS.filter(({ name }) => name === key || name === `${key}File`);
+  const variables = named.map(({ variable }) => variable).join(" or ");
+  return { key, message: "is missing", mend: `add it, or set ${variables}` };
+}
+
+function login(read: Read): readonly Unplaced[] {
+  if (!isGiven(read("kafka.sasl"))) return [];
+  return missing(read, ["kafka.sasl.password"]);
+}
+
+const SERVERS = ["redis.url", "redis.sentinels", "redis.clusterNodes"];
+
+function servers(read: Read): readonly Unplaced[] {
+  if (!isGiven(read("redis"))) return [];
+  const given = SERVERS.filter((name) => isGiven(read(name)));
+  const choice = "give one of `redis.url`, `redis.sentinels` and `redis.clusterNodes`";
+  if (given.length === 0) return [{ key: "redis", message: "names no server", mend: choice }];
+  if (given.length > 1) {
+    const [key = "redis"] = given.slice(1);
+    return [{ key, message: `is given beside \`${given[0]}\``, mend: choice }];
+  }
+  return given[0] === "redis.sentinels" ? missing(read, ["redis.sentinelName"]) : [];
+}
+
+/** A member that is silent between two signs of life must not be taken for dead. */
+const BEATS_MIN = 3;
+
+function times(read: Read): readonly Unplaced[] {
+  const session = numberOf(read, "kafka.sessionTimeoutMs");
+  const heartbeat = numberOf(read, "kafka.heartbeatIntervalMs");
+  if (session === null || heartbeat === null || session >= BEATS_MIN * heartbeat) return [];
+  const message = `is less than ${BEATS_MIN} times \`kafka.heartbeatIntervalMs\` (${heartbeat})`;
+  return [{ key: "kafka.sessionTimeoutMs", message, mend: "raise it, or lower the other" }];
+}
+
+function numberOf(read: Read, name: string): number | null {
+  const preset = CONFIG_KEYS.find((key) => key.name === name)?.defaultText ?? "null";
+  const value = read(name) ?? (JSON.parse(preset) as unknown);
+  return typeof value === "number" ? value : null;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,102 @@
+/** Reads a configuration file, YAML 1.2 or JSON, into plain values with the position of each. */
+import { readFileSync } from "node:fs";
+import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import type { ConfigProblem } from "./config-problem.ts";
+
+const FILE_BYTES_MAX = 1024 * 1024;
+
+export type ConfigFile = {
+  readonly values: Readonly<Record<string, unknown>>;
+  /** Where each key stands, `file:line:column`, by its dotted path. */
+  readonly places: ReadonlyMap<string, string>;
+  readonly problems: readonly ConfigProblem[];
+};
+
+type Span = { readonly range?: readonly number[] | null };
+
+type Reader = {
+  readonly file: string;
+  readonly lines: LineCounter;
+  readonly places: Map<string, string>;
+  readonly problems: ConfigProblem[];
+};
+
+export function readConfigFile(file: string): ConfigFile {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const problem = { message: `cannot be read: ${why}`, mend: "check the path" };
+    return { values: {}, places: new Map(), problems: [{ where: file, key: "", ...problem }] };
+  }
+  return parseConfigFile(file, text);
+}
+
+function parseConfigFile(file: string, text: string): ConfigFile {
+  const lines = new LineCounter();
+  const reader: Reader = { file, lines, places: new Map(), problems: [] };
+  if (text.length > FILE_BYTES_MAX) {
+    addProblem(reader, 0, "", "is larger than 1 MiB", "it is no configuration of ours");
+    return { ...reader, values: {} };
+  }
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  for (const error of [...document.errors, ...document.warnings]) {
+    const [first = ""] = error.message.split("\n");
+    addProblem(reader, error.pos[0], "", `not YAML: ${first}`, "correct the YAML");
+  }
+  const root: unknown = document.contents;
+  if (reader.problems.length > 0 || root === null) return { ...reader, values: {} };
+  if (!isMap(root)) {
+    addProblem(reader, 0, "", "is no map of keys", "begin with a key such as `kafka:`");
+    return { ...reader, values: {} };
+  }
+  return { ...reader, values: plainValue(reader, root, "") as Record<string, unknown> };
+}
+
+function plainValue(reader: Reader, node: unknown, path: string): unknown {
+  if (isMap(node)) {
+    const entries = node.items.flatMap(({ key, value }) => {
+      const name = isScalar(key) && typeof key.value === "string" ? key.value : undefined;
+      if (name === undefined || name === "__proto__") {
+        addProblem(reader, offsetOf(key), path, "has a key that is no plain text", "correct it");
+        return [];
+      }
+      const inner = path === "" ? name : `${path}.${name}`;
+      reader.places.set(inner, placeOf(reader, offsetOf(key)));
+      return [[name, plainValue(reader, value, inner)] as const];
+    });
+    return Object.fromEntries(entries);
+  }
+  if (isSeq(node)) {
+    return node.items.map((item, index) => {
+      const inner = `${path}.${index}`;
+      reader.places.set(inner, placeOf(reader, offsetOf(item)));
+      return plainValue(reader, item, inner);
+    });
+  }
+  if (isScalar(node)) return node.value;
+  if (node !== null) {
+    addProblem(reader, offsetOf(node), path, "refers to an anchor", "write the value out");
+  }
+  return null;
+}
+
+function addProblem(
+  reader: Reader,
+  offset: number,
+  key: string,
+  message: string,
+  mend: string,
+): void {
+  reader.problems.push({ where: placeOf(reader, offset), key, message, mend });
+}
+
+function placeOf({ file, lines }: Reader, offset: number): string {
+  const { line, col } = lines.linePos(offset);
+  return `${file}:${Math.max(1, line)}:${Math.max(1, col)}`;
+}
+
+function offsetOf(node: unknown): number {
+  return (node as Span | null)?.range?.[0] ?? 0;
+}

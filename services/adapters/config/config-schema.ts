@@ -1,0 +1,161 @@
+/**
+ * What the processes are configured with: every key, its default and its bounds. The names of the
+ * variables that stand for the keys are made of their paths (config-keys.ts).
+ */
+import { z } from "zod";
+import { TOPICS } from "../../runtime/topics.ts";
+
+/** Of a leaf: its value is never printed (`url`: but for what stands before its `@`). */
+type Secrecy = "whole" | "url";
+
+export type LeafMeta = {
+  readonly secret?: Secrecy;
+  /** Path of a file, or of several: as written in a file, it is relative to that file. */
+  readonly path?: true;
+};
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const PORT_MAX = 65_535;
+const PARALLEL_MAX = 10_000;
+
+const text = () => z.string().min(1);
+const path = () => text().meta({ path: true } satisfies LeafMeta);
+const paths = () => z.array(text()).meta({ path: true } satisfies LeafMeta);
+const secret = () => text().meta({ secret: "whole" } satisfies LeafMeta);
+const secretUrl = () =>
+  z
+    .url({ error: "is no URL\nwrite it with its scheme" })
+    .meta({ secret: "url" } satisfies LeafMeta);
+const timeMs = (least = 1, most = HOUR_MS) => z.int().min(least).max(most);
+
+const HOST_AND_PORT = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/]+):\d{1,5}$/;
+const address = () =>
+  z.string().regex(HOST_AND_PORT, "is no address\nwrite `host:port`, without a scheme");
+
+const topicNames = Object.fromEntries(
+  TOPICS.map((topic) => [topic, text().optional().describe(`name of \`${topic}\``)] as const),
+) as { [topic in (typeof TOPICS)[number]]: z.ZodOptional<z.ZodString> };
+
+const ssl = z.strictObject({
+  enabled: z.boolean().default(false).describe("speak TLS with the brokers"),
+  caFile: path().optional().describe("certificates to trust beside the system's, PEM"),
+  certFile: path().optional().describe("the client's certificate, PEM"),
+  keyFile: path().optional().describe("the client's private key, PEM"),
+  passphrase: secret().optional().describe("opens the private key"),
+  passphraseFile: path().optional().describe("file that holds `passphrase`"),
+  serverName: text().optional().describe("name that the certificate must carry, if not the host's"),
+});
+
+const sasl = z.strictObject({
+  mechanism: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).describe("how to log in"),
+  username: text().describe("who logs in"),
+  password: secret().optional().describe("the password; or give `passwordFile`"),
+  passwordFile: path().optional().describe("file that holds `password`"),
+});
+
+const kafka = z.strictObject({
+  brokers: z.array(address()).min(1).describe("addresses to begin with, `host:port`"),
+  clientId: text().default("callgate").describe("how the brokers name this client"),
+  app: text().default("callgate").describe("first part of transactional ids; one for each gate"),
+  group: text().default("callgate-gate").describe("consumer group of the gate"),
+  topicPrefix: text().default("toolcalls").describe("what the names of topics begin with"),
+  topics: z.strictObject(topicNames).prefault({}),
+  ssl: ssl.prefault({}),
+  sasl: sasl.optional(),
+  connectionTimeoutMs: timeMs(100).default(3_000).describe("longest wait for a connection"),
+  requestTimeoutMs: timeMs(100).default(30_000).describe("longest wait for an answer"),
+  sessionTimeoutMs: timeMs(1_000)
+    .default(6_000)
+    .describe("a member of a group that was silent for so long has lost its partitions"),
+  heartbeatIntervalMs: timeMs(100).default(1_000).describe("time between two signs of life"),
+  transactionTimeoutMs: timeMs(1_000, 15 * MINUTE_MS)
+    .default(10_000)
+    .describe("the broker ends a transaction that was open for so long"),
+});
+
+const registry = z.strictObject({
+  url: secretUrl().describe("address of the registry's API"),
+  username: text().optional().describe("who logs in"),
+  password: secret().optional().describe("the password"),
+  passwordFile: path().optional().describe("file that holds `password`"),
+});
+
+const redis = z.strictObject({
+  url: secretUrl().optional().describe("one server, `redis://host:port/0`, or `rediss://` for TLS"),
+  sentinels: z.array(address()).default([]).describe("the Sentinels, instead of `url`"),
+  sentinelName: text().optional().describe("name that the Sentinels know the master by"),
+  clusterNodes: z.array(address()).default([]).describe("nodes of a Cluster, instead of `url`"),
+  username: text().optional().describe("who logs in"),
+  password: secret().optional().describe("the password"),
+  passwordFile: path().optional().describe("file that holds `password`"),
+  tls: z.boolean().default(false).describe("speak TLS with Sentinels and nodes"),
+});
+
+const policy = z.strictObject({
+  files: paths().default([]).describe("policy files, merged"),
+  watch: z.boolean().default(true).describe("load them again when they change"),
+});
+
+const gateSecret = z.strictObject({
+  value: secret().optional().describe("idempotency keys are made with it; at least 16 bytes"),
+  valueFile: path().optional().describe("file that holds `value`"),
+  previousFiles: paths()
+    .default([])
+    .describe("files of secrets used before: their keys stay valid"),
+});
+
+const http = z.strictObject({
+  host: text().default("127.0.0.1").describe("where health and metrics are served"),
+  port: z
+    .int()
+    .min(0)
+    .max(PORT_MAX)
+    .optional()
+    .describe("0: any free port. Default: gate 8080, executor 8081, analytics 8082"),
+});
+
+const log = z.strictObject({
+  level: z
+    .enum(["debug", "info", "warn", "error", "silent"])
+    .default("info")
+    .describe("the least that is written"),
+});
+
+const gate = z.strictObject({
+  batchInputs: z.int().min(1).max(500).default(500).describe("most inputs in a transaction"),
+  lingerMs: z.int().min(0).max(1_000).default(5).describe("how long a transaction waits to fill"),
+  checkpointEveryRecords: z.int().min(1).default(50_000).describe("records between checkpoints"),
+  offsetsGraceMs: timeMs(0)
+    .default(30_000)
+    .describe(
+      "how long recorded offsets may be ahead of the journal before a partition is refused",
+    ),
+});
+
+const executor = z.strictObject({
+  group: text().default("callgate-executor").describe("consumer group of the executors"),
+  handlers: path().optional().describe("module that exports the handlers"),
+  parallelCalls: z
+    .int()
+    .min(1)
+    .max(PARALLEL_MAX)
+    .default(256)
+    .describe("most calls under way on a partition"),
+});
+
+export const configSchema = z.strictObject({
+  kafka: kafka.prefault({} as never),
+  registry: registry.optional(),
+  redis: redis.optional(),
+  policy: policy.prefault({}),
+  secret: gateSecret.prefault({}),
+  http: http.prefault({}),
+  log: log.prefault({}),
+  gate: gate.prefault({}),
+  executor: executor.prefault({}),
+  shutdownMs: timeMs().default(10_000).describe("after SIGTERM a process ends within this time"),
+});
+
+/** The whole configuration, checked, with its defaults. Secrets of files are in place. */
+export type Config = z.output<typeof configSchema>;

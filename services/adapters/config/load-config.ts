@@ -1,0 +1,155 @@
+/**
+ * The configuration of a process: a file, the environment over it, checked as a whole. Every problem is
+ * told at once, each with the place it was written at.
+ */
+import { dirname, resolve } from "node:path";
+import { crossProblems } from "./config-checks.ts";
+import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import { CONFIG_KEYS } from "./config-keys.ts";
+import type { ConfigProblem } from "./config-problem.ts";
+import { type Config, configSchema } from "./config-schema.ts";
+import { readVariables } from "./config-variables.ts";
+import { describeConfigIssue } from "./describe-config-issue.ts";
+import { readSecretText, SECRET_FILE_KEYS } from "./secret-files.ts";
+
+export type ConfigSource = {
+  /** Path of the file; undefined: there is none. */
+  readonly file: string | undefined;
+  readonly variables: ReadonlyMap<string, string>;
+  /** Keys that this process cannot do without, `policy.files`. */
+  readonly needs: readonly string[];
+};
+
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly ConfigProblem[] };
+
+type Values = { [name: string]: unknown };
+
+type Draft = {
+  readonly values: Values;
+  /** Where each key was written, by its dotted path. */
+  readonly places: Map<string, string>;
+  readonly problems: ConfigProblem[];
+  /** What is named where a key was not written at all. */
+  readonly whole: string;
+};
+
+const NO_FILE: ConfigFile = { values: {}, places: new Map(), problems: [] };
+
+export function loadConfig(source: ConfigSource): ConfigResult {
+  const read = source.file === undefined ? NO_FILE : readConfigFile(source.file);
+  const draft: Draft = {
+    values: structuredClone(read.values) as Values,
+    places: new Map(read.places),
+    problems: [...read.problems],
+    whole: source.file ?? "the environment",
+  };
+  if (source.file !== undefined) resolvePaths(draft, dirname(source.file));
+  overlay(draft, source.variables);
+  fillSecrets(draft);
+  const result = configSchema.safeParse(draft.values);
+  if (!result.success && read.problems.length === 0) {
+    for (const issue of result.error.issues) {
+      draft.problems.push(...describeConfigIssue(issue, (path) => placeOf(draft, path)));
+    }
+  }
+  if (read.problems.length === 0) {
+    const read = (name: string) => valueAt(draft.values, name.split("."));
+    for (const problem of crossProblems(read, source.needs)) {
+      draft.problems.push({ where: placeOf(draft, problem.key), ...problem });
+    }
+  }
+  if (result.success && draft.problems.length === 0) return { ok: true, config: result.data };
+  return { ok: false, problems: draft.problems };
+}
+
+/** Paths in a file are relative to it. */
+function resolvePaths(draft: Draft, directory: string): void {
+  for (const { path, isPath } of CONFIG_KEYS) {
+    if (!isPath) continue;
+    const value = valueAt(draft.values, path);
+    if (typeof value === "string") put(draft.values, path, resolve(directory, value));
+    if (Array.isArray(value)) {
+      const resolved = value.map((one) =>
+        typeof one === "string" ? resolve(directory, one) : one,
+      );
+      put(draft.values, path, resolved);
+    }
+  }
+}
+
+function overlay(draft: Draft, variables: ReadonlyMap<string, string>): void {
+  const read = readVariables(variables);
+  draft.problems.push(...read.problems);
+  for (const { key, value } of read.values) {
+    put(draft.values, key.path, value);
+    draft.places.set(key.name, key.variable);
+    // Whoever gives a secret in the environment means it in place of the file's, however that is given.
+    const other = SECRET_FILE_KEYS.find((one) => one.key === key || one.of === key);
+    const replaced = other?.key === key ? other.of : other?.key;
+    if (replaced !== undefined && !variables.has(replaced.variable)) {
+      remove(draft.values, replaced.path);
+    }
+  }
+}
+
+function fillSecrets(draft: Draft): void {
+  for (const { key, of } of SECRET_FILE_KEYS) {
+    const file = valueAt(draft.values, key.path);
+    if (typeof file !== "string") continue;
+    const at = { where: placeOf(draft, key.name), key: key.name };
+    if (valueAt(draft.values, of.path) !== undefined) {
+      const message = `is given beside \`${of.name}\``;
+      draft.problems.push({ ...at, message, mend: "keep one of the two" });
+      continue;
+    }
+    const read = readSecretText(file);
+    if (read.ok) put(draft.values, of.path, read.text);
+    else
+      draft.problems.push({ ...at, message: read.message, mend: "check the path and its rights" });
+  }
+}
+
+/** Where a key was written, or the nearest map around it. */
+function placeOf({ places, whole }: Draft, name: string): string {
+  for (
+    let known = name;
+    known !== "";
+    known = known.slice(0, Math.max(0, known.lastIndexOf(".")))
+  ) {
+    const place = places.get(known);
+    if (place !== undefined) return place;
+  }
+  return whole;
+}
+
+function valueAt(values: Values, path: readonly string[]): unknown {
+  let value: unknown = values;
+  for (const segment of path) {
+    if (!isMap(value)) return undefined;
+    value = value[segment];
+  }
+  return value;
+}
+
+/** Does nothing where a map on the way is none: that is a problem of its own. */
+function put(values: Values, path: readonly string[], value: unknown): void {
+  let map = values;
+  for (const segment of path.slice(0, -1)) {
+    const inner = map[segment] ?? {};
+    if (!isMap(inner)) return;
+    map[segment] = inner;
+    map = inner;
+  }
+  map[path.at(-1) ?? ""] = value;
+}
+
+function remove(values: Values, path: readonly string[]): void {
+  const map = valueAt(values, path.slice(0, -1));
+  if (isMap(map)) delete map[path.at(-1) ?? ""];
+}
+
+function isMap(value: unknown): value is Values {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,31 @@
+import { CONFIG_KEYS, type ConfigKey } from "./config-keys.ts";
+import type { Config } from "./config-schema.ts";
+
+const MASK = "********";
+
+/** The configuration as plain data to be shown: nothing secret is in it. */
+export function maskedConfig(config: Config): object {
+  return masked(config, []) as object;
+}
+
+function masked(value: unknown, path: readonly string[]): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    const key = CONFIG_KEYS.find(({ name }) => name === path.join("."));
+    return key === undefined ? value : maskedLeaf(key, value);
+  }
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name,
+    masked(inner, [...path, name]),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function maskedLeaf({ secret }: ConfigKey, value: unknown): unknown {
+  if (secret === null || typeof value !== "string") return value;
+  return secret === "whole" ? MASK : maskedUrl(value);
+}
+
+/** An address as it may be shown: without the password in it, if there is one. */
+export function maskedUrl(text: string): string {
+  return text.replace(/\/\/[^/@]*@/, `//${MASK}@`);
+}
