@@ -10,6 +10,8 @@ const HOMES = {
   "big.js": "services/adapters/values",
   "cli-table3": "services/cli",
   commander: "services/cli",
+  "@kafkajs/confluent-schema-registry": "services/adapters/registry",
+  ioredis: "services/adapters/redis",
   kafkajs: "services/adapters/kafka",
   lmdb: "services/adapters/lmdb",
   pino: "services/adapters/log",
