@@ -1,7 +1,6 @@
 /** The gate: the stream task of each partition under one compiled policy. */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
-import { coreFold, createCoreEngine } from "../runtime/core-engine.ts";
-import type { Engine } from "../runtime/engine.ts";
+import { coreFold } from "../runtime/core-engine.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import type {
   CheckpointStore,
@@ -12,13 +11,15 @@ import type {
   Metrics,
   Ownership,
 } from "../runtime/ports.ts";
-import { journalKeepMsMin } from "../runtime/retention.ts";
 import { ALL_SAFEGUARDS } from "../runtime/safeguards.ts";
 import { StreamTask } from "../runtime/task.ts";
-import { defaultTaskOptions, type TaskStatus } from "../runtime/task-context.ts";
-
-/** What the core's `decide` is under a policy; tests and benches may put another in its place. */
-export type Decide = Engine["decide"];
+import type { TaskStatus } from "../runtime/task-context.ts";
+import {
+  createSwitchableEngine,
+  type Decide,
+  journalKeepMs,
+  taskOptionsFor,
+} from "./gate-engine.ts";
 
 export type GateParts = {
   readonly log: Log;
@@ -55,20 +56,9 @@ export interface Gate {
 
 /** Proposals in, decisions out, on every partition of the log. Nothing runs before `start`. */
 export function createGate(parts: GateParts): Gate {
-  const { maxAgeMs } = parts.policy.conversation;
-  const lifetimes = { maxAgeMs, longestHoldMs: parts.policy.longestHoldMs };
-  const keepMs = Math.max(parts.keepMs, journalKeepMsMin(lifetimes));
-  const journalSpanMs = maxAgeMs + lifetimes.longestHoldMs;
-  const options = defaultTaskOptions({ keepMs, journalSpanMs });
-  let current = engineOf(parts.policy, parts.decideUnchecked);
-  // A record is judged and journaled without a pause, so a switch falls between two of them.
-  const engine: Engine = {
-    ...coreFold,
-    get policyRevision() {
-      return current.policyRevision;
-    },
-    decide: (state, input, nowMs) => current.decide(state, input, nowMs),
-  };
+  const keepMs = Math.max(parts.keepMs, journalKeepMs(parts.policy));
+  const options = taskOptionsFor(parts.policy, keepMs);
+  const { engine, setPolicy } = createSwitchableEngine(parts.policy, parts.decideUnchecked);
   const tasks = Array.from({ length: parts.log.partitions }, (_, partition) => {
     const { log, ownership, checkpoints, codec, clock, logger, metrics } = parts;
     const ports = { log, ownership, checkpoints, codec, clock, logger, metrics };
@@ -77,14 +67,12 @@ export function createGate(parts: GateParts): Gate {
   });
   return {
     keepMs,
+    setPolicy,
     status: () => worst(tasks.map((task) => task.status)),
     onCommitted: (listener) =>
       all(tasks.map((task, at) => task.onCommitted((records) => listener(records, at)))),
     onStatus: (listener) =>
       all(tasks.map((task, at) => task.onStatus((status) => listener(status, at)))),
-    setPolicy: (policy) => {
-      current = engineOf(policy, parts.decideUnchecked);
-    },
     start: () => {
       for (const task of tasks) task.start();
     },
@@ -92,11 +80,6 @@ export function createGate(parts: GateParts): Gate {
       await Promise.all(tasks.map((task) => task.close()));
     },
   };
-}
-
-function engineOf(policy: CompiledPolicy, decideUnchecked: Decide | null): Engine {
-  const engine = createCoreEngine(policy);
-  return decideUnchecked === null ? engine : { ...engine, decide: decideUnchecked };
 }
 
 const ORDER: readonly TaskStatus["state"][] = ["running", "restoring", "suspended", "closed"];

@@ -12,13 +12,14 @@ import { noMetrics, quietLogger } from "../adapters/log/quiet-logger.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { capabilities } from "../gate/capabilities.ts";
+import type { Decide } from "../gate/gate-engine.ts";
 import {
   compileGatePolicy,
   type GatePolicy,
   withKeyId,
   withKnownTools,
 } from "../gate/gate-policy.ts";
-import { createGate, type Decide, type Gate } from "../gate/gate-task.ts";
+import { createGate, type Gate } from "../gate/gate-task.ts";
 import type { Log, Logger, Metrics } from "../runtime/ports.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";

@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeSecret } from "../../services/adapters/config/secret-file.ts";
-import type { Decide } from "../../services/gate/gate-task.ts";
+import type { Decide } from "../../services/gate/gate-engine.ts";
 import type { Callgate } from "../../services/sdk/callgate-gate.ts";
 import { composeCallgate } from "../../services/sdk/compose-callgate.ts";
 import { GateClient } from "../../services/sdk/gate-client.ts";

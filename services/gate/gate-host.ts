@@ -1,0 +1,184 @@
+/**
+ * A gate among others: runs the stream task of each partition number that its group gives it.
+ *
+ * H1 a number has at most one task in this process: the one before it has ended before the next begins.
+ * H2 a number that stays ours across a rebalance keeps its task, and its state.
+ * H3 a task whose number went to another is closed at once; what it still commits is fenced by the new
+ *    owner.
+ * H4 a task that closed because another fenced it is begun again for as long as the number is ours.
+ */
+import type { CompiledPolicy } from "../core/policy/compiled.ts";
+import { coreFold } from "../runtime/core-engine.ts";
+import type { CommittedRecord } from "../runtime/journal.ts";
+import { Listeners } from "../runtime/listeners.ts";
+import type { Assignment, Membership } from "../runtime/membership.ts";
+import { ALL_SAFEGUARDS, type Safeguards } from "../runtime/safeguards.ts";
+import { StreamTask } from "../runtime/task.ts";
+import type { TaskContext, TaskOptions, TaskStatus } from "../runtime/task-context.ts";
+import {
+  createSwitchableEngine,
+  journalKeepMs,
+  type SwitchableEngine,
+  taskOptionsFor,
+} from "./gate-engine.ts";
+import type { CommittedListener, GateParts, StatusListener } from "./gate-task.ts";
+
+/** What an operator may set; the rest follows from the policy. */
+export type GateTuning = Partial<
+  Pick<
+    TaskOptions,
+    "batch" | "checkpointEvery" | "lingerMs" | "offsetsGraceMs" | "readBytesMax" | "waitMsMax"
+  >
+>;
+
+export type GateHostParts = GateParts & {
+  readonly membership: Membership;
+  readonly tuning: GateTuning;
+  /** All of them but in a fault test. */
+  readonly safeguards?: Safeguards;
+};
+
+export type PartitionStatus = TaskStatus & { readonly partition: number };
+
+export type GateHostStatus = {
+  /** In the group, and every number that is ours is running. */
+  readonly ready: boolean;
+  readonly joined: boolean;
+  readonly epoch: number;
+  /** By number; of those that are ours. */
+  readonly partitions: readonly PartitionStatus[];
+};
+
+type Hosted = {
+  readonly task: StreamTask;
+  /** Set once it is being closed: resolves when it has ended. */
+  closing: Promise<void> | null;
+};
+
+const RESTART_MS = 500;
+/** A task looks at least so often whether a deadline has come, and shows that it is not stuck. */
+const WAIT_MS_MAX = 2_000;
+const WAITING: TaskStatus = { state: "restoring", detail: "restoring", error: null };
+
+export class GateHost {
+  readonly #parts: GateHostParts;
+  readonly #options: TaskOptions;
+  readonly #engine: SwitchableEngine;
+  readonly #hosted = new Map<number, Hosted>();
+  readonly #committed: Listeners<readonly [readonly CommittedRecord[], number]>;
+  readonly #statuses: Listeners<readonly [TaskStatus, number]>;
+  /** How long the journal must be kept, ms. */
+  readonly keepMs: number;
+  #stopped: Promise<void> | null = null;
+  #abandon: (() => void) | null = null;
+
+  constructor(parts: GateHostParts) {
+    this.#parts = parts;
+    this.keepMs = Math.max(parts.keepMs, journalKeepMs(parts.policy));
+    const given = { waitMsMax: WAIT_MS_MAX, ...parts.tuning };
+    this.#options = { ...taskOptionsFor(parts.policy, this.keepMs), ...given };
+    this.#engine = createSwitchableEngine(parts.policy, parts.decideUnchecked);
+    this.#committed = new Listeners(parts.logger);
+    this.#statuses = new Listeners(parts.logger);
+  }
+
+  /** Resolves, with the reason, when this process must end with an error. Never rejects. */
+  get failed(): Promise<Error> {
+    return this.#parts.membership.failed;
+  }
+
+  /** Joins the group; resolves with the first assignment, before its partitions are restored. */
+  async start(): Promise<void> {
+    await this.#parts.membership.join((assignment) => this.#reconcile(assignment));
+  }
+
+  status(): GateHostStatus {
+    const { joined, assignment } = this.#parts.membership;
+    const partitions = assignment.numbers.map((partition) => ({
+      ...(this.#hosted.get(partition)?.task.status ?? WAITING),
+      partition,
+    }));
+    const running = partitions.every(({ state }) => state === "running");
+    const ready = joined && running && this.#stopped === null;
+    return { ready, joined, epoch: assignment.epoch, partitions };
+  }
+
+  /** Records in journal order within a partition, once each, after they are durable. */
+  onCommitted(listener: CommittedListener): () => void {
+    return this.#committed.add(([records, partition]) => listener(records, partition));
+  }
+
+  onStatus(listener: StatusListener): () => void {
+    return this.#statuses.add(([status, partition]) => listener(status, partition));
+  }
+
+  /** Decides under this policy from the next record on. */
+  setPolicy(policy: CompiledPolicy): void {
+    this.#engine.setPolicy(policy);
+  }
+
+  /**
+   * Finishes the transactions in flight, writes checkpoints, leaves the group. A second call while
+   * the first is under way waits for nothing more: it resolves both, and the process may end.
+   */
+  stop(): Promise<void> {
+    if (this.#stopped !== null) {
+      this.#abandon?.();
+      return this.#stopped;
+    }
+    const abandoned = new Promise<void>((resolve) => {
+      this.#abandon = resolve;
+    });
+    this.#stopped = Promise.race([this.#finish(), abandoned]);
+    return this.#stopped;
+  }
+
+  async #finish(): Promise<void> {
+    await Promise.all([...this.#hosted.keys()].map((partition) => this.#close(partition)));
+    await this.#parts.membership.leave();
+  }
+
+  #reconcile({ numbers }: Assignment): void {
+    if (this.#stopped !== null) return;
+    for (const partition of this.#hosted.keys()) {
+      if (!numbers.includes(partition)) void this.#close(partition);
+    }
+    for (const partition of numbers) {
+      if (!this.#hosted.has(partition)) this.#open(partition);
+    }
+  }
+
+  #open(partition: number): void {
+    const { log, ownership, checkpoints, codec, clock, logger, metrics } = this.#parts;
+    const context: TaskContext = {
+      ...{ partition, log, ownership, checkpoints, codec, clock, logger, metrics },
+      fold: coreFold,
+      options: this.#options,
+      safeguards: this.#parts.safeguards ?? ALL_SAFEGUARDS,
+    };
+    const task = new StreamTask(context, this.#engine.engine);
+    const hosted: Hosted = { task, closing: null };
+    this.#hosted.set(partition, hosted);
+    task.onCommitted((records) => this.#committed.tell([records, partition]));
+    task.onStatus((status) => {
+      this.#statuses.tell([status, partition]);
+      if (status.detail === "not_owner") void this.#restart(partition, hosted);
+    });
+    task.start();
+  }
+
+  async #restart(partition: number, hosted: Hosted): Promise<void> {
+    await this.#parts.clock.sleep(RESTART_MS);
+    if (this.#hosted.get(partition) === hosted) await this.#close(partition);
+  }
+
+  #close(partition: number): Promise<void> {
+    const hosted = this.#hosted.get(partition);
+    if (hosted === undefined) return Promise.resolve();
+    hosted.closing ??= hosted.task.close().then(() => {
+      this.#hosted.delete(partition);
+      this.#reconcile(this.#parts.membership.assignment);
+    });
+    return hosted.closing;
+  }
+}

@@ -1,0 +1,28 @@
+/** What a gate that shares its partitions with others needs from the outside, beside the log. */
+
+export type Assignment = {
+  /** Grows with every change; work of an earlier one is dropped. */
+  readonly epoch: number;
+  /** The partition numbers that are ours: each stands for that partition of all input topics. */
+  readonly numbers: readonly number[];
+};
+
+/** A place among the gates of one group. */
+export interface Membership {
+  /** Ours as of now; empty before `join` and after `leave`. */
+  readonly assignment: Assignment;
+  /** True from the first assignment on, until the group is left. */
+  readonly joined: boolean;
+  /**
+   * Resolves, with the reason, when the place is lost for good: whoever runs the gate must end with an
+   * error, so that another process begins anew. Never rejects.
+   */
+  readonly failed: Promise<Error>;
+  /**
+   * Resolves with the first assignment. The listener is told of it and of every later one, at once.
+   * @throws PipelineError where the group cannot be joined.
+   */
+  join(listener: (assignment: Assignment) => void): Promise<void>;
+  /** Gives all numbers up, so that others take them over now and not after a time-out. Idempotent. */
+  leave(): Promise<void>;
+}
