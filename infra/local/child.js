@@ -1,0 +1,118 @@
+// Processes that this one starts. They write to a log file; they outlive this process only when they
+// are told to (`outlive`), otherwise the reaper ends them with it.
+import { spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { isAlive, killIfSame, readStartedAt } from "./process-identity.js";
+
+const LOG_TAIL_LINES = 20;
+const POLL_MS = 50;
+const GONE_WITHIN_MS = 30_000;
+
+/** @type {import("node:stream").Writable | undefined} */
+let reaper;
+
+/** @param {Record<string, unknown>} order */
+function tellReaper(order) {
+  if (reaper === undefined) {
+    const path = fileURLToPath(new URL("reaper.js", import.meta.url));
+    const child = spawn(process.execPath, [path], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    child.unref();
+    reaper = child.stdin;
+    // Nothing keeps this process alive for its reaper.
+    /** @type {import("node:net").Socket} */ (child.stdin).unref();
+  }
+  reaper.write(`${JSON.stringify(order)}\n`);
+}
+
+/**
+ * The folder goes when this process goes.
+ * @param {string} folder
+ */
+export function removeAtEnd(folder) {
+  tellReaper({ folder });
+}
+
+/**
+ * @typedef {{
+ *   command: string,
+ *   args: readonly string[],
+ *   logFile: string,
+ *   outlive?: boolean,
+ * }} ChildOptions
+ * @typedef {import("./process-identity.js").ProcessIdentity} ProcessIdentity
+ */
+
+/**
+ * @param {ChildOptions} options
+ * @returns {Promise<ProcessIdentity>}
+ */
+export async function startChild({ command, args, logFile, outlive = false }) {
+  const log = openSync(logFile, "a");
+  const child = spawn(command, args, { detached: true, stdio: ["ignore", log, log] });
+  closeSync(log);
+  await new Promise((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+  child.unref();
+  const pid = /** @type {number} */ (child.pid);
+  const identity = { pid, startedAt: readStartedAt(pid) ?? "" };
+  if (!outlive) tellReaper(identity);
+  return identity;
+}
+
+/** @param {ProcessIdentity} identity */
+export async function waitUntilGone(identity) {
+  while (isAlive(identity)) await sleep(POLL_MS);
+}
+
+/**
+ * Ends a process and waits until it is gone; one that is gone already is no error. One that does not go
+ * is killed.
+ * @param {ProcessIdentity} identity
+ * @param {NodeJS.Signals} [signal]
+ */
+export async function endChild(identity, signal = "SIGKILL") {
+  killIfSame(identity, signal);
+  const timer = setTimeout(() => killIfSame(identity, "SIGKILL"), GONE_WITHIN_MS);
+  await waitUntilGone(identity);
+  clearTimeout(timer);
+}
+
+/**
+ * Tries `probe` until it does not throw. Throws with the end of the log when the process ends first or
+ * the time is over.
+ * @param {{ identity: ProcessIdentity, what: string, logFile: string, withinMs: number }} options
+ * @param {() => Promise<unknown>} probe
+ */
+export async function waitUntilReady({ identity, what, logFile, withinMs }, probe) {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    try {
+      await probe();
+      return;
+    } catch (error) {
+      const gone = !isAlive(identity);
+      if (gone || Date.now() > deadline) {
+        const why = gone ? "it ended" : `not ready in ${withinMs} ms: ${textOf(error)}`;
+        throw new Error(`${what} did not start: ${why}; end of ${logFile}:\n${tail(logFile)}`);
+      }
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+/** @param {unknown} error */
+function textOf(error) {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** @param {string} path */
+function tail(path) {
+  return readFileSync(path, "utf8").trimEnd().split("\n").slice(-LOG_TAIL_LINES).join("\n");
+}

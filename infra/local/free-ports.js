@@ -1,0 +1,37 @@
+// Ports below the range that the system gives to outgoing connections: a part that is stopped and
+// started again must find its port free.
+import { randomInt } from "node:crypto";
+import { createServer } from "node:net";
+
+const PORT_MIN = 20_000;
+const PORT_MAX = 32_000;
+const TRIES_MAX = 200;
+
+/**
+ * @param {number} port
+ * @returns {Promise<import("node:net").Server | undefined>} undefined when it is taken
+ */
+function listen(port) {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once("error", () => resolve(undefined));
+    server.listen(port, "127.0.0.1", () => resolve(server));
+  });
+}
+
+/**
+ * Ports on 127.0.0.1 that nobody listens on now, all different.
+ * @param {number} count
+ */
+export async function findFreePorts(count) {
+  /** @type {Map<number, import("node:net").Server>} */
+  const held = new Map();
+  for (let tries = 0; held.size < count && tries < TRIES_MAX; tries += 1) {
+    const port = randomInt(PORT_MIN, PORT_MAX);
+    const server = held.has(port) ? undefined : await listen(port);
+    if (server !== undefined) held.set(port, server);
+  }
+  await Promise.all([...held.values()].map((server) => new Promise((done) => server.close(done))));
+  if (held.size < count) throw new Error(`no ${count} free ports were found on 127.0.0.1`);
+  return [...held.keys()];
+}

@@ -1,0 +1,64 @@
+// A port that answers is not a broker that is ready. Ready is: on every partition of the two internal
+// topics a transaction that commits a group offset goes through.
+import { Kafka, logLevel } from "kafkajs";
+
+const TOPIC = "callgate-is-kafka-ready";
+const COORDINATORS = 4;
+const CLIENT = {
+  clientId: TOPIC,
+  logLevel: logLevel.NOTHING,
+  connectionTimeout: 1_000,
+  requestTimeout: 5_000,
+  retry: { initialRetryTime: 20, maxRetryTime: 200, retries: 5 },
+};
+
+/**
+ * Throws until all of it works; leaves nothing behind when it has.
+ * @param {{ bootstrap: readonly string[], brokers: number }} options
+ */
+export async function assertKafkaReady({ bootstrap, brokers }) {
+  const kafka = new Kafka({ ...CLIENT, brokers: [...bootstrap] });
+  const admin = kafka.admin();
+  try {
+    await admin.connect();
+    const cluster = await admin.describeCluster();
+    if (cluster.brokers.length < brokers) {
+      throw new Error(`${cluster.brokers.length} of ${brokers} brokers are there`);
+    }
+    const config = { topic: TOPIC, numPartitions: 1 };
+    await admin.createTopics({ topics: [config], waitForLeaders: true });
+    // Kafka picks a coordinator by Java's hash of the id, which counts up with the last digit.
+    const ids = Array.from({ length: COORDINATORS }, (_, index) => `${TOPIC}-${index}`);
+    for (const id of ids) await commitOffset(kafka, id);
+    await admin.deleteGroups(ids);
+    await admin.deleteTopics({ topics: [TOPIC] });
+  } finally {
+    await admin.disconnect();
+  }
+}
+
+/**
+ * @param {Kafka} kafka
+ * @param {string} id of a group and of a transactional producer
+ */
+async function commitOffset(kafka, id) {
+  const producer = kafka.producer({
+    transactionalId: id,
+    idempotent: true,
+    maxInFlightRequests: 1,
+    transactionTimeout: 10_000,
+    retry: CLIENT.retry,
+  });
+  await producer.connect();
+  try {
+    const empty = await producer.transaction();
+    await empty.abort();
+    const transaction = await producer.transaction();
+    const partitions = [{ partition: 0, offset: "0" }];
+    const topics = [{ topic: TOPIC, partitions }];
+    await transaction.sendOffsets({ consumerGroupId: id, topics });
+    await transaction.commit();
+  } finally {
+    await producer.disconnect();
+  }
+}

@@ -1,0 +1,251 @@
+// Real Kafka brokers on 127.0.0.1, from jars, without Docker.
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { endChild, removeAtEnd, startChild, waitUntilGone, waitUntilReady } from "./child.js";
+import { isKafkaFetched, kafkaLibs } from "./fetch-parts.js";
+import { findFreePorts } from "./free-ports.js";
+import { brokerProperties, LOGGING } from "./kafka-properties.js";
+import { assertKafkaReady } from "./kafka-ready.js";
+import { MissingError, requirePrograms } from "./missing.js";
+import { isAlive, killIfSame } from "./process-identity.js";
+import { kafkaLine, VERSIONS } from "./versions.js";
+
+const HOST = "127.0.0.1";
+const PORTS_EACH = 3;
+const HEAP_MB = 512;
+const READY_WITHIN_MS = 90_000;
+const CLUSTER_ID_BYTES = 16;
+
+/**
+ * @typedef {import("./child.js").ProcessIdentity} ProcessIdentity
+ * @typedef {import("./kafka-properties.js").BrokerPorts} BrokerPorts
+ * @typedef {import("./kafka-properties.js").Address} Address
+ *
+ * @typedef {{
+ *   version?: string,
+ *   transactionVersion?: number | undefined,
+ *   brokers?: number,
+ *   properties?: Readonly<Record<string, string | number>>,
+ *   port?: number | undefined,
+ *   folder?: string,
+ *   heapMb?: number,
+ *   outlive?: boolean,
+ *   advertise?: (broker: { id: number, port: number }) => Address | Promise<Address>,
+ * }} KafkaOptions `version`: a key of `versions.json` or a full version. `properties` win over ours.
+ *   `port`: of the first broker; each has three in a row; by default free ones are taken. `folder`:
+ *   made, and removed by `stop`; by default a temporary one. `advertise`: the address that clients are
+ *   told for a broker, such as that of a proxy. `outlive`: go on after this process has ended.
+ *
+ * @typedef {{
+ *   readonly id: number,
+ *   readonly pid: number,
+ *   readonly port: number,
+ *   readonly direct: string,
+ *   identity(): ProcessIdentity,
+ *   isAlive(): boolean,
+ *   kill(signal?: NodeJS.Signals): boolean,
+ *   waitForExit(): Promise<void>,
+ *   restart(options?: { signal?: NodeJS.Signals, waitUntilReady?: boolean }): Promise<void>,
+ * }} LocalBroker `kill` sends a signal (SIGKILL by default) and does not wait; `restart` ends what runs
+ *   (SIGKILL by default), starts it on the same port and data, and waits until the cluster is ready.
+ *
+ * @typedef {{
+ *   readonly version: string,
+ *   readonly bootstrap: readonly string[],
+ *   readonly directBootstrap: readonly string[],
+ *   readonly brokers: readonly LocalBroker[],
+ *   readonly folder: string,
+ *   readonly libs: string,
+ *   waitUntilReady(): Promise<void>,
+ *   stop(): Promise<void>,
+ * }} LocalKafka `bootstrap` leads to what `advertise` said, `directBootstrap` to the brokers themselves.
+ *   `libs`: the folder of Kafka's jars, Java client included.
+ */
+
+/**
+ * Starts brokers and waits until a transaction and a group offset commit succeed on them.
+ * Throws `MissingError` when Java or the jars are not there: `npm run infra:fetch` gets them.
+ * @param {KafkaOptions} [options]
+ * @returns {Promise<LocalKafka>}
+ */
+export async function startKafka(options = {}) {
+  const version = options.version ?? VERSIONS.kafkaDefault;
+  requirePrograms(["java"]);
+  if (!isKafkaFetched(version)) {
+    const { version: full } = kafkaLine(version);
+    throw new MissingError(`Kafka ${full} is not in the cache: run \`npm run infra:fetch\``);
+  }
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "callgate-kafka-"));
+  mkdirSync(folder, { recursive: true });
+  if (options.outlive !== true) removeAtEnd(folder);
+  for (const [name, text] of Object.entries(LOGGING)) writeFileSync(join(folder, name), text);
+  const ports = await choosePorts(options);
+  const brokers = ports.map(
+    (broker) => new Broker({ ...options, version, folder, broker, all: ports }),
+  );
+  const stop = async () => {
+    await Promise.all(brokers.map((broker) => broker.end()));
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  };
+  try {
+    const clusterId = makeClusterId();
+    await Promise.all(brokers.map((broker) => broker.format(clusterId)));
+    await Promise.all(brokers.map((broker) => broker.start()));
+    await Promise.all(brokers.map((broker) => broker.waitUntilReady()));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    version: kafkaLine(version).version,
+    bootstrap: ports.map(({ advertised }) => `${advertised.host}:${advertised.port}`),
+    directBootstrap: ports.map(({ directPort }) => `${HOST}:${directPort}`),
+    brokers,
+    folder,
+    libs: kafkaLibs(version),
+    waitUntilReady: () => /** @type {Broker} */ (brokers[0]).waitUntilReady(),
+    stop,
+  };
+}
+
+/**
+ * @param {KafkaOptions} options
+ * @returns {Promise<readonly BrokerPorts[]>}
+ */
+async function choosePorts({ brokers = 1, port: first, advertise }) {
+  const count = brokers * PORTS_EACH;
+  const free =
+    first === undefined
+      ? await findFreePorts(count)
+      : Array.from({ length: count }, (_, index) => first + index);
+  const chosen = [];
+  for (let index = 0; index < brokers; index += 1) {
+    const [port = 0, directPort = 0, controllerPort = 0] = free.slice(index * PORTS_EACH);
+    const id = index + 1;
+    const advertised = (await advertise?.({ id, port })) ?? { host: HOST, port };
+    chosen.push({ id, port, directPort, controllerPort, advertised });
+  }
+  return chosen;
+}
+
+/** One that begins with a hyphen would be taken for an option. */
+function makeClusterId() {
+  return randomBytes(CLUSTER_ID_BYTES).toString("base64url").replace(/^-/, "A");
+}
+
+/** @typedef {KafkaOptions & {
+ *   version: string, folder: string, broker: BrokerPorts, all: readonly BrokerPorts[],
+ * }} BrokerOptions */
+
+/** @implements {LocalBroker} */
+class Broker {
+  /** @type {BrokerOptions} */
+  #options;
+  /** @type {ProcessIdentity} */
+  #identity = { pid: 0, startedAt: "" };
+  #propertiesFile;
+  #logFile;
+
+  /** @param {BrokerOptions} options */
+  constructor(options) {
+    const { folder, broker, all, properties = {}, version } = options;
+    this.#options = options;
+    this.#propertiesFile = join(folder, `server-${broker.id}.properties`);
+    this.#logFile = join(folder, `server-${broker.id}.log`);
+    const dataFolder = join(folder, `data-${broker.id}`);
+    const hasShareGroups = !kafkaLine(version).version.startsWith("3.");
+    const text = brokerProperties({ broker, all, dataFolder, hasShareGroups, properties });
+    writeFileSync(this.#propertiesFile, text);
+  }
+
+  get id() {
+    return this.#options.broker.id;
+  }
+
+  get port() {
+    return this.#options.broker.port;
+  }
+
+  get pid() {
+    return this.#identity.pid;
+  }
+
+  get direct() {
+    return `${HOST}:${this.#options.broker.directPort}`;
+  }
+
+  identity() {
+    return this.#identity;
+  }
+
+  isAlive() {
+    return isAlive(this.#identity);
+  }
+
+  /** @param {string[]} jvmOptions */
+  #java(jvmOptions) {
+    const { folder, version } = this.#options;
+    return [
+      ...jvmOptions,
+      `-Dlog4j.configuration=file:${join(folder, "log4j.properties")}`,
+      `-Dlog4j2.configurationFile=${join(folder, "log4j2.properties")}`,
+      "-cp",
+      join(kafkaLibs(version), "*"),
+    ];
+  }
+
+  /**
+   * Once, before the first start.
+   * @param {string} clusterId the same for all brokers of a cluster
+   */
+  async format(clusterId) {
+    const { transactionVersion } = this.#options;
+    const args = ["format", "--ignore-formatted", "-t", clusterId, "-c", this.#propertiesFile];
+    if (transactionVersion !== undefined) {
+      args.push("--feature", `transaction.version=${transactionVersion}`);
+    }
+    const java = this.#java(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]);
+    await promisify(execFile)("java", [...java, "kafka.tools.StorageTool", ...args]);
+  }
+
+  async start() {
+    const { heapMb = HEAP_MB, outlive = false } = this.#options;
+    const java = this.#java([`-Xms${heapMb}m`, `-Xmx${heapMb}m`, "-Djava.awt.headless=true"]);
+    const args = [...java, "kafka.Kafka", this.#propertiesFile];
+    this.#identity = await startChild({ command: "java", args, logFile: this.#logFile, outlive });
+  }
+
+  async waitUntilReady() {
+    const { all } = this.#options;
+    const what = `Kafka broker ${this.id}`;
+    const context = { identity: this.#identity, what, logFile: this.#logFile };
+    await waitUntilReady({ ...context, withinMs: READY_WITHIN_MS }, () =>
+      assertKafkaReady({ bootstrap: [this.direct], brokers: all.length }),
+    );
+  }
+
+  /** @param {NodeJS.Signals} [signal] */
+  kill(signal = "SIGKILL") {
+    return killIfSame(this.#identity, signal);
+  }
+
+  waitForExit() {
+    return waitUntilGone(this.#identity);
+  }
+
+  /** @param {NodeJS.Signals} [signal] */
+  async end(signal) {
+    await endChild(this.#identity, signal);
+  }
+
+  /** @param {{ signal?: NodeJS.Signals, waitUntilReady?: boolean }} [options] */
+  async restart({ signal = "SIGKILL", waitUntilReady: wait = true } = {}) {
+    await this.end(signal);
+    await this.start();
+    if (wait) await this.waitUntilReady();
+  }
+}
