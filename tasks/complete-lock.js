@@ -58,7 +58,7 @@ export function fillHole({ name, version, dev }) {
   const words = name.split(/[/-]/);
   const os = SYSTEMS.find((system) => words.includes(system));
   const cpu = PROCESSORS.find((processor) => words.includes(processor));
-  if (os === undefined || cpu === undefined || !/^\d+\.\d+\.\d+$/.test(version)) {
+  if (os === undefined || cpu === undefined || !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) {
     throw new Error(
       `\`${name}@${version}\` is not in the lock and names no platform: add it by hand`,
     );
