@@ -13,6 +13,7 @@ const HOMES = {
   "@kafkajs/confluent-schema-registry": "services/adapters/registry",
   ioredis: "services/adapters/redis",
   kafkajs: "services/adapters/kafka",
+  "libphonenumber-js": "services/adapters/values",
   lmdb: "services/adapters/lmdb",
   pino: "services/adapters/log",
   "prom-client": "services/adapters/metrics",

@@ -2,6 +2,7 @@
  * What the core needs from libraries, as pure and synchronous functions. The core owns these
  * interfaces and adapters supply them, so that compiling a policy and deciding a call import nothing.
  */
+import type { JsonValue } from "./canonical/json-value.ts";
 
 /** One way in which a value breaks its schema. `path` is a JSON path from `$`. */
 export type SchemaProblem = {
@@ -43,12 +44,31 @@ export type PatternCapabilities = {
   ) => CompiledPattern | CapabilityProblem;
 };
 
+/**
+ * Gives a value's one form, or undefined where it cannot. It must be pure: a journal is decided again on
+ * other machines, and at other times, with the same result. What it throws counts as undefined.
+ */
+export type CustomNormalizer = (
+  value: JsonValue,
+  given: readonly string[],
+) => JsonValue | undefined;
+
 /** Value forms that need a library. Total: null where the text is not such a value. */
 export type ValueCapabilities = {
   /** The WHATWG serialization of an absolute URL. */
   readonly url: (text: string) => string | null;
   /** Plain decimal notation: no exponent, no needless zeros, no `-0`. */
   readonly decimal: (text: string) => string | null;
+  /** One mail address with its domain in lower-case ASCII. */
+  readonly email: (text: string) => string | null;
+  /** `+` and digits. `region`: what national spellings belong to; null: only international ones. */
+  readonly phone: (
+    text: string,
+    options: { readonly region: string | null; readonly valid: boolean },
+  ) => string | null;
+  readonly isPhoneRegion: (region: string) => boolean;
+  /** What the program brings along, by name. */
+  readonly customNormalizers?: ReadonlyMap<string, CustomNormalizer>;
 };
 
 /** Everything that compiling a policy needs. */

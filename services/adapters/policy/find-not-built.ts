@@ -1,12 +1,6 @@
 import type { PathSegment } from "../../core/policy/path.ts";
 import type { RawDocument } from "./fold-blocks.ts";
-import {
-  APPROVALS_BUILT_MAX,
-  isNormalizerNotBuilt,
-  NOT_BUILT,
-  type NotBuilt,
-  RESULT_PLACEHOLDER,
-} from "./not-built.ts";
+import { APPROVALS_BUILT_MAX, NOT_BUILT, type NotBuilt, RESULT_PLACEHOLDER } from "./not-built.ts";
 import { type PolicyProblem, type Positions, problemAt } from "./problem.ts";
 
 type Visit = (path: readonly PathSegment[], value: unknown) => void;
@@ -41,26 +35,11 @@ export function findNotBuilt(
       }
     });
   }
-  visitAll(document, ["tool_schemas", "*", "normalizers", "*"], (path, value) => {
-    findNormalizers(path, value, refuse);
-  });
   return problems;
 }
 
 function isUsed(entry: NotBuilt, value: unknown): boolean {
   return entry.value === undefined || entry.value === value;
-}
-
-function findNormalizers(
-  path: readonly PathSegment[],
-  value: unknown,
-  refuse: (path: readonly PathSegment[], what: string) => void,
-): void {
-  const chain: readonly unknown[] = Array.isArray(value) ? value : [value];
-  chain.forEach((name, index) => {
-    if (typeof name !== "string" || !isNormalizerNotBuilt(name)) return;
-    refuse(Array.isArray(value) ? [...path, index] : path, `the normalizer \`${name}\``);
-  });
 }
 
 /** Calls back for each written value whose path fits the pattern. */

@@ -1,6 +1,9 @@
 /** The JSON Schema of policies that editors use, made from the vocabulary. */
 import { z } from "zod";
-import { BUILT_NORMALIZER_NAMES } from "../../core/normalize/compile-normalizers.ts";
+import {
+  NORMALIZER_NAMES,
+  normalizerArgumentsMax,
+} from "../../core/normalize/compile-normalizers.ts";
 import { ALWAYS_ENFORCED, REASON_CODES } from "../../core/reasons.ts";
 import { APPROVALS_BUILT_MAX, NOT_BUILT } from "./not-built.ts";
 import { blockShape, topLevelRetries } from "./vocabulary/blocks.ts";
@@ -73,7 +76,10 @@ function limitCodes(root: Node): void {
 function limitNormalizers(chain: Node): void {
   for (const form of chain["anyOf"] as Node[]) {
     const single = form["type"] === "array" ? (form["items"] as Node) : form;
-    single["enum"] = BUILT_NORMALIZER_NAMES;
+    // The names for editors to offer, then the forms with arguments and those of the program.
+    const more = NORMALIZER_NAMES.filter((name) => normalizerArgumentsMax(name) > 0).join("|");
+    const pattern = `^(?:(?:${more})\\([^()]*\\)|x_[A-Za-z0-9_]+(?:\\([^()]*\\))?)$`;
+    single["anyOf"] = [{ enum: NORMALIZER_NAMES }, { pattern }];
   }
 }
 

@@ -2,12 +2,6 @@
  * The part of the vocabulary that no check implements. A policy that uses it is refused: a rule that
  * looks active and is not would be worse than none. Implementing something deletes its line here.
  */
-import {
-  BUILT_NORMALIZER_NAMES,
-  NORMALIZER_NAMES,
-} from "../../core/normalize/compile-normalizers.ts";
-import { parseNormalizer } from "./vocabulary/normalizers.ts";
-
 export type NotBuilt = {
   /** Keys from the top of the document; `*` is any key or list index. */
   readonly path: readonly string[];
@@ -59,12 +53,6 @@ export const NOT_BUILT: readonly NotBuilt[] = [
 
 /** Approvals of several people for one call. */
 export const APPROVALS_BUILT_MAX = 1;
-
-/** Normalizers are built where the core has a function for them. A name that none has is a typo. */
-export function isNormalizerNotBuilt(written: string): boolean {
-  const { name } = parseNormalizer(written);
-  return NORMALIZER_NAMES.includes(name) && !BUILT_NORMALIZER_NAMES.includes(name);
-}
 
 /** Placeholders that are filled from a result: `order/{result.id}`. */
 export const RESULT_PLACEHOLDER = /\{\s*result\./;

@@ -1,6 +1,8 @@
 import type { ValueCapabilities } from "../../core/capabilities.ts";
 import { decimal } from "./decimal.ts";
+import { email } from "./email.ts";
+import { isPhoneRegion, phone } from "./phone.ts";
 import { url } from "./url.ts";
 
 /** The value forms of the normalizers, from libraries. */
-export const valueCapabilities: ValueCapabilities = { url, decimal };
+export const valueCapabilities: ValueCapabilities = { url, decimal, email, phone, isPhoneRegion };

@@ -1,10 +1,34 @@
 /** From the chain that a policy writes for an argument to the function that runs it. */
 
-import type { JsonValue } from "../canonical/json-value.ts";
-import type { CapabilityProblem, ValueCapabilities } from "../capabilities.ts";
-import { type Normalized, type Normalizer, normalized } from "./normalizer.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { CapabilityProblem } from "../capabilities.ts";
+import { date, datetime } from "./calendar.ts";
+import { json, omitIfDefault, sort, toBool, unique } from "./collections.ts";
+import { customNormalizer, isCustomName } from "./custom.ts";
+import { minorUnits } from "./money.ts";
+import {
+  type MakeNormalizer,
+  type Normalized,
+  type Normalizer,
+  type NormalizerPlace,
+  normalized,
+} from "./normalizer.ts";
 import { decimal, toInt, toNumber } from "./numbers.ts";
-import { convertToString, toLower, toUpper, trim, url } from "./texts.ts";
+import { e164 } from "./phone.ts";
+import {
+  collapseSpace,
+  convertToString,
+  email,
+  hash,
+  nfc,
+  nfkc,
+  path,
+  stripPunctuation,
+  toLower,
+  toUpper,
+  trim,
+  url,
+} from "./texts.ts";
 
 /** A name alone, or a name with arguments as a policy document holds it. */
 export type NormalizerStep =
@@ -14,78 +38,96 @@ export type NormalizerStep =
 export type CompiledNormalizers = {
   readonly ok: true;
   /** Runs the chain from left to right and stops at the first that cannot do its work. Pure. */
-  readonly run: (value: JsonValue) => Normalized;
+  readonly run: (value: JsonValue, args?: JsonObject) => Normalized;
 };
 
-/** Every normalizer of the policy language; those without a function are known but not built yet. */
-const NORMALIZERS: ReadonlyMap<string, Normalizer | null> = new Map([
-  ["to_int", toInt],
-  ["to_number", toNumber],
-  ["to_string", convertToString],
-  ["to_bool", null],
-  ["to_lower", toLower],
-  ["to_upper", toUpper],
-  ["trim", trim],
-  ["collapse_space", null],
-  ["nfc", null],
-  ["nfkc", null],
-  ["e164", null],
-  ["email", null],
-  ["url", url],
-  ["date", null],
-  ["datetime", null],
-  ["decimal", decimal],
-  ["minor_units", null],
-  ["sort", null],
-  ["unique", null],
-  ["json", null],
-  ["path", null],
-  ["strip_punctuation", null],
-  ["omit_if_default", null],
-  ["hash", null],
+type Entry = { readonly most: number; readonly make: MakeNormalizer };
+
+function plain(normalizer: Normalizer): Entry {
+  return { most: 0, make: () => normalizer };
+}
+
+const NORMALIZERS: ReadonlyMap<string, Entry> = new Map([
+  ["to_int", plain(toInt)],
+  ["to_number", plain(toNumber)],
+  ["to_string", plain(convertToString)],
+  ["to_bool", plain(toBool)],
+  ["to_lower", plain(toLower)],
+  ["to_upper", plain(toUpper)],
+  ["trim", plain(trim)],
+  ["collapse_space", plain(collapseSpace)],
+  ["nfc", plain(nfc)],
+  ["nfkc", plain(nfkc)],
+  ["e164", { most: 2, make: e164 }],
+  ["email", plain(email)],
+  ["url", plain(url)],
+  ["date", plain(date)],
+  ["datetime", plain(datetime)],
+  ["decimal", plain(decimal)],
+  ["minor_units", { most: 1, make: minorUnits }],
+  ["sort", plain(sort)],
+  ["unique", plain(unique)],
+  ["json", plain(json)],
+  ["path", plain(path)],
+  ["strip_punctuation", plain(stripPunctuation)],
+  ["omit_if_default", { most: 1, make: omitIfDefault }],
+  ["hash", plain(hash)],
 ]);
 
 /** Names that a policy may write, in the order of the documentation. */
 export const NORMALIZER_NAMES: readonly string[] = [...NORMALIZERS.keys()];
 
-/** Names among them that can be used now. */
-export const BUILT_NORMALIZER_NAMES: readonly string[] = NORMALIZER_NAMES.filter(
-  (name) => NORMALIZERS.get(name) !== null,
-);
+/** How many arguments a normalizer may be given in parentheses; custom ones any number. */
+export function normalizerArgumentsMax(name: string): number {
+  return NORMALIZERS.get(name)?.most ?? Infinity;
+}
 
 /** Compiles a chain, or names the first step that cannot be. */
 export function compileNormalizers(
   chain: readonly NormalizerStep[],
-  capabilities: ValueCapabilities,
+  place: NormalizerPlace,
 ): CompiledNormalizers | CapabilityProblem {
   const steps: Normalizer[] = [];
   for (const written of chain) {
-    const step = typeof written === "string" ? { name: written, arguments: [] } : written;
-    const normalizer = NORMALIZERS.get(step.name);
-    if (normalizer === undefined) {
-      const known = BUILT_NORMALIZER_NAMES.join(", ");
-      return { ok: false, problem: `unknown normalizer \`${step.name}\`, use one of ${known}` };
-    }
-    if (normalizer === null) {
-      return { ok: false, problem: `normalizer \`${step.name}\` is not built yet` };
-    }
-    if (step.arguments.length > 0) {
-      return { ok: false, problem: `normalizer \`${step.name}\` takes no argument` };
-    }
-    steps.push(normalizer);
+    const { name, arguments: given } =
+      typeof written === "string" ? { name: written, arguments: [] } : written;
+    const made = isCustomName(name)
+      ? customNormalizer(name, given, place)
+      : builtIn(name, given, place);
+    if (typeof made !== "function") return made;
+    steps.push(made);
   }
-  return { ok: true, run: (value) => runChain(steps, value, capabilities) };
+  return { ok: true, run: (value, args) => runChain(steps, value, place, args) };
+}
+
+function builtIn(
+  name: string,
+  given: readonly string[],
+  place: NormalizerPlace,
+): Normalizer | CapabilityProblem {
+  const entry = NORMALIZERS.get(name);
+  if (entry === undefined) {
+    const known = NORMALIZER_NAMES.join(", ");
+    return { ok: false, problem: `unknown normalizer \`${name}\`, use one of ${known}` };
+  }
+  const { most, make } = entry;
+  if (given.length > most) {
+    const takes = ["no argument", "at most one argument"][most] ?? `at most ${most} arguments`;
+    return { ok: false, problem: `normalizer \`${name}\` takes ${takes}` };
+  }
+  return make(given, place);
 }
 
 function runChain(
   steps: readonly Normalizer[],
   value: JsonValue,
-  capabilities: ValueCapabilities,
+  { capabilities }: NormalizerPlace,
+  args: JsonObject | undefined,
 ): Normalized {
   let current = value;
   for (const step of steps) {
-    const result = step(current, capabilities);
-    if (!result.ok) return result;
+    const result = step(current, capabilities, args);
+    if (!result.ok || "omit" in result) return result;
     current = result.value;
   }
   return normalized(current);

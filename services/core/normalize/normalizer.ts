@@ -1,13 +1,35 @@
-import type { JsonValue } from "../canonical/json-value.ts";
-import type { ValueCapabilities } from "../capabilities.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { CapabilityProblem, ValueCapabilities } from "../capabilities.ts";
 
 /** What became of a value. A message says what was wanted; the value itself stays out of it. */
 export type Normalized =
   | { readonly ok: true; readonly value: JsonValue }
+  /** The argument counts as not given. */
+  | { readonly ok: true; readonly omit: true }
   | { readonly ok: false; readonly message: string };
 
-/** Pure and total. It gives a value's one form or says that it cannot; it never guesses. */
-export type Normalizer = (value: JsonValue, capabilities: ValueCapabilities) => Normalized;
+/**
+ * Pure and total. It gives a value's one form or says that it cannot; it never guesses. `args` are all
+ * arguments of the call, for the few normalizers that look at another one.
+ */
+export type Normalizer = (
+  value: JsonValue,
+  capabilities: ValueCapabilities,
+  args?: JsonObject,
+) => Normalized;
+
+/** What a normalizer may be made with, beside the arguments that a policy writes. */
+export type NormalizerPlace = {
+  readonly capabilities: ValueCapabilities;
+  /** The default that the tool's schema gives the argument; undefined: none. */
+  readonly schemaDefault: JsonValue | undefined;
+};
+
+/** Makes a normalizer of what the policy writes in parentheses, or says what is wrong with it. */
+export type MakeNormalizer = (
+  given: readonly string[],
+  place: NormalizerPlace,
+) => Normalizer | CapabilityProblem;
 
 export function normalized(value: JsonValue): Normalized {
   return { ok: true, value };
@@ -23,4 +45,27 @@ export function kindOf(value: JsonValue): string {
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object") return "an object";
   return `a ${typeof value}`;
+}
+
+/** A normalizer of texts: everything else is refused, in the normalizer's name. */
+export function ofText(
+  name: string,
+  map: (text: string, capabilities: ValueCapabilities) => Normalized,
+): Normalizer {
+  return (value, capabilities) =>
+    typeof value === "string"
+      ? map(value, capabilities)
+      : cannot(`\`${name}\` needs text, found ${kindOf(value)}`);
+}
+
+/** As `ofText`, where null says that the text is not what is `wanted`. */
+export function textOr(
+  name: string,
+  wanted: string,
+  map: (text: string, capabilities: ValueCapabilities) => string | null,
+): Normalizer {
+  return ofText(name, (text, capabilities) => {
+    const found = map(text, capabilities);
+    return found === null ? cannot(`\`${name}\` needs ${wanted}`) : normalized(found);
+  });
 }

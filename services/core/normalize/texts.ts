@@ -1,7 +1,8 @@
 /** Normalizers from and to text. Case mapping and white space are those of ECMAScript, without a locale. */
 
-import type { JsonValue } from "../canonical/json-value.ts";
-import { cannot, kindOf, type Normalized, type Normalizer, normalized } from "./normalizer.ts";
+import { canonicalText } from "../canonical/canonical-text.ts";
+import { sha256Hex } from "../hash.ts";
+import { cannot, kindOf, type Normalizer, normalized, ofText, textOr } from "./normalizer.ts";
 
 /** Text of a scalar as JSON prints it; null and containers have none. */
 export const convertToString: Normalizer = (value) => {
@@ -10,22 +11,61 @@ export const convertToString: Normalizer = (value) => {
   return cannot(`\`to_string\` needs text, a number or a boolean, found ${kindOf(value)}`);
 };
 
-export const toLower: Normalizer = (value) =>
-  onText("to_lower", value, (text) => text.toLowerCase());
+export const toLower: Normalizer = mapped("to_lower", (text) => text.toLowerCase());
 
-export const toUpper: Normalizer = (value) =>
-  onText("to_upper", value, (text) => text.toUpperCase());
+export const toUpper: Normalizer = mapped("to_upper", (text) => text.toUpperCase());
 
-export const trim: Normalizer = (value) => onText("trim", value, (text) => text.trim());
+export const trim: Normalizer = mapped("trim", (text) => text.trim());
+
+/** White space at the ends is dropped, each run of it inside becomes one space. */
+export const collapseSpace: Normalizer = mapped("collapse_space", (text) =>
+  text.trim().replace(/\s+/g, " "),
+);
+
+/** Unicode normalization form C: composed, same characters. */
+export const nfc: Normalizer = mapped("nfc", (text) => text.normalize("NFC"));
+
+/** Unicode normalization form KC: also folds width, ligatures and other compatibility forms. */
+export const nfkc: Normalizer = mapped("nfkc", (text) => text.normalize("NFKC"));
+
+/** Drops Unicode punctuation (general category P) and leaves symbols, letters, digits and space. */
+export const stripPunctuation: Normalizer = mapped("strip_punctuation", (text) =>
+  text.replace(/\p{P}+/gu, ""),
+);
 
 /** An absolute URL in the form that the URL standard gives it. */
-export const url: Normalizer = (value, capabilities) => {
-  if (typeof value !== "string") return cannot(`\`url\` needs text, found ${kindOf(value)}`);
-  const href = capabilities.url(value);
-  return href === null ? cannot("`url` needs an absolute URL") : normalized(href);
-};
+export const url: Normalizer = textOr("url", "an absolute URL", (text, capabilities) =>
+  capabilities.url(text),
+);
 
-function onText(name: string, value: JsonValue, map: (text: string) => string): Normalized {
-  if (typeof value !== "string") return cannot(`\`${name}\` needs text, found ${kindOf(value)}`);
-  return normalized(map(value));
+/** One mail address: the domain in lower-case ASCII, the local part as it is. */
+export const email: Normalizer = textOr("email", "one mail address", (text, capabilities) =>
+  capabilities.email(text),
+);
+
+/** Digest of the value's canonical JSON, for values that should not stand in resource names. */
+export const hash: Normalizer = (value) =>
+  normalized(`sha256:${sha256Hex("callgate.normalize.hash/1", canonicalText(value))}`);
+
+/**
+ * A path in its shortest form: no `.` segments, no doubled or trailing slashes, `..` resolved with the
+ * segment before it. The text alone decides: links are not followed and `~` is a name.
+ */
+export const path: Normalizer = textOr("path", "a path", (text) => {
+  if (text === "" || text.includes("\0")) return null;
+  const absolute = text.startsWith("/");
+  const kept: string[] = [];
+  for (const segment of text.split("/")) {
+    if (segment === "" || segment === ".") continue;
+    const resolves = segment === ".." && kept.length > 0 && kept[kept.length - 1] !== "..";
+    if (resolves) kept.pop();
+    else if (segment !== ".." || !absolute) kept.push(segment);
+  }
+  const short = kept.join("/");
+  if (absolute) return `/${short}`;
+  return short === "" ? "." : short;
+});
+
+function mapped(name: string, map: (text: string) => string): Normalizer {
+  return ofText(name, (text) => normalized(map(text)));
 }

@@ -34,6 +34,16 @@ export function setArgument(args: JsonObject, path: string, value: JsonValue): J
   return { ...args, [head]: setArgument(child, path.slice(dot + 1), value) };
 }
 
+/** A copy without the value at an existing path. */
+export function removeArgument(args: JsonObject, path: string): JsonObject {
+  if (isLiteral(args, path)) return withoutArgument(args, path);
+  const dot = path.indexOf(".");
+  const head = path.slice(0, dot);
+  const child = args[head];
+  if (dot < 0 || !isObject(child)) return args;
+  return { ...args, [head]: removeArgument(child, path.slice(dot + 1)) };
+}
+
 /** A copy without a top-level member. */
 export function withoutArgument(args: JsonObject, key: string): JsonObject {
   if (!Object.hasOwn(args, key)) return args;

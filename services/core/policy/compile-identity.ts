@@ -3,7 +3,13 @@ import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CompiledJsonSchema, SchemaProblem, ValueCapabilities } from "../capabilities.ts";
 import { type CompiledNormalizers, compileNormalizers } from "../normalize/compile-normalizers.ts";
-import { getArgument, setArgument, withoutArgument } from "./argument-path.ts";
+import {
+  getArgument,
+  isObject,
+  removeArgument,
+  setArgument,
+  withoutArgument,
+} from "./argument-path.ts";
 import type { Identity } from "./compiled.ts";
 import type { ToolDocument } from "./document.ts";
 import { policyPath } from "./path.ts";
@@ -55,7 +61,10 @@ function compileSteps(
 ): Step[] {
   const steps: Step[] = [];
   for (const [field, chain] of Object.entries(tool.normalizers ?? {})) {
-    const compiled = compileNormalizers(chain, capabilities);
+    const compiled = compileNormalizers(chain, {
+      capabilities,
+      schemaDefault: defaultOf(tool.input_schema, field),
+    });
     if (compiled.ok) steps.push([field, compiled.run]);
     else {
       problems.push({
@@ -78,11 +87,22 @@ function normalize(
   for (const [field, run] of steps) {
     const before = getArgument(value, field);
     if (before === undefined) continue;
-    const after = run(before);
-    if (after.ok) value = after.value === before ? value : setArgument(value, field, after.value);
-    else problems.push({ path: `$.${field}`, message: after.message });
+    const after = run(before, args);
+    if (!after.ok) problems.push({ path: `$.${field}`, message: after.message });
+    else if ("omit" in after) value = removeArgument(value, field);
+    else if (after.value !== before) value = setArgument(value, field, after.value);
   }
   return problems.length === 0 ? { ok: true, value } : { ok: false, problems };
+}
+
+/** The default that a schema gives the argument at a path. */
+function defaultOf(schema: ToolDocument["input_schema"], field: string): JsonValue | undefined {
+  let at: JsonValue | undefined = schema;
+  for (const key of field.split(".")) {
+    const properties: JsonValue | undefined = isObject(at) ? at["properties"] : undefined;
+    at = isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+  }
+  return isObject(at) ? at["default"] : undefined;
 }
 
 /** The named fields that are there; null where none is: then all arguments count. */

@@ -1,9 +1,10 @@
-import { NORMALIZER_NAMES } from "../../../core/normalize/compile-normalizers.ts";
+import {
+  NORMALIZER_NAMES,
+  normalizerArgumentsMax,
+} from "../../../core/normalize/compile-normalizers.ts";
+import { isCustomName } from "../../../core/normalize/custom.ts";
 import type { NormalizerCall } from "../../../core/policy/document.ts";
 import { nearest } from "../../config/nearest.ts";
-
-/** Most arguments of the normalizers that take any. */
-const ARGUMENTS_MAX: Readonly<Record<string, number>> = { e164: 2, minor_units: 1 };
 
 const CALL = /^([A-Za-z_][A-Za-z0-9_]*)(?:\(([^()]*)\))?$/;
 
@@ -13,13 +14,15 @@ export function normalizerProblem(written: string): string | null {
     return `\`${written}\` is not a normalizer\nwrite a name, or a name with arguments in quotes: "e164(US, valid)"`;
   }
   const { name, arguments: given } = parseNormalizer(written);
+  // Whether the program brings it along shows when the policy is compiled.
+  if (isCustomName(name)) return null;
   if (!NORMALIZER_NAMES.includes(name)) {
     const meant = nearest(name, NORMALIZER_NAMES);
     const names = NORMALIZER_NAMES.join(", ");
     const mend = meant === null ? `use one of ${names}` : `did you mean \`${meant}\`?`;
     return `\`${name}\` is not a normalizer\n${mend}`;
   }
-  const most = ARGUMENTS_MAX[name] ?? 0;
+  const most = normalizerArgumentsMax(name);
   if (given.length <= most) return null;
   return `\`${name}\` takes ${most === 0 ? "no" : `at most ${most}`} arguments\nwrite \`${name}\``;
 }

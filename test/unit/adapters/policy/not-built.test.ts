@@ -35,8 +35,6 @@ const USES: readonly (readonly [text: string, path: string])[] = [
   [tool("variants: posix_shell"), "tool_schemas.a.variants"],
   [tool("sensitive: [card]"), "tool_schemas.a.sensitive"],
   [tool(`retries: ${RETRIES}`), "tool_schemas.a.retries"],
-  [tool("normalizers: { x: [trim, collapse_space] }"), "tool_schemas.a.normalizers.x[1]"],
-  [tool('normalizers: { x: "e164(US, valid)" }'), "tool_schemas.a.normalizers.x"],
   [
     tool('effects: [{ resource: "a/{result.id}", kind: create }]'),
     "tool_schemas.a.effects[0].resource",

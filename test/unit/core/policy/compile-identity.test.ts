@@ -73,3 +73,45 @@ describe("the identity of a call", () => {
     });
   });
 });
+
+describe("normalizers that look beyond their argument", () => {
+  const textOf = (tool: ToolDocument, args: JsonObject) => {
+    const result = identityOf(tool, JSON.stringify(args));
+    return result.ok ? result.text : result.problems[0]?.path;
+  };
+
+  test("leave an argument out that has its default, at any depth", () => {
+    const omit = { name: "omit_if_default", arguments: [] };
+    const document: ToolDocument = {
+      input_schema: {
+        type: "object",
+        properties: {
+          page: { type: "integer", default: 1 },
+          filter: { type: "object", properties: { lang: { default: "en" } } },
+        },
+      },
+      normalizers: { page: [omit], "filter.lang": [omit] },
+    };
+    expect(textOf(document, { q: "a", page: 1, filter: { lang: "en" } })).toBe(
+      '{"filter":{},"q":"a"}',
+    );
+    expect(textOf(document, { q: "a", page: 2 })).toBe('{"page":2,"q":"a"}');
+  });
+
+  test("read the currency from another argument", () => {
+    const document: ToolDocument = {
+      normalizers: { amount: [{ name: "minor_units", arguments: ["currency"] }] },
+    };
+    expect(textOf(document, { amount: "1.5", currency: "EUR" })).toBe(
+      '{"amount":150,"currency":"EUR"}',
+    );
+    expect(textOf(document, { amount: "1.5" })).toBe("$.amount");
+  });
+
+  test("make different spellings of one thing equal", () => {
+    const phone: ToolDocument = { normalizers: { to: [{ name: "e164", arguments: ["US"] }] } };
+    expect(textOf(phone, { to: "+1-555-0199" })).toBe(textOf(phone, { to: "5550199" }));
+    const amount: ToolDocument = { normalizers: { amount: [{ name: "decimal", arguments: [] }] } };
+    expect(textOf(amount, { amount: "100.00" })).toBe(textOf(amount, { amount: 100 }));
+  });
+});

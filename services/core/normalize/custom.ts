@@ -1,0 +1,49 @@
+/** Normalizers that the program brings along. Their names begin with `x_`, so that none hides a built-in one. */
+import type { JsonValue } from "../canonical/json-value.ts";
+import type { CapabilityProblem, CustomNormalizer } from "../capabilities.ts";
+import { cannot, type Normalizer, type NormalizerPlace, normalized } from "./normalizer.ts";
+
+export function isCustomName(name: string): boolean {
+  return name.startsWith("x_");
+}
+
+export function customNormalizer(
+  name: string,
+  given: readonly string[],
+  { capabilities }: NormalizerPlace,
+): Normalizer | CapabilityProblem {
+  const custom = capabilities.customNormalizers?.get(name);
+  if (custom === undefined) {
+    const problem = `\`${name}\` is not registered: hand it over as \`normalizers\` where the policy is opened`;
+    return { ok: false, problem };
+  }
+  return (value) => {
+    const found = attempt(custom, value, given);
+    return found === undefined ? cannot(`\`${name}\` cannot take the value`) : normalized(found);
+  };
+}
+
+function attempt(
+  custom: CustomNormalizer,
+  value: JsonValue,
+  given: readonly string[],
+): JsonValue | undefined {
+  try {
+    const found = custom(value, given);
+    return isJson(found) ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Nesting that a normalizer's result may have: that of arguments. */
+const DEPTH_MAX = 32;
+
+function isJson(value: unknown, depth = 0): value is JsonValue {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (typeof value !== "object" || depth >= DEPTH_MAX) return false;
+  if (Array.isArray(value)) return value.every((item) => isJson(item, depth + 1));
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  return Object.values(value).every((item) => isJson(item, depth + 1));
+}

@@ -1,0 +1,21 @@
+import { type MakeNormalizer, textOr } from "./normalizer.ts";
+
+/**
+ * `e164(US)`: a telephone number as `+` and digits, national ones read as numbers of that region. Whether such a number
+ * exists is asked by `e164(US, valid)` alone. Without a region only international spellings are taken.
+ */
+export const e164: MakeNormalizer = (given, { capabilities }) => {
+  const [region = null, check] = given;
+  if (check !== undefined && check !== "valid") {
+    return { ok: false, problem: `\`e164\` knows no \`${check}\`: write e164(US, valid)` };
+  }
+  if (region !== null && !capabilities.isPhoneRegion(region)) {
+    return { ok: false, problem: `\`${region}\` is no region of \`e164\`: write two letters, US` };
+  }
+  const wanted = [
+    check === undefined ? "a telephone number" : "a telephone number that exists",
+    region === null ? " with its country code" : "",
+  ].join("");
+  const options = { region, valid: check !== undefined };
+  return textOr("e164", wanted, (text, { phone }) => phone(text, options));
+};

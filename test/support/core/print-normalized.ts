@@ -1,0 +1,8 @@
+// Prints what every case of the tables becomes, one a line: two machines can be compared so.
+import { normalizerTables, runChain } from "./normalizer-tables.ts";
+
+for (const { chain, gives, refuses } of normalizerTables()) {
+  for (const value of [...gives.map(([given]) => given), ...refuses]) {
+    process.stdout.write(`${JSON.stringify([chain, value, runChain(chain, value)])}\n`);
+  }
+}
