@@ -29,6 +29,11 @@ export interface Callgate {
   deny(approvalId: string, verdict: Verdict): Promise<Decision>;
   /** Of a held call: waits until it is allowed or refused. Any other decision is given at once. */
   awaitDecision(decisionId: string, options?: WaitOptions): Promise<Decision>;
+  /**
+   * How an allowed call ended: at once where that is journaled, else as soon as it is; `unknown` where
+   * nobody told within the call's time. A held call is waited for as well.
+   */
+  awaitResult(decisionId: string, options?: WaitOptions): Promise<StoredResult>;
   /** What `previousResult.ref` of a refusal refers to; undefined where no result was reported. */
   previousResult(ref: string): Promise<StoredResult | undefined>;
   /**

@@ -9,16 +9,16 @@ import {
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
 import type { GateClient } from "./gate-client.ts";
+import type { GateLink } from "./gate-link.ts";
 import type { CallOptions, GuardContext } from "./gate-types.ts";
 import { Guard } from "./guard.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 import { keptAlive } from "./keep-alive.ts";
-import type { Embedded } from "./open-embedded.ts";
 
 const CLOSE_MS = 10_000;
 
-/** The library's face on an embedded gate; closing it closes that. */
-export function composeCallgate(embedded: Embedded, client: GateClient): Callgate {
+/** The library's face on a gate; closing it closes the link to it, and a gate of this process. */
+export function composeCallgate(link: GateLink, client: GateClient): Callgate {
   const executor = new Executor({
     clock: systemClock,
     report: (call, report) => reportExecution(client, call, report),
@@ -34,7 +34,7 @@ export function composeCallgate(embedded: Embedded, client: GateClient): Callgat
     await executor.close(timeoutMs);
     await client.drained();
     client.close();
-    await embedded.close();
+    await link.close();
   };
   return {
     get policyRevision() {
@@ -46,8 +46,9 @@ export function composeCallgate(embedded: Embedded, client: GateClient): Callgat
     deny: (approvalId, verdict) => client.decideHold("deny", approvalId, verdict),
     awaitDecision: async (decisionId, wait = {}) =>
       (await client.awaitDecision(decisionId, wait)).decision,
+    awaitResult: (decisionId, wait = {}) => client.awaitResult(decisionId, wait),
     previousResult: (ref) => client.previousResult(ref),
-    guard: (tools, context) => guardTools(guard, embedded, tools, context),
+    guard: (tools, context) => guardTools(guard, link, tools, context),
     close: ({ timeoutMs = CLOSE_MS } = {}) => {
       closing ??= keptAlive(() => close(timeoutMs));
       return closing;
@@ -71,13 +72,13 @@ async function reportExecution(
 
 function guardTools<T extends Tools>(
   guard: Guard,
-  embedded: Embedded,
+  link: GateLink,
   tools: T,
   context: GuardContext | (() => GuardContext),
 ): Guarded<T> {
   const names = Object.keys(tools);
   for (const name of names) assertTool(name, tools[name]);
-  embedded.knowTools(names);
+  link.knowTools(names);
   const guarded = names.map((name) => {
     const handler: Handler = (args, call) =>
       Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);

@@ -5,18 +5,16 @@
  * C2 no answer is no permission: a gate that cannot decide refuses with `gate_unavailable`.
  */
 import type { Envelope } from "../adapters/avro/proposal.ts";
-import type { CallAllowed, DecisionEvent, GateEvent } from "../core/events.ts";
-import type { VerdictInput } from "../core/inputs.ts";
+import type { DecisionEvent, GateEvent } from "../core/events.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import { resultInput } from "../executor/result-input.ts";
-import type { CommittedRecord } from "../runtime/journal.ts";
+import type { CommittedRecord, JournalRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
-import type { TaskStatus } from "../runtime/task-context.ts";
 import type { InputTopic } from "../runtime/topics.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { checkReport } from "./check-report.ts";
 import { decisionOf, unavailable } from "./decision-view.ts";
-import { DecisionWaits } from "./decision-waits.ts";
+import type { GateLink } from "./gate-link.ts";
 import type {
   Decision,
   ProposedCall,
@@ -27,11 +25,12 @@ import type {
   WaitOptions,
 } from "./gate-types.ts";
 import { JournalReplies } from "./journal-replies.ts";
-import { type KnownCall, KnownCalls, knownCall } from "./known-calls.ts";
-import type { Embedded } from "./open-embedded.ts";
+import { JournalWaits } from "./journal-waits.ts";
+import { type JournalPlace, type KnownCall, KnownCalls, knownCall } from "./known-calls.ts";
 import { proposalEnvelope } from "./proposal-envelope.ts";
-import { readJournalRecord, searchJournal } from "./search-journal.ts";
-import { storedResultOf } from "./stored-result.ts";
+import { readJournalRecord, searchJournal, searchPartition } from "./search-journal.ts";
+import { endedCalls, storedResultOf } from "./stored-result.ts";
+import { unknownApproval, verdictIgnored, verdictInput } from "./verdict-input.ts";
 
 export type GateClientOptions = {
   readonly timeoutMs: number;
@@ -42,23 +41,27 @@ export type GateClientOptions = {
 export type Proposed = { readonly decision: Decision; readonly event: DecisionEvent | null };
 
 export class GateClient {
-  readonly #embedded: Embedded;
+  readonly #link: GateLink;
   readonly #replies: JournalReplies;
   readonly #known = new KnownCalls();
-  readonly #waits = new DecisionWaits();
+  readonly #decisions = new JournalWaits<DecisionEvent>(
+    ({ record }) => terminalDecisions(record.events),
+    (id) => `\`${id}\` is still held: it was not decided`,
+  );
+  readonly #results = new JournalWaits<StoredResult>(
+    ({ record }) => endedCalls(record),
+    (id) => `what came of \`${id}\` was not told`,
+  );
   readonly #onLost: ((error: CallgateError) => void) | undefined;
-  readonly #keyOf: (event: CallAllowed) => string | undefined;
   #closing = false;
   #closed = false;
-  #lost = false;
 
-  constructor(embedded: Embedded, options: GateClientOptions) {
-    this.#embedded = embedded;
-    this.#replies = new JournalReplies(embedded.log, options.timeoutMs);
+  constructor(link: GateLink, options: GateClientOptions) {
+    this.#link = link;
+    this.#replies = new JournalReplies(link.log, options.timeoutMs);
     this.#onLost = options.onLost;
-    this.#keyOf = (event) => embedded.keyOf(event);
-    embedded.gate.onCommitted((records, partition) => this.#committed(records, partition));
-    embedded.gate.onStatus((status) => this.#statusChanged(status));
+    link.onCommitted((records, partition) => this.#committed(records, partition));
+    link.onLost((error) => this.#lost(error));
   }
 
   /** @throws CallgateError: `invalid_input`, or nothing could be written (`storage_full`, …). */
@@ -68,7 +71,7 @@ export class GateClient {
     if (detail !== null) return this.#unavailable(envelope, detail);
     let record: CommittedRecord;
     try {
-      const value = this.#embedded.codec.encodeProposal(envelope);
+      const value = this.#link.codec.encodeProposal(envelope);
       record = await this.#send("proposals", envelope, value);
     } catch (error) {
       return this.#unanswered(envelope, asCallgateError(error));
@@ -84,8 +87,8 @@ export class GateClient {
     checkReport(report);
     const call = await this.#callOf(decisionId);
     if (call === undefined) return { recorded: false, why: "unknown_call" };
-    const { outputBytes } = this.#embedded.policy.compiled;
-    const value = this.#embedded.codec.encodeResult(resultInput(call, report, outputBytes));
+    const { outputBytes } = this.#link;
+    const value = this.#link.codec.encodeResult(resultInput(call, report, outputBytes));
     const record = await this.#send("results", call, value);
     return reportOutcome(record);
   }
@@ -103,7 +106,7 @@ export class GateClient {
   ): Promise<Decision> {
     const call = this.#known.held(approvalId) ?? (await this.#findHold(approvalId));
     if (call === undefined) throw unknownApproval(approvalId);
-    const value = this.#embedded.codec.encodeVerdict(verdictInput(kind, call, approvalId, verdict));
+    const value = this.#link.codec.encodeVerdict(verdictInput(kind, call, approvalId, verdict));
     const { record } = await this.#send("verdicts", call, value);
     const event = record.events[0];
     if (isDecision(event)) return this.#proposed(event, false).decision;
@@ -117,11 +120,33 @@ export class GateClient {
    */
   async awaitDecision(decisionId: string, options: WaitOptions): Promise<Proposed> {
     // Waiting begins before looking: what is decided meanwhile must not be missed.
-    const wait = this.#waits.begin(decisionId);
+    const wait = this.#decisions.begin(decisionId);
     try {
       const event = await this.#latestDecision(decisionId);
       if (event === undefined) throw unknownDecision(decisionId);
-      return this.#proposed(event.type === "held" ? await wait.decided(options) : event, false);
+      return this.#proposed(event.type === "held" ? await wait.ended(options) : event, false);
+    } finally {
+      wait.end();
+    }
+  }
+
+  /**
+   * How an allowed call ended: at once where that is journaled, else when it is. `unknown` where nobody
+   * told within its time. Of a held call: waits for its decision before.
+   *
+   * @throws CallgateError as `awaitDecision`; `invalid_input` where the call was refused.
+   */
+  async awaitResult(decisionId: string, options: WaitOptions): Promise<StoredResult> {
+    const startedMs = Date.now();
+    const wait = this.#results.begin(decisionId);
+    try {
+      const { decision } = await this.awaitDecision(decisionId, options);
+      if (decision.outcome !== "allowed") throw noResult(decisionId);
+      const known = await this.#endOf(decisionId);
+      if (known !== undefined) return known;
+      const { timeoutMs } = options;
+      const left = timeoutMs === undefined ? undefined : timeoutMs - (Date.now() - startedMs);
+      return await wait.ended(left === undefined ? options : { ...options, timeoutMs: left });
     } finally {
       wait.end();
     }
@@ -132,7 +157,7 @@ export class GateClient {
     const call = this.#known.get(ref);
     if (call?.result != null) {
       const record = await this.#read(() =>
-        readJournalRecord(this.#embedded, call.result ?? call.place),
+        readJournalRecord(this.#link, call.result ?? call.place),
       );
       return record === undefined ? undefined : storedResultOf(record, ref);
     }
@@ -166,53 +191,52 @@ export class GateClient {
   }
 
   get policyRevision(): string {
-    return this.#embedded.policy.compiled.revision;
+    return this.#link.policyRevision;
   }
 
   #proposed(event: DecisionEvent, repeated: boolean): Proposed {
-    return { decision: decisionOf(event, { repeated, keyOf: this.#keyOf }), event };
+    const keyOf = this.#link.keyOf.bind(this.#link);
+    return { decision: decisionOf(event, { repeated, keyOf }), event };
   }
 
-  #send(
+  async #send(
     topic: InputTopic,
     name: { readonly tenantId: string; readonly conversationId: string },
     value: Uint8Array,
   ): Promise<CommittedRecord> {
     const key = conversationKey(name.tenantId, name.conversationId);
-    const partition = partitionOf(key, this.#embedded.log.partitions);
+    const partition = partitionOf(key, this.#link.log.partitions);
+    // Before it is appended: the gate may answer sooner than the append returns.
+    await this.#followed(partition);
     return this.#replies.send({ topic, partition, key, value });
   }
 
   #committed(records: readonly CommittedRecord[], partition: number): void {
     this.#known.committed(records, partition);
     this.#replies.committed(records);
-    this.#waits.committed(records);
+    this.#decisions.committed(records);
+    this.#results.committed(records);
   }
 
-  #statusChanged(status: TaskStatus): void {
-    if (status.state !== "closed" || status.error === null || this.#lost) return;
-    this.#lost = true;
-    const error = asCallgateError(status.error);
+  #lost(error: CallgateError): void {
     this.#end(error);
     if (!this.#closing) this.#onLost?.(error);
   }
 
   #end(error: CallgateError): void {
     this.#replies.end(error);
-    this.#waits.end(error);
+    this.#decisions.end(error);
+    this.#results.end(error);
   }
 
   #whyUnavailable(): UnavailableDetail | null {
-    if (this.#closing) return "closed";
-    const { detail } = this.#embedded.gate.status();
-    if (detail === "running") return null;
-    return detail === "failed" ? "closed" : detail;
+    return this.#closing ? "closed" : this.#link.whyUnavailable();
   }
 
   #unavailable(envelope: Envelope, detail: UnavailableDetail, cause?: Error): Proposed {
     const { callId, tool } = envelope;
     const text = typeof envelope.arguments === "string" ? envelope.arguments : "";
-    const problem = cause?.message ?? this.#embedded.gate.status().error?.message;
+    const problem = cause?.message ?? this.#link.problem();
     const policy = this.policyRevision;
     const call = { callId, tool, arguments: text, detail, policy, problem };
     return { decision: unavailable(call), event: null };
@@ -231,10 +255,26 @@ export class GateClient {
   async #callOf(decisionId: string): Promise<KnownCall | undefined> {
     const known = this.#known.get(decisionId);
     if (known !== undefined) return known;
-    return this.#search((record, place) => {
+    const find = (record: JournalRecord, place: JournalPlace): KnownCall | undefined => {
       const event = record.events.find((one) => isDecision(one) && one.decisionId === decisionId);
       return isDecision(event) ? knownCall(event, place) : undefined;
-    });
+    };
+    const found = await this.#search(find);
+    if (found === undefined || !(await this.#followed(found.place.partition))) return found;
+    // What was decided of it before the partition was followed was not told.
+    return this.#read(() => searchPartition(this.#link, found.place, find));
+  }
+
+  /** How the call ended, where that is journaled. */
+  async #endOf(decisionId: string): Promise<StoredResult | undefined> {
+    const call = await this.#callOf(decisionId);
+    if (call === undefined) return undefined;
+    return this.#read(() =>
+      searchPartition(this.#link, call.place, (record) => {
+        const end = endedCalls(record).find(([id]) => id === decisionId);
+        return end?.[1];
+      }),
+    );
   }
 
   async #findHold(approvalId: string): Promise<KnownCall | undefined> {
@@ -247,13 +287,21 @@ export class GateClient {
   async #latestDecision(decisionId: string): Promise<DecisionEvent | undefined> {
     const call = await this.#callOf(decisionId);
     if (call === undefined) return undefined;
-    const record = await this.#read(() => readJournalRecord(this.#embedded, call.place));
+    const record = await this.#read(() => readJournalRecord(this.#link, call.place));
     const event = record?.events.find((one) => isDecision(one) && one.decisionId === decisionId);
     return isDecision(event) ? event : undefined;
   }
 
   #search<T>(find: Parameters<typeof searchJournal<T>>[1]): Promise<T | undefined> {
-    return this.#read(() => searchJournal(this.#embedded, find));
+    return this.#read(() => searchJournal(this.#link, find));
+  }
+
+  async #followed(partition: number): Promise<boolean> {
+    try {
+      return await this.#link.follow(partition);
+    } catch (error) {
+      throw asCallgateError(error);
+    }
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {
@@ -270,6 +318,21 @@ function isDecision(event: GateEvent | undefined): event is DecisionEvent {
   return event?.type === "allowed" || event?.type === "refused" || event?.type === "held";
 }
 
+function terminalDecisions(events: readonly GateEvent[]) {
+  return events.flatMap((event) =>
+    event.type === "allowed" || event.type === "refused"
+      ? [[event.decisionId, event] as const]
+      : [],
+  );
+}
+
+function noResult(decisionId: string): CallgateError {
+  return new CallgateError(
+    "invalid_input",
+    `\`${decisionId}\` was refused: it does not run, and has no result`,
+  );
+}
+
 function reportOutcome(committed: CommittedRecord): ReportOutcome {
   const event = committed.record.events[0];
   if (event?.type === "result_recorded") return { recorded: true, status: event.status };
@@ -279,56 +342,6 @@ function reportOutcome(committed: CommittedRecord): ReportOutcome {
     return { recorded: false, why: "unknown_call" };
   }
   throw deadLetter(committed);
-}
-
-function verdictInput(
-  kind: "approve" | "deny",
-  call: KnownCall,
-  approvalId: string,
-  verdict: Verdict,
-): VerdictInput {
-  if (typeof verdict.by !== "string" || verdict.by === "") {
-    throw new CallgateError("invalid_input", "a verdict must say who gives it: pass `by`");
-  }
-  return {
-    type: "verdict",
-    kind,
-    tenantId: call.tenantId,
-    conversationId: call.conversationId,
-    approvalId,
-    decisionId: null,
-    outcome: null,
-    tier: null,
-    tool: null,
-    calls: null,
-    untilMs: null,
-    by: verdict.by,
-    reason: verdict.reason ?? null,
-  };
-}
-
-function verdictIgnored(event: GateEvent | undefined, approvalId: string): CallgateError {
-  if (event?.type !== "ignored") return unknownApproval(approvalId);
-  if (event.why === "reason_required") {
-    return new CallgateError(
-      "reason_required",
-      "the policy wants a reason with this approval: pass `reason`",
-    );
-  }
-  if (event.why === "self_approval") {
-    return new CallgateError(
-      "self_approval",
-      "an agent cannot approve its own call: `by` must be somebody else",
-    );
-  }
-  return unknownApproval(approvalId);
-}
-
-function unknownApproval(approvalId: string): CallgateError {
-  return new CallgateError(
-    "unknown_approval",
-    `no call is held under \`${approvalId}\`: it was answered, has expired, or was held anew`,
-  );
 }
 
 function unknownDecision(decisionId: string): CallgateError {

@@ -5,6 +5,7 @@ import type { Logger } from "../runtime/ports.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
 import { composeCallgate } from "./compose-callgate.ts";
+import { linkToEmbedded } from "./embedded-link.ts";
 import { GateClient } from "./gate-client.ts";
 import type { OpenOptions } from "./gate-types.ts";
 import { openEmbedded } from "./open-embedded.ts";
@@ -25,7 +26,8 @@ export async function openCallgate(options: OpenOptions): Promise<Callgate> {
     secret,
     logger: loggerOf(readEnv()),
   });
-  return composeCallgate(embedded, new GateClient(embedded, { timeoutMs, onLost }));
+  const link = linkToEmbedded(embedded);
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost }));
 }
 
 /** Somebody else's program is quiet unless its operator wants to hear. */

@@ -26,19 +26,20 @@ export async function searchJournal<T>(
   find: (record: JournalRecord, place: JournalPlace) => T | undefined,
 ): Promise<T | undefined> {
   for (let partition = 0; partition < journal.log.partitions; partition += 1) {
-    const found = await searchPartition(journal, partition, find);
+    const found = await searchPartition(journal, { partition, offset: 0 }, find);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-async function searchPartition<T>(
+/** The newest finding from a place on. */
+export async function searchPartition<T>(
   journal: Journal,
-  partition: number,
+  { partition, offset }: JournalPlace,
   find: (record: JournalRecord, place: JournalPlace) => T | undefined,
 ): Promise<T | undefined> {
   const { log } = journal;
-  const start = await log.startOffset(JOURNAL_TOPIC, partition);
+  const start = Math.max(offset, await log.startOffset(JOURNAL_TOPIC, partition));
   let end = await log.endOffset(JOURNAL_TOPIC, partition);
   while (end > start) {
     const from = Math.max(start, end - WINDOW_RECORDS);

@@ -1,3 +1,4 @@
+import type { GateEvent } from "../core/events.ts";
 import { utf8Length, valueOfText } from "../executor/output-text.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
 import type { StoredResult } from "./gate-types.ts";
@@ -13,9 +14,55 @@ export function storedResultOf(
   const { input } = record.input;
   if (input.type !== "result") return undefined;
   const { outputDigest: digest, outputBytes: bytes, status } = event;
-  const text = input.output;
-  const known = { decisionId, status, bytes, digest };
-  if (text === null) return { ...known, output: undefined, whole: bytes === 0 };
-  if (utf8Length(text) < bytes) return { ...known, output: text, whole: false };
+  return withOutput({ decisionId, status, bytes, digest }, input.output);
+}
+
+/** The decisions whose calls have ended by this record, and how. */
+export function endedCalls(
+  record: JournalRecord,
+): readonly (readonly [decisionId: string, result: StoredResult])[] {
+  return record.events.flatMap((event) => {
+    const result = endOf(event, record);
+    return result === undefined ? [] : [[result.decisionId, result] as const];
+  });
+}
+
+function endOf(event: GateEvent, record: JournalRecord): StoredResult | undefined {
+  switch (event.type) {
+    case "result_recorded":
+      return storedResultOf(record, event.decisionId);
+    case "outcome_unknown":
+      return withoutOutput(event.decisionId, "unknown");
+    case "reconciled":
+      return reconciled(event.decisionId, event.outcome, record);
+    default:
+      return undefined;
+  }
+}
+
+/** By a late result, with what it gave, or by a person. */
+function reconciled(
+  decisionId: string,
+  status: StoredResult["status"],
+  { input }: JournalRecord,
+): StoredResult {
+  if (input.type !== "decided" || input.input.type !== "result") {
+    return withoutOutput(decisionId, status);
+  }
+  const { output, outputBytes, outputDigest: digest } = input.input;
+  const bytes = outputBytes ?? (output === null ? 0 : utf8Length(output));
+  return withOutput({ decisionId, status, bytes, digest }, output);
+}
+
+function withoutOutput(decisionId: string, status: StoredResult["status"]): StoredResult {
+  return withOutput({ decisionId, status, bytes: 0, digest: null }, null);
+}
+
+function withOutput(
+  known: Pick<StoredResult, "decisionId" | "status" | "bytes" | "digest">,
+  text: string | null,
+): StoredResult {
+  if (text === null) return { ...known, output: undefined, whole: known.bytes === 0 };
+  if (utf8Length(text) < known.bytes) return { ...known, output: text, whole: false };
   return { ...known, output: valueOfText(text), whole: true };
 }

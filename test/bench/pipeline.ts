@@ -9,6 +9,7 @@ import { makeSecret } from "../../services/adapters/config/secret-file.ts";
 import type { Decide } from "../../services/gate/gate-engine.ts";
 import type { Callgate } from "../../services/sdk/callgate-gate.ts";
 import { composeCallgate } from "../../services/sdk/compose-callgate.ts";
+import { linkToEmbedded } from "../../services/sdk/embedded-link.ts";
 import { GateClient } from "../../services/sdk/gate-client.ts";
 import type { Decision, ProposedCall } from "../../services/sdk/gate-types.ts";
 import { openEmbedded } from "../../services/sdk/open-embedded.ts";
@@ -51,8 +52,9 @@ export async function benchPipeline(
       secret: secret.bytes,
       decideUncheckedForBench: gate === "policy" ? undefined : decideAll(secret.keyId),
     });
-    const client = new GateClient(embedded, { timeoutMs: TIMEOUT_MS, onLost: undefined });
-    const callgate = composeCallgate(embedded, client);
+    const link = linkToEmbedded(embedded);
+    const client = new GateClient(link, { timeoutMs: TIMEOUT_MS, onLost: undefined });
+    const callgate = composeCallgate(link, client);
     try {
       return await measure(callgate, gate, load);
     } finally {

@@ -3,6 +3,7 @@ import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import type { Handler } from "../../../services/executor/executor.ts";
 import { LogExecutor } from "../../../services/executor/log-executor.ts";
+import { linkToEmbedded } from "../../../services/sdk/embedded-link.ts";
 import { GateClient } from "../../../services/sdk/gate-client.ts";
 import { type Embedded, openEmbedded } from "../../../services/sdk/open-embedded.ts";
 
@@ -13,7 +14,7 @@ const POLICY = {
 async function openGate() {
   const embedded = await openEmbedded({ policy: { document: POLICY }, dataDir: false });
   onTestFinished(() => embedded.close());
-  const client = new GateClient(embedded, { timeoutMs: 10_000, onLost: undefined });
+  const client = new GateClient(linkToEmbedded(embedded), { timeoutMs: 10_000, onLost: undefined });
   let calls = 0;
   const propose = async (tool: string, args: object) => {
     calls += 1;

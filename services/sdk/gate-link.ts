@@ -1,0 +1,36 @@
+import type { AvroCodec } from "../adapters/avro/codec.ts";
+import type { CallAllowed } from "../core/events.ts";
+import type { CommittedRecord } from "../runtime/journal.ts";
+import type { Log } from "../runtime/ports.ts";
+import type { CallgateError } from "./callgate-error.ts";
+import type { UnavailableDetail } from "./gate-types.ts";
+
+export type JournalListener = (records: readonly CommittedRecord[], partition: number) => void;
+
+/** What a client needs of a gate: of one in this process, or of one behind brokers. */
+export interface GateLink {
+  readonly log: Log;
+  readonly codec: AvroCodec;
+  /** Of the policy that decides, as far as it is known; else empty. */
+  readonly policyRevision: string;
+  /** How much of an output of a read the gate keeps. */
+  readonly outputBytes: number;
+  /**
+   * When it resolves, everything that is journaled in the partition from now on is told. True: it was not
+   * before, so what is known of the partition may be old.
+   */
+  follow(partition: number): Promise<boolean>;
+  /** Records in journal order within a partition, once each, after they are durable. */
+  onCommitted(listener: JournalListener): void;
+  /** The gate is gone for good; told once. */
+  onLost(listener: (error: CallgateError) => void): void;
+  /** Null: as far as is known here, it decides. */
+  whyUnavailable(): UnavailableDetail | null;
+  /** The error behind that, or the last one there was. */
+  problem(): string | undefined;
+  /** The key of an allowed call; undefined where the secret that it is made with is not at hand. */
+  keyOf(event: CallAllowed): string | undefined;
+  /** Calls that the program can run: they become known to the policy, where it is in this process. */
+  knowTools(names: readonly string[]): void;
+  close(): Promise<void>;
+}
