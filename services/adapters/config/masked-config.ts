@@ -27,5 +27,5 @@ function maskedLeaf({ secret }: ConfigKey, value: unknown): unknown {
 
 /** An address as it may be shown: without the password in it, if there is one. */
 export function maskedUrl(text: string): string {
-  return text.replace(/\/\/[^/@]*@/, `//${MASK}@`);
+  return text.replace(/\/\/[^/@\s]*@/g, `//${MASK}@`);
 }

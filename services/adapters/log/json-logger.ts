@@ -1,0 +1,51 @@
+import { pino } from "pino";
+import type { LogFields, Logger } from "../../runtime/ports.ts";
+import { maskedUrl } from "../config/masked-config.ts";
+import type { LogLevel } from "./stream-logger.ts";
+
+/** Fields that never leave the process, whoever logs them. */
+const SECRET_FIELDS = [
+  "password",
+  "passphrase",
+  "secret",
+  "token",
+  "authorization",
+  "idempotencyKey",
+  "arguments",
+  "output",
+];
+
+type Sink = { write(text: string): unknown };
+
+/**
+ * One JSON object a line, `{"level", "time", "service", …fields, "msg"}`, times in ISO 8601. What callers
+ * and calls are named by keeps its name of the records: `tenantId`, `conversationId`, `callId`, `decisionId`.
+ *
+ * @param base in every line, such as the service's name.
+ */
+export function createJsonLogger(sink: Sink, level: LogLevel, base: LogFields): Logger {
+  const logger = pino(
+    {
+      level,
+      base,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: SECRET_FIELDS, censor: "********" },
+    },
+    { write: (line: string) => void sink.write(line) },
+  );
+  const at =
+    (name: "debug" | "info" | "warn" | "error") =>
+    (message: string, fields: LogFields = {}): void =>
+      logger[name](withoutLogins(fields), maskedUrl(message));
+  return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+}
+
+/** Messages of clients may hold the address they were given, with its password. */
+function withoutLogins(fields: LogFields): LogFields {
+  const entries = Object.entries(fields).map(([name, value]) => [
+    name,
+    typeof value === "string" ? maskedUrl(value) : value,
+  ]);
+  return Object.fromEntries(entries) as LogFields;
+}

@@ -1,0 +1,26 @@
+import { formatConfigProblem } from "../../adapters/config/config-problem.ts";
+import type { Config } from "../../adapters/config/config-schema.ts";
+import { loadConfig } from "../../adapters/config/load-config.ts";
+import { readConfigVariables } from "../../adapters/config/read-env.ts";
+import { usageError } from "../output/cli-error.ts";
+
+const FILE_VARIABLE = "CALLGATE_CONFIG";
+
+/**
+ * The configuration of this process: the file that is named, or `CALLGATE_CONFIG` names, and the
+ * environment over it.
+ *
+ * @param needs keys that the process cannot do without.
+ * @throws CliError that lists every problem.
+ */
+export function openConfig(file: string | undefined, needs: readonly string[]): Config {
+  const variables = readConfigVariables();
+  const result = loadConfig({ file: file ?? variables.get(FILE_VARIABLE), variables, needs });
+  if (result.ok) return result.config;
+  const count = result.problems.length === 1 ? "a problem" : `${result.problems.length} problems`;
+  const lines = result.problems.map(formatConfigProblem);
+  throw usageError([
+    `the configuration has ${count}; docs/configuration.md lists the keys`,
+    ...lines,
+  ]);
+}

@@ -1,0 +1,119 @@
+/**
+ * The frame of every long-running process: health and metrics from the first moment, an orderly end within
+ * a stated time, and a second signal that ends it at once.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Config } from "../../adapters/config/config-schema.ts";
+import { type Health, startHealthServer } from "../../adapters/http/health-server.ts";
+import { createJsonLogger } from "../../adapters/log/json-logger.ts";
+import {
+  createProcessMetrics,
+  type ProcessMetrics,
+} from "../../adapters/metrics/process-metrics.ts";
+import { asPipelineError, PipelineError } from "../../runtime/errors.ts";
+import type { Logger } from "../../runtime/ports.ts";
+import { onStop } from "../dev/stop-signals.ts";
+import { environmentError } from "../output/cli-error.ts";
+import { EXIT_ENVIRONMENT, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
+
+export type ProcessContext = {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: ProcessMetrics;
+  /** Aborts when the process is asked to end, also while it starts. */
+  readonly signal: AbortSignal;
+  /** The process cannot go on: it ends in order, with an exit code that says so. */
+  readonly fail: (error: unknown) => void;
+};
+
+export type RunningService = {
+  readonly ready: () => Health;
+  /** Finishes what is under way; to be done within `shutdownMs`. */
+  close(): Promise<void>;
+};
+
+export type ProcessParts = {
+  /** `gate`: label of its logs and numbers. */
+  readonly service: string;
+  readonly config: Config;
+  readonly portDefault: number;
+  readonly start: (context: ProcessContext) => Promise<RunningService>;
+};
+
+const STARTING: Health = { ok: false, detail: { state: "starting" } };
+const STOPPING: Health = { ok: false, detail: { state: "stopping" } };
+const ALIVE: Health = { ok: true, detail: {} };
+
+/** @throws CliError where the process cannot start: its address, the brokers, the topics. */
+export async function runProcess(parts: ProcessParts, terminal: Terminal): Promise<ExitCode> {
+  const { service, config } = parts;
+  const sink = { write: (line: string) => void terminal.out.write(line).catch(() => undefined) };
+  const logger = createJsonLogger(sink, config.log.level, { service, pid: process.pid });
+  const metrics = createProcessMetrics(service);
+  const stop = onStop();
+  const failures: unknown[] = [];
+  const fail = (error: unknown): void => {
+    failures.push(error);
+    logger.error("the process cannot go on", { message: asPipelineError(error).message });
+    stop.now();
+  };
+  let running: RunningService | undefined;
+  const ready = (): Health => (stop.signal.aborted ? STOPPING : (running?.ready() ?? STARTING));
+  const health = await openHealth(parts, metrics, ready);
+  logger.info("starting", { host: config.http.host, port: health.port });
+  try {
+    const starting = parts.start({ config, logger, metrics, signal: stop.signal, fail });
+    const asked = aborted(stop.signal);
+    await Promise.race([starting, asked]);
+    if (!stop.signal.aborted) {
+      running = await starting;
+      logger.info("started");
+      await asked;
+    }
+    logger.info("stopping", { withinMs: config.shutdownMs });
+    const closed = starting.then((started) => started.close());
+    const inTime = await within(closed, config.shutdownMs);
+    if (!inTime) logger.error("did not stop in time", { withinMs: config.shutdownMs });
+    else logger.info("stopped");
+    return inTime && failures.length === 0 ? EXIT_OK : EXIT_ENVIRONMENT;
+  } catch (error) {
+    throw error instanceof PipelineError ? environmentError(error.message, error) : error;
+  } finally {
+    stop.end();
+    await health.close();
+  }
+}
+
+async function openHealth(
+  { config, portDefault }: ProcessParts,
+  metrics: ProcessMetrics,
+  ready: () => Health,
+) {
+  const { host, port = portDefault } = config.http;
+  try {
+    return await startHealthServer({ host, port, live: () => ALIVE, ready, metrics });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw environmentError(
+      `health cannot be served at ${host}:${port}: ${why}; set http.port (CALLGATE_HTTP_PORT)`,
+      error,
+    );
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+/** Whether it was done in time. @throws what it threw. */
+async function within(done: Promise<void>, timeMs: number): Promise<boolean> {
+  const controller = new AbortController();
+  const late = sleep(timeMs, false, { signal: controller.signal }).catch(() => false);
+  const inTime = await Promise.race([done.then(() => true), late]);
+  controller.abort();
+  return inTime;
+}

@@ -1,0 +1,112 @@
+/**
+ * The policy of a running gate: loaded at start, and again when its files change or the process gets
+ * SIGHUP. One with problems never takes the place of one without.
+ */
+import { stat } from "node:fs/promises";
+import type { Config } from "../../adapters/config/config-schema.ts";
+import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
+import type { CompiledPolicy } from "../../core/policy/compiled.ts";
+import { withKeyId } from "../../gate/gate-policy.ts";
+import type { Logger } from "../../runtime/ports.ts";
+import { CliError } from "../output/cli-error.ts";
+import { openPolicy } from "../policy/open-policy.ts";
+
+const LOOK_EVERY_MS = 1_000;
+
+export type WatchedPolicyParts = {
+  readonly config: Config["policy"];
+  /** Id of the secret that keys are made with. */
+  readonly keyId: string;
+  readonly logger: Logger;
+  readonly metrics: ProcessMetrics;
+};
+
+export class WatchedPolicy {
+  readonly #parts: WatchedPolicyParts;
+  #current: CompiledPolicy;
+  #stamp: string;
+  #listener: (policy: CompiledPolicy) => void = () => undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #loading: Promise<void> = Promise.resolve();
+  readonly #hangUp = (): void => this.#reload("SIGHUP");
+
+  private constructor(parts: WatchedPolicyParts, current: CompiledPolicy, stamp: string) {
+    this.#parts = parts;
+    this.#current = current;
+    this.#stamp = stamp;
+  }
+
+  /** @throws CliError that lists every problem of the policy. */
+  static async open(parts: WatchedPolicyParts): Promise<WatchedPolicy> {
+    const stamp = await stampOf(parts.config.files);
+    const policy = withKeyId(await openPolicy(parts.config.files), parts.keyId);
+    return new WatchedPolicy(parts, policy.compiled, stamp);
+  }
+
+  get current(): CompiledPolicy {
+    return this.#current;
+  }
+
+  /** @param listener told of each policy that takes the place of the one before; may refuse it by throwing. */
+  watch(listener: (policy: CompiledPolicy) => void): void {
+    this.#listener = listener;
+    process.on("SIGHUP", this.#hangUp);
+    if (!this.#parts.config.watch) return;
+    this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    process.off("SIGHUP", this.#hangUp);
+    await this.#loading;
+  }
+
+  async #look(): Promise<void> {
+    const stamp = await stampOf(this.#parts.config.files);
+    if (stamp === this.#stamp) return;
+    this.#stamp = stamp;
+    this.#reload("changed");
+  }
+
+  #reload(why: string): void {
+    this.#loading = this.#loading.then(() => this.#load(why));
+  }
+
+  async #load(why: string): Promise<void> {
+    const { config, keyId, logger } = this.#parts;
+    try {
+      const { compiled } = withKeyId(await openPolicy(config.files), keyId);
+      if (compiled.revision === this.#current.revision) return this.#told("unchanged");
+      this.#listener(compiled);
+      const before = this.#current.revision;
+      this.#current = compiled;
+      logger.info("decides by another policy", { why, revision: compiled.revision, before });
+      this.#told("loaded");
+    } catch (error) {
+      const lines = error instanceof CliError ? error.lines : [String(error)];
+      for (const problem of lines) logger.error("the policy was not taken over", { why, problem });
+      logger.warn("goes on by the policy before", { revision: this.#current.revision });
+      this.#told("refused");
+    }
+  }
+
+  #told(outcome: "loaded" | "unchanged" | "refused"): void {
+    const help = "times that the policy was loaded again, by outcome";
+    this.#parts.metrics.add("policy_loads", help, { outcome });
+  }
+}
+
+/** Changes when a file does: also where a link to it is set to another. */
+async function stampOf(files: readonly string[]): Promise<string> {
+  const stamps = await Promise.all(
+    files.map(async (file) => {
+      const { ino, size, mtimeMs } = await stat(file).catch(() => ({
+        ino: 0,
+        size: 0,
+        mtimeMs: 0,
+      }));
+      return `${ino}/${size}/${mtimeMs}`;
+    }),
+  );
+  return stamps.join(" ");
+}
