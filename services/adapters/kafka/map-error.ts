@@ -1,0 +1,80 @@
+/** What a failure of the cluster or of kafkajs means for the pipeline. */
+import {
+  FatalError,
+  FencedError,
+  PipelineError,
+  PoisonRecordError,
+  RetryableError,
+} from "../../runtime/errors.ts";
+
+/** Another producer has the id, or the broker has forgotten ours: kafka.apache.org/protocol#errors. */
+const FENCED = new Set([45, 47, 48, 49, 59, 90]);
+const TOO_LARGE = new Set([10, 18]);
+/** Not allowed, wrong credentials, a topic that cannot be: trying again cannot help. */
+const REFUSED = new Map<number, string>([
+  [17, "the topic's name is not valid"],
+  [29, "no right to use the topic: grant READ, WRITE and DESCRIBE"],
+  [30, "no right to use the consumer group: grant READ"],
+  [31, "no right on the cluster: grant IDEMPOTENT_WRITE and DESCRIBE"],
+  [33, "the broker does not offer this SASL mechanism"],
+  [53, "no right to use the transactional id: grant WRITE and DESCRIBE"],
+  [58, "the user name or the password is wrong"],
+]);
+
+/** The protocol's error code that is behind an error, however often it was wrapped. */
+export function protocolCode(error: unknown): number | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; depth += 1) {
+    const code: unknown = Reflect.get(at, "code");
+    if (typeof code === "number") return code;
+    at = at.cause;
+  }
+  return undefined;
+}
+
+/** True where another owner has taken the transactional id over, or may have. */
+export function isFencedCode(code: number | undefined): boolean {
+  return code !== undefined && FENCED.has(code);
+}
+
+/** True where the broker will never take a batch of this size. */
+export function isTooLargeCode(code: number | undefined): boolean {
+  return code !== undefined && TOO_LARGE.has(code);
+}
+
+/**
+ * Total. What is not known to be hopeless is tried again: a cluster comes back.
+ * @param doing what was tried, for the message: "reading toolcalls.decisions.v1[3]".
+ */
+export function mapKafkaError(error: unknown, doing: string): PipelineError {
+  if (error instanceof PipelineError) return error;
+  const options = { cause: error };
+  const code = protocolCode(error);
+  const text = error instanceof Error ? error.message : String(error);
+  if (isFencedCode(code)) return new FencedError(`${doing}: ${text}`, options);
+  if (isTooLargeCode(code)) {
+    return new PoisonRecordError("too_large", `${doing}: ${text}`, options);
+  }
+  const refused = code === undefined ? undefined : REFUSED.get(code);
+  if (refused !== undefined) {
+    return new FatalError("log_unreadable", `${doing}: ${refused} (${text})`, options);
+  }
+  if (isNamed(error, "KafkaJSSASLAuthenticationError")) {
+    const mend = "check the user name, the password and the mechanism";
+    return new FatalError("log_unreadable", `${doing}: logging in failed: ${mend}`, options);
+  }
+  if (isNamed(error, "KafkaJSServerDoesNotSupportApiKey")) {
+    return new FatalError("log_unreadable", `${doing}: ${text}`, options);
+  }
+  if (error instanceof TypeError || error instanceof RangeError) {
+    return new FatalError("unexpected", `${doing}: ${text}`, options);
+  }
+  return new RetryableError("log_unavailable", `${doing}: ${text}`, options);
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; depth += 1) {
+    if (at.name === name) return true;
+    at = at.cause;
+  }
+  return false;
+}

@@ -1,0 +1,58 @@
+/**
+ * kafkajs 2.2.4 with its known faults mended. Everything that is patched is listed here, each in a
+ * file of its own that says what the fault is.
+ *
+ * Some mends take the place of a module that others capture when they load, so kafkajs is loaded here
+ * and nowhere else: `import type` only outside this file.
+ */
+import { createRequire } from "node:module";
+import type * as Kafkajs from "kafkajs";
+import { filterAborted } from "./mends/aborted-filter.ts";
+import { cacheCoordinators } from "./mends/coordinator-cache.ts";
+import { groupByPartition } from "./mends/group-by-partition.ts";
+import { stopIdleTimer } from "./mends/idle-timer.ts";
+import { createProduceRequest } from "./mends/produce-request.ts";
+
+const require = createRequire(import.meta.url);
+
+const MENDS = {
+  "aborted-filter": () => replace("consumer/filterAbortedMessages", filterAborted),
+  "coordinator-cache": () => cacheCoordinators(internal("cluster"), internal("broker")),
+  "group-by-partition": () => replace("producer/groupMessagesPerPartition", groupByPartition),
+  "idle-timer": () => stopIdleTimer(internal("network/requestQueue")),
+  "produce-request": () => replace("protocol/requests/produce/v3/request", createProduceRequest),
+} as const;
+
+export type Mend = keyof typeof MENDS;
+
+let loaded: { readonly kafkajs: typeof Kafkajs; readonly without: string } | undefined;
+
+/**
+ * @param without mends to leave out, so that a test can show the fault. The first call in a process
+ *   decides; another that wants something else is a programming error.
+ */
+export function loadKafkajs(without: readonly Mend[] = []): typeof Kafkajs {
+  const key = [...without].sort().join();
+  if (loaded === undefined) {
+    for (const name of Object.keys(MENDS) as Mend[]) {
+      if (!without.includes(name)) MENDS[name]();
+    }
+    loaded = { kafkajs: require("kafkajs") as typeof Kafkajs, without: key };
+  } else if (without.length > 0 && loaded.without !== key) {
+    throw new Error(`kafkajs is already loaded without [${loaded.without}]`);
+  }
+  return loaded.kafkajs;
+}
+
+function internal(path: string): never {
+  return require(`kafkajs/src/${path}`) as never;
+}
+
+/** Only what is loaded afterwards gets the replacement: this runs before kafkajs itself is. */
+function replace(path: string, replacement: unknown): void {
+  const id = require.resolve(`kafkajs/src/${path}`);
+  require(id);
+  const module = require.cache[id];
+  if (module === undefined) throw new Error(`kafkajs has no module ${path}`);
+  module.exports = replacement;
+}
