@@ -25,6 +25,7 @@ export async function assertKafkaReady({ bootstrap, brokers }) {
     if (cluster.brokers.length < brokers) {
       throw new Error(`${cluster.brokers.length} of ${brokers} brokers are there`);
     }
+    await assertInSync(admin);
     const config = { topic: TOPIC, numPartitions: 1 };
     await admin.createTopics({ topics: [config], waitForLeaders: true });
     // Kafka picks a coordinator by Java's hash of the id, which counts up with the last digit.
@@ -34,6 +35,17 @@ export async function assertKafkaReady({ bootstrap, brokers }) {
     await admin.deleteTopics({ topics: [TOPIC] });
   } finally {
     await admin.disconnect();
+  }
+}
+
+/** @param {import("kafkajs").Admin} admin */
+async function assertInSync(admin) {
+  const { topics } = await admin.fetchTopicMetadata();
+  for (const { name, partitions } of topics) {
+    const late = partitions.find(({ isr, replicas }) => isr.length < replicas.length);
+    if (late !== undefined) {
+      throw new Error(`a replica of ${name}-${late.partitionId} is not in sync yet`);
+    }
   }
 }
 

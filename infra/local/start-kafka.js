@@ -51,7 +51,8 @@ const CLUSTER_ID_BYTES = 16;
  *   waitForExit(): Promise<void>,
  *   restart(options?: { signal?: NodeJS.Signals, waitUntilReady?: boolean }): Promise<void>,
  * }} LocalBroker `kill` sends a signal (SIGKILL by default) and does not wait; `restart` ends what runs
- *   (SIGKILL by default), starts it on the same port and data, and waits until the cluster is ready.
+ *   (SIGKILL by default), starts it on the same port and data, and waits until the whole cluster is ready,
+ *   every replica in sync; not so with `waitUntilReady: false`.
  *
  * @typedef {{
  *   readonly version: string,
@@ -95,7 +96,7 @@ export async function startKafka(options = {}) {
     const clusterId = makeClusterId();
     await Promise.all(brokers.map((broker) => broker.format(clusterId)));
     await Promise.all(brokers.map((broker) => broker.start()));
-    await Promise.all(brokers.map((broker) => broker.waitUntilReady()));
+    await brokers[0]?.waitUntilReady();
   } catch (error) {
     await stop();
     throw error;
