@@ -97,6 +97,7 @@ async function standsInChain(header: CheckpointHeader, place: CheckpointPlace): 
   const { records } = await log.read(JOURNAL_TOPIC, partition, offset, limits);
   const last = records[0];
   if (last === undefined || last.offset !== offset || last.value === null) return false;
+  await codec.pending?.(last.value);
   const record = codec.decodeJournal(last.value);
   return record.seq === header.seq && chainHash(record.prevHash, last.value) === header.chainHead;
 }

@@ -19,6 +19,7 @@ export const ERROR_DISPOSITIONS = {
   log_full: "retry",
   outcome_unknown: "retry",
   checkpoint_unavailable: "retry",
+  schema_unavailable: "retry",
   undecodable: "quarantine",
   too_large: "quarantine",
   state_corrupt: "rebuild",
@@ -33,6 +34,8 @@ export const ERROR_DISPOSITIONS = {
   log_unreadable: "fatal",
   log_mismatch: "fatal",
   secret_missing: "fatal",
+  registry_refused: "fatal",
+  schema_incompatible: "fatal",
   closed: "fatal",
   unexpected: "fatal",
 } as const satisfies Record<string, Disposition>;

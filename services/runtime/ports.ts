@@ -160,6 +160,14 @@ export type Checkpoint = {
   readonly blobs: readonly CheckpointBlob[];
 };
 
+/** How a save makes room for decisions between its steps. */
+export interface CheckpointPace {
+  /** Somebody waits for the save to end: larger steps, no rests. */
+  readonly inHaste: boolean;
+  /** After a step that held up decisions for `workedMs`. Resolves when the next may be made. */
+  rest(workedMs: number): Promise<void>;
+}
+
 /** What changed since the checkpoint before. `replace`: forget everything the store has. */
 export type CheckpointUpdate = {
   readonly header: CheckpointHeader;
@@ -167,6 +175,8 @@ export type CheckpointUpdate = {
   /** Made as they are asked for: together they may be larger than memory should hold twice. */
   readonly upserts: Iterable<CheckpointBlob>;
   readonly removals: readonly string[];
+  /** Absent: as fast as it goes. */
+  readonly pace?: CheckpointPace;
 };
 
 export type LoadedCheckpoint = {
@@ -225,7 +235,16 @@ export type EncodedDecision = {
 
 /** Bytes to types and back. Holds the secret: an idempotency key is made while encoding `allowed`. */
 export interface Codec {
-  /** Total: bytes that cannot be decoded are an answer, not an exception. */
+  /**
+   * What must be waited for before a value can be decoded: a schema that is not known here yet. Null:
+   * nothing; absent: never anything. Asking again for the same value is cheap.
+   * @throws RetryableError `schema_unavailable`, when awaited: nothing is known of the value now.
+   */
+  pending?(value: Uint8Array | null): Promise<void> | null;
+  /**
+   * Total: bytes that cannot be decoded are an answer, not an exception.
+   * @throws RetryableError where `pending` was not waited for; so do all that decode.
+   */
   decodeInput(topic: InputTopic, value: Uint8Array | null): DecodedInput;
   encodeJournal(record: JournalRecord): Uint8Array;
   /** @throws StateCorruptError where the bytes are no journal record. */

@@ -10,7 +10,7 @@ import type { GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import type { Engine } from "./engine.ts";
-import { FatalError } from "./errors.ts";
+import { FatalError, RetryableError } from "./errors.ts";
 import type {
   DecidedInput,
   InputPosition,
@@ -101,9 +101,11 @@ export class BatchBuilder {
     try {
       this.#journalize(this.#judge(fetched, at, progress.clocks[topic]), progress);
     } catch (error) {
-      // Without its secret the gate can write no allowed call: that is no fault of this input.
+      // Without its secret the gate can write no allowed call: that is no fault of this input, nor is
+      // what can be had later.
       const isOurs = error instanceof FatalError && error.code === "secret_missing";
-      if (isOurs || !this.#context.quarantine) throw error;
+      const isForNow = error instanceof RetryableError;
+      if (isOurs || isForNow || !this.#context.quarantine) throw error;
       const message = error instanceof Error ? error.message : String(error);
       this.#context.metrics.count("internal_errors");
       this.#context.logger.error("an input could not be processed and went to the dead letters", {

@@ -7,7 +7,8 @@ const READ_LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
 
 /**
  * The journal of a partition from an offset up to an end, in stretches.
- * @throws StateCorruptError where a record cannot be decoded, or the log ends before the end.
+ * @throws StateCorruptError where a record cannot be decoded, or the log ends before the end;
+ *   RetryableError where the log does not answer, or a record's schema cannot be had now.
  */
 export async function* readJournal(
   log: Log,
@@ -32,6 +33,8 @@ export async function* readJournal(
           context: { partition, offset: record.offset },
         });
       }
+      const pending = codec.pending?.(record.value) ?? null;
+      if (pending !== null) await pending;
       entries.push({ record: codec.decodeJournal(record.value), log: record });
     }
     yield entries;

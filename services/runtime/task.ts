@@ -213,11 +213,12 @@ export class StreamTask {
     await this.#queue.fill();
     await this.#linger();
     await this.#ticks.send(run.state);
+    await this.#nextDecodable();
     const inputs = this.#failures.single ? 1 : this.#context.options.batch.inputsMax;
     const builder = new BatchBuilder(this.#batchContext(engine), run.state);
     const first = this.#gather(builder, inputs);
     if (first === undefined && !this.#isIdleTooLong(run.state)) {
-      await this.#wait(run.state);
+      if (this.#pending(this.#queue.peek()) === null) await this.#wait(run.state);
       return;
     }
     if (first === undefined) builder.addIdle();
@@ -233,12 +234,22 @@ export class StreamTask {
     await this.#queue.fill();
   }
 
+  /** What was read before an input that must wait for its schema has been decided by now. */
+  async #nextDecodable(): Promise<void> {
+    const pending = this.#pending(this.#queue.peek());
+    if (pending !== null) await pending;
+  }
+
+  #pending(input: FetchedInput | undefined): Promise<void> | null {
+    return input === undefined ? null : (this.#context.codec.pending?.(input.record.value) ?? null);
+  }
+
   #gather(builder: BatchBuilder, inputsMax: number): FetchedInput | undefined {
     const limits = { inputsMax, bytesMax: this.#context.options.batch.bytesMax };
     let first: FetchedInput | undefined;
     while (!builder.isFull(limits)) {
       const input = this.#queue.peek();
-      if (input === undefined) break;
+      if (input === undefined || this.#pending(input) !== null) break;
       first ??= input;
       const code = this.#failures.quarantine(input);
       if (code === null) builder.add(input);

@@ -73,6 +73,7 @@ const CODES: { readonly [code in ErrorCode]: CallgateErrorCode } = {
   log_full: "storage_full",
   outcome_unknown: "storage_unavailable",
   checkpoint_unavailable: "storage_unavailable",
+  schema_unavailable: "storage_unavailable",
   undecodable: "invalid_input",
   too_large: "invalid_input",
   state_corrupt: "data_dir_unusable",
@@ -87,6 +88,8 @@ const CODES: { readonly [code in ErrorCode]: CallgateErrorCode } = {
   log_unreadable: "data_dir_unusable",
   log_mismatch: "data_dir_unusable",
   secret_missing: "secret_unreadable",
+  registry_refused: "data_dir_unusable",
+  schema_incompatible: "data_dir_unusable",
   closed: "closed",
   unexpected: "data_dir_unusable",
 };

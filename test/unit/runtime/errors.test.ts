@@ -18,6 +18,7 @@ const EXPECTED: Readonly<Record<ErrorCode, Disposition>> = {
   log_full: "retry",
   outcome_unknown: "retry",
   checkpoint_unavailable: "retry",
+  schema_unavailable: "retry",
   undecodable: "quarantine",
   too_large: "quarantine",
   state_corrupt: "rebuild",
@@ -32,6 +33,8 @@ const EXPECTED: Readonly<Record<ErrorCode, Disposition>> = {
   log_unreadable: "fatal",
   log_mismatch: "fatal",
   secret_missing: "fatal",
+  registry_refused: "fatal",
+  schema_incompatible: "fatal",
   closed: "fatal",
   unexpected: "fatal",
 };
