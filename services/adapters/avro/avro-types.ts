@@ -7,9 +7,10 @@ type Tap = {
   pos: number;
   readLong(): number;
   skipLong(): void;
+  skipString(): void;
 };
 
-type Readable = { _read(tap: Tap): unknown };
+type Readable = { _read(tap: Tap): unknown; _skip(tap: Tap): void };
 
 const ArrayType = avro.types.ArrayType as unknown as new (
   schema: unknown,
@@ -32,6 +33,37 @@ class BoundedArray extends ArrayType {
       for (; count > 0; count -= 1) items.push(this.itemsType._read(tap));
     }
     return items;
+  }
+
+  /** Steps over a field that only the writer has. */
+  _skip(tap: Tap): void {
+    skipBlocks(tap, () => this.itemsType._skip(tap));
+  }
+}
+
+const MapType = avro.types.MapType as unknown as new (
+  schema: unknown,
+  options: unknown,
+) => Type & { readonly valuesType: Readable };
+
+/** The same for a map, which no schema of ours has but a foreign writer's may. */
+class BoundedMap extends MapType {
+  _skip(tap: Tap): void {
+    skipBlocks(tap, () => {
+      tap.skipString();
+      this.valuesType._skip(tap);
+    });
+  }
+}
+
+/** A block says how many items it has, or that and its bytes; neither is believed. */
+function skipBlocks(tap: Tap, skipItem: () => void): void {
+  for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
+    const bytes = count < 0 ? tap.readLong() : Math.abs(count);
+    const left = tap.buf.length - tap.pos;
+    if (!(bytes >= 0 && bytes <= left)) throw new RangeError("array longer than its bytes");
+    if (count < 0) tap.pos += bytes;
+    else for (let item = 0; item < count; item += 1) skipItem();
   }
 }
 
@@ -69,6 +101,7 @@ class ExactLong extends LongType {
 /** Our own types in place of the library's, where a schema names one of these. */
 function ownType(schema: unknown, options: unknown): Type | undefined {
   if (schema === "long" || hasType(schema, "long")) return new ExactLong();
+  if (hasType(schema, "map")) return new BoundedMap(schema, options);
   return hasType(schema, "array") ? new BoundedArray(schema, options) : undefined;
 }
 

@@ -15,7 +15,7 @@ import {
 import { REASON_CODES, type ReasonCode } from "../../core/reasons.ts";
 import { QUARANTINE_CODES, type QuarantineCode } from "../../runtime/journal.ts";
 import { INPUT_TOPICS, type InputTopic } from "../../runtime/topics.ts";
-import { UndecodableError } from "./record-types.ts";
+import { UndecodableError } from "./reader.ts";
 
 const SHOWN_CHARACTERS = 40;
 

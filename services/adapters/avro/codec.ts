@@ -11,14 +11,17 @@ import {
   encodeAlert,
 } from "./decode-outputs.ts";
 import { encodeDeadLetter, encodeDecision, type Secrets } from "./encode-outputs.ts";
+import { wireId } from "./framing.ts";
 import { decodeJournal, encodeJournal } from "./journal.ts";
 import type { Alert, AllowedCall, HeldCall, RefusedCall } from "./output-records.ts";
 import { decodeProposal, type Envelope, encodeProposal } from "./proposal.ts";
 import { decodeJsonProposal, looksLikeJson } from "./proposal-json.ts";
-import { compileRecordTypes, type RecordTypes, UndecodableError } from "./record-types.ts";
+import { UndecodableError } from "./reader.ts";
+import { compileRecordTypes, type RecordTypes } from "./record-types.ts";
 import { decodeResult, encodeResult } from "./result.ts";
 import { readSchemaFiles, type SchemaFiles } from "./schema-files.ts";
 import { decodeVerdict, encodeVerdict } from "./verdict.ts";
+import type { WireFormat } from "./writer-schemas.ts";
 
 /** For whoever proposes calls, reports results, gives verdicts, or reads what the gate writes. */
 export interface ClientCodec {
@@ -42,18 +45,21 @@ export type AvroCodecOptions = {
   readonly secrets: Secrets;
   /** The schemas, where they were read already. */
   readonly schemas?: SchemaFiles;
+  /** Present: records are written in the wire format of a schema registry, and read from it. */
+  readonly wire?: WireFormat;
 };
 
 /**
- * Compiles the schemas and gives a codec over them: Avro in single-object encoding, and plain JSON for
- * proposals. What it encodes are views of memory that is not written again.
+ * Compiles the schemas and gives a codec over them: Avro in single-object encoding or in the wire
+ * format of a registry, and plain JSON for proposals. What it encodes are views of memory that is not written again.
  *
  * @throws FatalError where the schema files are not there.
  */
 export function createAvroCodec(options: AvroCodecOptions): AvroCodec {
-  const { secrets } = options;
-  const types = compileRecordTypes(options.schemas ?? readSchemaFiles());
+  const { secrets, wire } = options;
+  const types = compileRecordTypes(options.schemas ?? readSchemaFiles(), wire);
   return {
+    pending: (value) => pending(wire, value),
     decodeInput: (topic, value) => decodeInput(types, topic, value),
     encodeJournal: (record) => encodeJournal(types, record),
     decodeJournal: (value) => decodeJournal(types, value),
@@ -70,6 +76,12 @@ export function createAvroCodec(options: AvroCodecOptions): AvroCodec {
     decodeDeadLetter: (value) => decodeDeadLetter(types, value),
     decodeAlert: (value) => decodeAlert(types, value),
   };
+}
+
+function pending(wire: WireFormat | undefined, value: Uint8Array | null): Promise<void> | null {
+  if (wire === undefined || value === null) return null;
+  const id = wireId(value);
+  return id === undefined || wire.schemas.isFresh(id) ? null : wire.schemas.fetch(id);
 }
 
 function decodeInput(

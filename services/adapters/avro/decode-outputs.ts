@@ -12,7 +12,8 @@ import {
   type RefusedCall,
 } from "./output-records.ts";
 import { plainEffects, plainNotices, plainRefusal } from "./plain.ts";
-import { type RecordTypes, UndecodableError } from "./record-types.ts";
+import { UndecodableError } from "./reader.ts";
+import type { RecordTypes } from "./record-types.ts";
 
 /** Runs a reader and names what it stumbles over. @throws PoisonRecordError, and nothing else. */
 function readable<T>(read: () => T): T {

@@ -31,7 +31,7 @@ import {
   plainRefusal,
 } from "./plain.ts";
 import type { RawCall, RawDecision, RawEvent, RawRefused } from "./raw-journal.ts";
-import { UndecodableError } from "./record-types.ts";
+import { UndecodableError } from "./reader.ts";
 
 export function eventFromRaw(raw: RawEvent, revision: string): GateEvent {
   switch (raw.kind) {

@@ -23,6 +23,38 @@ export const SINGLE_OBJECT: Framing = {
   matches: (bytes) => bytes[0] === MARKER_FIRST && bytes[1] === MARKER_SECOND,
 };
 
+const WIRE_MARKER = 0x00;
+const WIRE_ID_AT = 1;
+const WIRE_ID_MAX = 0x7fff_ffff;
+
+/** Confluent wire format: a zero, then the id that the registry gave the schema, high byte first. */
+export const WIRE_FORMAT: Framing = {
+  expected: "the wire format of a schema registry (first byte 00)",
+  prefixLength: 5,
+  matches: (bytes) => bytes[0] === WIRE_MARKER,
+};
+
+/** The id in the prefix of a record in the wire format; undefined: it is not one, or cut short. */
+export function wireId(bytes: Uint8Array): number | undefined {
+  if (bytes[0] !== WIRE_MARKER || bytes.length < WIRE_FORMAT.prefixLength) return undefined;
+  const [, first = 0, second = 0, third = 0, fourth = 0] = bytes;
+  return first * 2 ** 24 + (second << 16) + (third << 8) + fourth;
+}
+
+/**
+ * The prefix of records written with the schema of this id.
+ *
+ * @throws RangeError where the format has no room for it.
+ */
+export function wirePrefix(id: number): Buffer {
+  if (!Number.isInteger(id) || id < 0 || id > WIRE_ID_MAX) {
+    throw new RangeError(`schema id ${id} does not fit into 31 bits`);
+  }
+  const prefix = Buffer.alloc(WIRE_FORMAT.prefixLength);
+  prefix.writeInt32BE(id, WIRE_ID_AT);
+  return prefix;
+}
+
 /** The prefix of records written with the schema of this fingerprint. */
 export function singleObjectPrefix(fingerprint: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([MARKER_FIRST, MARKER_SECOND]), fingerprint]);

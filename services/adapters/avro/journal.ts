@@ -9,7 +9,8 @@ import { eventFromRaw } from "./events-from-raw.ts";
 import { eventToRaw } from "./events-to-raw.ts";
 import { plainMoney, plainPerInput } from "./plain.ts";
 import type { RawJournal, RawName, RawProposal } from "./raw-journal.ts";
-import { asBuffer, type RecordTypes, UndecodableError } from "./record-types.ts";
+import { UndecodableError } from "./reader.ts";
+import { asBuffer, type RecordTypes } from "./record-types.ts";
 import { resultFromRaw, resultToRaw } from "./result.ts";
 import { verdictFromRaw, verdictToRaw } from "./verdict.ts";
 

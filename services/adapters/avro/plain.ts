@@ -17,7 +17,7 @@ import type { CallError, Money } from "../../core/inputs.ts";
 import type { PerInput } from "../../runtime/topics.ts";
 import { CALL_STATUSES, DISPOSITIONS, member, REASONS, RESOLUTIONS } from "./closed-lists.ts";
 import type { RawCallFacts } from "./raw-journal.ts";
-import { UndecodableError } from "./record-types.ts";
+import { UndecodableError } from "./reader.ts";
 
 export function plainMoney(raw: Money | null): Money | null {
   return raw === null ? null : { microUnits: raw.microUnits, currency: raw.currency };

@@ -6,31 +6,21 @@ import type { Type } from "avsc";
 import { FatalError } from "../../runtime/errors.ts";
 import { compileAvro, withTextField } from "./avro-types.ts";
 import { schemaFingerprint } from "./fingerprint.ts";
-import { SINGLE_OBJECT, singleObjectPrefix } from "./framing.ts";
+import { SINGLE_OBJECT, singleObjectPrefix, WIRE_FORMAT, wireId, wirePrefix } from "./framing.ts";
+import { type Reader, type Resolver, UndecodableError } from "./reader.ts";
 import {
   type AvroSchema,
   SCHEMA_NAMES,
   type SchemaFiles,
   type SchemaName,
 } from "./schema-files.ts";
+import { type WireFormat, WireReaders } from "./writer-schemas.ts";
 
-/** Why bytes could not be read, for whoever wrote them. Never leaves this folder as it is. */
-export class UndecodableError extends Error {
-  override readonly name = "UndecodableError";
-}
+/** How to read what was written with the schema of one fingerprint. */
+type FingerprintReader = Reader & { readonly low: number; readonly high: number };
 
-type Resolver = ReturnType<Type["createResolver"]>;
-
-/** How to read what was written with one schema. */
-type Reader = {
-  readonly low: number;
-  readonly high: number;
-  readonly resolver: Resolver | undefined;
-};
-
-const FRAME = SINGLE_OBJECT;
-const LOW_AT = FRAME.prefixLength - 8;
-const HIGH_AT = FRAME.prefixLength - 4;
+const LOW_AT = SINGLE_OBJECT.prefixLength - 8;
+const HIGH_AT = SINGLE_OBJECT.prefixLength - 4;
 
 /** Records are written side by side into chunks; what is handed out is a view of one. */
 const CHUNK_BYTES = 64 * 1024;
@@ -60,7 +50,8 @@ class RecordType {
   readonly schemaName: SchemaName;
   private readonly type: Type;
   private readonly prefix: Buffer;
-  private readonly readers: readonly Reader[];
+  private readonly readers: readonly FingerprintReader[];
+  private readonly wireReaders: WireReaders | undefined;
   private readonly arena: ByteArena;
 
   constructor(parts: {
@@ -70,17 +61,20 @@ class RecordType {
     readonly arena: ByteArena;
     /** A field of bytes to be handled as text. */
     readonly textField?: string;
+    readonly wire: WireFormat | undefined;
   }) {
-    const { name, schema, older, arena, textField } = parts;
+    const { name, schema, older, arena, textField, wire } = parts;
     this.schemaName = name;
     this.arena = arena;
     this.type = compileAvro(textField === undefined ? schema : withTextField(schema, textField));
     const current = schemaFingerprint(compileAvro(schema));
-    this.prefix = singleObjectPrefix(current);
+    this.prefix = wire === undefined ? singleObjectPrefix(current) : wirePrefix(wire.ids[name]);
+    this.wireReaders =
+      wire === undefined ? undefined : new WireReaders(name, this.type, wire.schemas);
     this.readers = [reader(current, undefined), ...this.olderReaders(older, current)];
   }
 
-  private olderReaders(older: readonly AvroSchema[], current: Uint8Array): Reader[] {
+  private olderReaders(older: readonly AvroSchema[], current: Uint8Array): FingerprintReader[] {
     return older
       .map((schema) => compileAvro(schema))
       .map((writer) => ({ writer, fingerprint: schemaFingerprint(writer) }))
@@ -119,12 +113,12 @@ class RecordType {
   /**
    * The value in framed bytes, as the present schema has it.
    *
-   * @throws UndecodableError, and nothing else.
+   * @throws UndecodableError; RetryableError where its schema must be fetched first.
    */
   decode(bytes: Uint8Array): unknown {
     const buffer = asBuffer(bytes);
-    const { resolver } = this.readerOf(buffer);
-    const { value, offset } = this.read(buffer, resolver);
+    const { prefixLength, resolver } = this.readerOf(buffer);
+    const { value, offset } = this.read(buffer, prefixLength, resolver);
     if (offset < 0) throw new UndecodableError(`the ${this.schemaName} record is cut short`);
     if (offset !== buffer.length) {
       const rest = buffer.length - offset;
@@ -134,23 +128,40 @@ class RecordType {
   }
 
   private readerOf(buffer: Buffer): Reader {
-    if (!FRAME.matches(buffer) || buffer.length < FRAME.prefixLength) {
-      throw new UndecodableError(`not ${FRAME.expected}`);
+    if (this.wireReaders !== undefined && WIRE_FORMAT.matches(buffer)) {
+      const id = wireId(buffer);
+      if (id === undefined) throw new UndecodableError("cut short in its schema id");
+      return this.wireReaders.of(id);
+    }
+    if (!SINGLE_OBJECT.matches(buffer) || buffer.length < SINGLE_OBJECT.prefixLength) {
+      throw new UndecodableError(this.expected(buffer));
     }
     const low = buffer.readUInt32LE(LOW_AT);
     const high = buffer.readUInt32LE(HIGH_AT);
     for (const each of this.readers) {
       if (each.low === low && each.high === high) return each;
     }
-    const found = buffer.toString("hex", LOW_AT, FRAME.prefixLength);
+    const found = buffer.toString("hex", LOW_AT, SINGLE_OBJECT.prefixLength);
     throw new UndecodableError(
       `schema fingerprint ${found} is no version of ${this.schemaName}: write with a released schema`,
     );
   }
 
-  private read(buffer: Buffer, resolver: Resolver | undefined): { value: unknown; offset: number } {
+  private expected(buffer: Buffer): string {
+    if (this.wireReaders !== undefined) {
+      return `not ${WIRE_FORMAT.expected}, nor ${SINGLE_OBJECT.expected}`;
+    }
+    const advice = WIRE_FORMAT.matches(buffer) ? ": it seems to need a schema registry" : "";
+    return `not ${SINGLE_OBJECT.expected}${advice}`;
+  }
+
+  private read(
+    buffer: Buffer,
+    from: number,
+    resolver: Resolver | undefined,
+  ): { value: unknown; offset: number } {
     try {
-      return this.type.decode(buffer, FRAME.prefixLength, resolver);
+      return this.type.decode(buffer, from, resolver);
     } catch (cause) {
       const text = cause instanceof Error ? cause.message : String(cause);
       throw new UndecodableError(`the ${this.schemaName} record is damaged: ${text}`);
@@ -164,9 +175,10 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function reader(fingerprint: Uint8Array, resolver: Resolver | undefined): Reader {
+function reader(fingerprint: Uint8Array, resolver: Resolver | undefined): FingerprintReader {
   const bytes = asBuffer(fingerprint);
-  return { low: bytes.readUInt32LE(0), high: bytes.readUInt32LE(4), resolver };
+  const { prefixLength } = SINGLE_OBJECT;
+  return { low: bytes.readUInt32LE(0), high: bytes.readUInt32LE(4), prefixLength, resolver };
 }
 
 export type RecordTypes = {
@@ -176,8 +188,11 @@ export type RecordTypes = {
   readonly proposedText: RecordType;
 };
 
-/** Compiles every schema. They share one arena, so a codec writes from one thread. */
-export function compileRecordTypes(files: SchemaFiles): RecordTypes {
+/**
+ * Compiles every schema. They share one arena, so a codec writes from one thread. With `wire` they
+ * write in the wire format and read it too; without, they know single-object encoding alone.
+ */
+export function compileRecordTypes(files: SchemaFiles, wire?: WireFormat): RecordTypes {
   const arena = new ByteArena();
   const build = (name: SchemaName, textField?: string) =>
     new RecordType({
@@ -185,6 +200,7 @@ export function compileRecordTypes(files: SchemaFiles): RecordTypes {
       schema: files.current[name],
       older: files.released.filter((each) => each.name === name).map((each) => each.schema),
       arena,
+      wire,
       ...(textField === undefined ? {} : { textField }),
     });
   const types = Object.fromEntries(SCHEMA_NAMES.map((name) => [name, build(name)]));

@@ -4,7 +4,8 @@ import type { DecodedInput } from "../../runtime/ports.ts";
 import { KINDS, member, OUTCOMES, optionalMember } from "./closed-lists.ts";
 import { conversationProblem } from "./input-rules.ts";
 import type { RawVerdict } from "./raw-journal.ts";
-import { type RecordTypes, UndecodableError } from "./record-types.ts";
+import { UndecodableError } from "./reader.ts";
+import type { RecordTypes } from "./record-types.ts";
 import { wellFormedOrNull } from "./well-formed.ts";
 
 const TICK = { kind: "tick" };
