@@ -107,8 +107,6 @@ export type CommitOutcome =
 /** The right to decide one partition number, until somebody else takes it over. */
 export interface PartitionWriter {
   readonly partition: number;
-  /** Larger than that of every owner before it. */
-  readonly epoch: number;
   /** Offsets that the log has recorded for the gate's group, possibly by a foreigner. */
   recordedOffsets(): Promise<PerInput>;
   /** @throws FencedError: another owner has taken over; nothing was written. */
@@ -290,6 +288,7 @@ export type MetricName =
   | "idle_records"
   | "checkpoints"
   | "checkpoints_ignored"
-  | "internal_errors";
+  | "internal_errors"
+  | "late_drops";
 
 export type TimingName = "commit" | "restore" | "checkpoint";

@@ -78,7 +78,6 @@ function createWriter(log: LmdbLog, partition: number): PartitionWriter {
   const { epoch } = log.fence(partition);
   return {
     partition,
-    epoch,
     recordedOffsets: async (): Promise<PerInput> => log.recordedOffsets(partition),
     commit: (batch): Promise<CommitOutcome> => log.commit(partition, epoch, batch),
     close: async (): Promise<void> => undefined,

@@ -100,7 +100,6 @@ export class MemoryLog implements Log, Ownership {
     const epoch = this.topics.raiseEpoch(partition);
     return {
       partition,
-      epoch,
       recordedOffsets: async (): Promise<PerInput> => this.topics.recordedOffsets(partition),
       commit: (batch): Promise<CommitOutcome> => this.#commit(partition, epoch, batch),
       close: async (): Promise<void> => undefined,

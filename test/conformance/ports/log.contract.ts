@@ -143,11 +143,10 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       expect(await writer.recordedOffsets()).toEqual(consumed);
     });
 
-    it("fences the owner before: it writes nothing any more, and epochs grow", async () => {
+    it("fences the owner before: it writes nothing any more", async () => {
       const first = await subject.ownership.takeOver(0);
       const other = await subject.ownership.takeOver(1);
       const second = await subject.ownership.takeOver(0);
-      expect(second.epoch).toBeGreaterThan(first.epoch);
       const batch = { records: [record("decisions", 0, "stale")], consumed: CONSUMED };
       await expect(first.commit(batch)).rejects.toThrow(FencedError);
       expect(await values("decisions", 0)).toEqual([]);

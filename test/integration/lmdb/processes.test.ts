@@ -69,7 +69,7 @@ describe("the gate role of a data directory", () => {
     expect((await other.line())?.["error"]).toContain(`process ${ready?.["pid"]}`);
     await kill(holder);
     const role = acquireGateRole(environment, log, "me");
-    expect((await role.takeOver(0)).epoch).toBe(1);
+    expect((await role.takeOver(0)).partition).toBe(0);
     role.release();
   });
 

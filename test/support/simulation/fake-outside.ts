@@ -198,7 +198,6 @@ export class FakeWorld {
     const epoch = await this.#call(owner, "takeOver", () => this.topics.raiseEpoch(partition));
     return {
       partition,
-      epoch,
       recordedOffsets: (): Promise<PerInput> =>
         this.#call(owner, "recordedOffsets", () => this.topics.recordedOffsets(partition)),
       commit: (batch): Promise<CommitOutcome> =>

@@ -1,0 +1,141 @@
+/**
+ * Takes partition numbers over: a new producer under the number's transactional id fences whoever had
+ * it, and ends what that one had open. Only after that is the journal's end worth reading (K2).
+ */
+import type { Admin, Kafka, Producer } from "kafkajs";
+import { FatalError, FencedError } from "../../runtime/errors.ts";
+import type { Metrics, Ownership, PartitionWriter } from "../../runtime/ports.ts";
+import { INPUT_TOPICS, type InputTopic, type PerInput, type Topic } from "../../runtime/topics.ts";
+import { RETRY } from "./client.ts";
+import type { GroupMembership } from "./group-membership.ts";
+import type { KafkaSafeguards } from "./kafka-safeguards.ts";
+import { mapKafkaError } from "./map-error.ts";
+import type { TopicNames } from "./topic-names.ts";
+import { TransactionalWriter, type WriterContext } from "./transactional-writer.ts";
+
+export type OwnershipSettings = {
+  /** First part of the transactional ids: one for each installation. */
+  readonly app: string;
+  readonly group: string;
+  readonly transactionTimeoutMs: number;
+};
+
+export type OwnershipContext = {
+  readonly settings: OwnershipSettings;
+  readonly names: TopicNames;
+  /** A client of their own for each producer, and one for asking. */
+  readonly newKafka: () => Kafka;
+  readonly membership: Pick<GroupMembership, "confirm" | "grantOf" | "isCurrent">;
+  /** `max.message.bytes` of a topic. */
+  readonly messageBytesMax: (topic: Topic) => number;
+  readonly metrics: Metrics;
+  readonly safeguards: KafkaSafeguards;
+};
+
+/** Of what a topic takes at once, this much is used: what the broker counts is not quite what we do. */
+const BYTES_SHARE = 0.9;
+
+export class KafkaOwnership implements Ownership {
+  readonly #context: OwnershipContext;
+  readonly #writer: WriterContext;
+  /** Only without K4: the producer that is used on. */
+  readonly #kept = new Map<number, Producer>();
+  readonly #processId = `${process.pid}-${Date.now()}`;
+  #admin: Promise<Admin> | null = null;
+
+  constructor(context: OwnershipContext) {
+    this.#context = context;
+    const { names, settings, membership, safeguards, metrics, messageBytesMax } = context;
+    this.#writer = {
+      ...{ names, membership, safeguards },
+      group: settings.group,
+      transactionTimeoutMs: settings.transactionTimeoutMs,
+      batchBytesMax: (topic) => Math.floor(messageBytesMax(topic) * BYTES_SHARE),
+      onLateDrop: () => metrics.count("late_drops"),
+      recordedOffsets: (partition) => this.#recordedOffsets(partition),
+    };
+  }
+
+  async takeOver(partition: number): Promise<PartitionWriter> {
+    // Never at first for a number that is not ours: two owners would fence each other in turn (K5).
+    const grant = this.#context.membership.grantOf(partition);
+    if (grant === undefined) {
+      throw new FencedError(`partition number ${partition} is not ours`);
+    }
+    const kept = this.#kept.get(partition);
+    const producer = kept ?? (await this.#initialised(partition));
+    if (!this.#context.safeguards.freshProducer) this.#kept.set(partition, producer);
+    return new TransactionalWriter(this.#writer, producer, grant);
+  }
+
+  async close(): Promise<void> {
+    const admin = await this.#admin?.catch(() => null);
+    this.#admin = null;
+    await admin?.disconnect().catch(() => undefined);
+  }
+
+  async #initialised(partition: number): Promise<Producer> {
+    const { settings, safeguards, newKafka } = this.#context;
+    const owner = safeguards.idOfNumber ? String(partition) : `${partition}.${this.#processId}`;
+    const producer = newKafka().producer({
+      // K1: the group's generation does not travel with offsets; the producer's epoch alone fences.
+      transactionalId: `${settings.app}.${settings.group}.${owner}`,
+      idempotent: true,
+      maxInFlightRequests: 1,
+      transactionTimeout: settings.transactionTimeoutMs,
+      retry: RETRY,
+      allowAutoTopicCreation: false,
+      createPartitioner: () => partitionOfMessage,
+    });
+    try {
+      await producer.connect();
+      // kafkajs initialises with the first transaction; one that is empty sends nothing else (K2).
+      const empty = await producer.transaction();
+      await empty.abort();
+      return producer;
+    } catch (error) {
+      await producer.disconnect().catch(() => undefined);
+      throw mapKafkaError(error, `taking over partition number ${partition}`);
+    }
+  }
+
+  async #recordedOffsets(partition: number): Promise<PerInput> {
+    const { names, settings } = this.#context;
+    const topics = INPUT_TOPICS.map((topic) => names[topic]);
+    try {
+      const admin = await this.#connectedAdmin();
+      const offsets = await admin.fetchOffsets({ groupId: settings.group, topics });
+      const of = (topic: InputTopic): number => {
+        const { partitions = [] } = offsets.find((one) => one.topic === names[topic]) ?? {};
+        const offset = partitions.find((one) => one.partition === partition)?.offset ?? "-1";
+        // -1: the group has recorded nothing yet.
+        return Math.max(0, Number(offset));
+      };
+      return { proposals: of("proposals"), results: of("results"), verdicts: of("verdicts") };
+    } catch (error) {
+      await this.close();
+      throw mapKafkaError(error, `reading the offsets of group ${settings.group}`);
+    }
+  }
+
+  #connectedAdmin(): Promise<Admin> {
+    this.#admin ??= (async () => {
+      const admin = this.#context.newKafka().admin();
+      await admin.connect();
+      return admin;
+    })();
+    return this.#admin;
+  }
+}
+
+/** Every message names its partition (K9): on a second try kafkajs asks again. */
+function partitionOfMessage({
+  message,
+}: {
+  readonly message: { readonly partition?: number };
+}): number {
+  if (message.partition === undefined) {
+    throw new FatalError("unexpected", "a message without a partition");
+  }
+  return message.partition;
+}

@@ -1,0 +1,295 @@
+/**
+ * Commits the batches of one partition number: one transaction each, records and group offsets together.
+ *
+ * W1 one batch at a time, one send in flight, ever: kafkajs loses a record and doubles another when two
+ *    sends of one producer meet a time-out (K6).
+ * W2 after anything but a clean commit the producer is thrown away; nothing is tried again with it (K4).
+ * W3 what was sent is committed only if every topic-partition acknowledged it: kafkajs drops silently
+ *    what has a new leader while it is sent (K7).
+ */
+import type { Message, Producer, RecordMetadata, TopicMessages, Transaction } from "kafkajs";
+import { FatalError, FencedError } from "../../runtime/errors.ts";
+import type {
+  Appended,
+  CommitBatch,
+  CommitOutcome,
+  OutgoingRecord,
+  PartitionWriter,
+} from "../../runtime/ports.ts";
+import { INPUT_TOPICS, type PerInput, type Topic } from "../../runtime/topics.ts";
+import type { Grant, GroupMembership } from "./group-membership.ts";
+import type { KafkaSafeguards } from "./kafka-safeguards.ts";
+import { isFencedCode, isTooLargeCode, mapKafkaError, protocolCode } from "./map-error.ts";
+import type { TopicNames } from "./topic-names.ts";
+
+export type WriterContext = {
+  readonly names: TopicNames;
+  readonly group: string;
+  /** Most bytes of a record batch, by topic (K10). */
+  readonly batchBytesMax: (topic: Topic) => number;
+  /** The broker ends a transaction after this time: whatever takes longer has failed. */
+  readonly transactionTimeoutMs: number;
+  readonly membership: Pick<GroupMembership, "confirm" | "isCurrent">;
+  readonly safeguards: KafkaSafeguards;
+  /** Told of work that came after its number had gone (K13). */
+  readonly onLateDrop: () => void;
+  readonly recordedOffsets: (partition: number) => Promise<PerInput>;
+};
+
+/** Answers to the offsets of a transaction that say that nothing happened (K8). */
+const NOT_COORDINATOR = 16;
+const CONCURRENT_TRANSACTIONS = 51;
+const OFFSETS_RETRY_MS = 1;
+/** What a record takes beside key, value and headers, at most; and a batch beside its records. */
+const RECORD_EXTRA_BYTES = 40;
+const BATCH_EXTRA_BYTES = 61;
+
+type Sent = { readonly topic: Topic; readonly messages: Message[]; readonly indexes: number[] };
+
+export class TransactionalWriter implements PartitionWriter {
+  readonly partition: number;
+  readonly #context: WriterContext;
+  readonly #producer: Producer;
+  readonly #grant: Grant;
+  #busy = false;
+  #usedUp = false;
+
+  /** @param producer initialised: its id is fenced against every producer before it. */
+  constructor(context: WriterContext, producer: Producer, grant: Grant) {
+    this.#context = context;
+    this.#producer = producer;
+    this.#grant = grant;
+    this.partition = grant.partition;
+  }
+
+  recordedOffsets(): Promise<PerInput> {
+    return this.#context.recordedOffsets(this.partition);
+  }
+
+  async commit(batch: CommitBatch): Promise<CommitOutcome> {
+    if (this.#busy) throw new FatalError("unexpected", "two commits of one writer at once");
+    if (this.#usedUp) {
+      return failed(new Error("the producer was thrown away after an error"), false);
+    }
+    this.#busy = true;
+    try {
+      return await this.#commit(batch);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#usedUp = true;
+    // Where the cluster does not answer, the connection is of no use to anybody either.
+    await this.#producer.disconnect().catch(() => undefined);
+  }
+
+  async #commit(batch: CommitBatch): Promise<CommitOutcome> {
+    const { membership, onLateDrop } = this.#context;
+    if (!membership.isCurrent(this.#grant)) {
+      onLateDrop();
+      throw new FencedError(`partition number ${this.partition} is no longer ours`);
+    }
+    const sent = this.#bySend(batch.records);
+    const large = sent.find((one) => this.#isTooLarge(one));
+    if (large !== undefined) {
+      return failed(new Error(`more than ${this.#context.names[large.topic]} takes at once`), true);
+    }
+    let transaction: Transaction;
+    let acknowledged: readonly RecordMetadata[];
+    try {
+      transaction = await this.#within(this.#producer.transaction());
+      acknowledged = await this.#within(this.#write(transaction, sent, batch.consumed));
+      if (this.#context.safeguards.acknowledged) this.#assertAcknowledged(sent, acknowledged);
+    } catch (error) {
+      // The end of the transaction was not sent: nothing of it can become visible any more.
+      return this.#ended(error, (cause) => failed(cause, isTooLargeCode(protocolCode(cause))));
+    }
+    try {
+      await this.#within(transaction.commit());
+    } catch (error) {
+      return this.#ended(error, (cause) => ({ type: "unknown", error: cause }));
+    }
+    return { type: "committed", appended: placesOf(sent, acknowledged, this.#context.names) };
+  }
+
+  /** Records and offsets side by side; `commit` comes after both (K8). */
+  async #write(
+    transaction: Transaction,
+    sent: readonly Sent[],
+    consumed: PerInput,
+  ): Promise<readonly RecordMetadata[]> {
+    const results = await Promise.allSettled([
+      this.#send(transaction, sent),
+      this.#sendOffsets(transaction, consumed),
+    ]);
+    const [records] = results;
+    for (const result of results) {
+      if (result.status === "rejected") throw result.reason;
+    }
+    return records.status === "fulfilled" ? records.value : [];
+  }
+
+  async #send(transaction: Transaction, sent: readonly Sent[]): Promise<RecordMetadata[]> {
+    const topicMessages = sent.map(
+      ({ topic, messages }): TopicMessages => ({ topic: this.#context.names[topic], messages }),
+    );
+    if (topicMessages.length === 0) return [];
+    if (this.#context.safeguards.oneSend) {
+      return transaction.sendBatch({ acks: -1, topicMessages });
+    }
+    const parts = topicMessages.map((one) =>
+      transaction.sendBatch({ acks: -1, topicMessages: [one] }),
+    );
+    return (await Promise.all(parts)).flat();
+  }
+
+  async #sendOffsets(transaction: Transaction, consumed: PerInput): Promise<void> {
+    const { names, group, transactionTimeoutMs } = this.#context;
+    const topics = INPUT_TOPICS.map((topic) => ({
+      topic: names[topic],
+      partitions: [{ partition: this.partition, offset: String(consumed[topic]) }],
+    }));
+    const untilMs = Date.now() + transactionTimeoutMs;
+    for (;;) {
+      try {
+        return await transaction.sendOffsets({ consumerGroupId: group, topics });
+      } catch (error) {
+        const code = protocolCode(error);
+        const nothing = code === CONCURRENT_TRANSACTIONS || code === NOT_COORDINATOR;
+        if (!nothing || Date.now() >= untilMs || this.#usedUp) throw error;
+        await new Promise((resolve) => setTimeout(resolve, OFFSETS_RETRY_MS));
+      }
+    }
+  }
+
+  #assertAcknowledged(sent: readonly Sent[], acknowledged: readonly RecordMetadata[]): void {
+    for (const { topic } of sent) {
+      const name = this.#context.names[topic];
+      const answer = answerOf(acknowledged, name, this.partition);
+      if (answer === undefined || answer.errorCode !== 0) {
+        throw new Error(`${name}[${this.partition}] did not acknowledge what it was sent`);
+      }
+      if (topic === "decisions" && Number(answer.logAppendTime) < 0) {
+        throw new FatalError(
+          "log_mismatch",
+          `the broker does not set the time of records in \`${name}\`: set its ` +
+            "message.timestamp.type to LogAppendTime",
+        );
+      }
+    }
+  }
+
+  /** What an error means, once the producer has been thrown away (K4, K5). */
+  async #ended(error: unknown, otherwise: (cause: Error) => CommitOutcome): Promise<CommitOutcome> {
+    const atMs = Date.now();
+    const { membership, safeguards } = this.#context;
+    if (safeguards.freshProducer) await this.close();
+    if (error instanceof FatalError) throw error;
+    const cause = error instanceof Error ? error : new Error(String(error));
+    if (safeguards.askGroup && isFencedCode(protocolCode(cause))) {
+      const isOurs = await membership.confirm(this.#grant, atMs);
+      // Refused, so not written; and the number is another's now.
+      if (!isOurs)
+        throw new FencedError(`another gate has taken over: ${cause.message}`, { cause });
+    }
+    const mapped = mapKafkaError(cause, `committing partition number ${this.partition}`);
+    return mapped instanceof FatalError ? Promise.reject(mapped) : otherwise(cause);
+  }
+
+  /** One group of messages for each topic, in the order in which the topics came. */
+  #bySend(records: readonly OutgoingRecord[]): readonly Sent[] {
+    const groups = new Map<Topic, Sent>();
+    for (const [index, record] of records.entries()) {
+      let group = groups.get(record.topic);
+      if (group === undefined) {
+        group = { topic: record.topic, messages: [], indexes: [] };
+        groups.set(record.topic, group);
+      }
+      if (record.partition !== this.partition) {
+        throw new FatalError("unexpected", `a record for another partition: ${record.partition}`);
+      }
+      group.messages.push(messageOf(record));
+      group.indexes.push(index);
+    }
+    return [...groups.values()];
+  }
+
+  #isTooLarge({ topic, messages }: Sent): boolean {
+    let bytes = BATCH_EXTRA_BYTES;
+    for (const { key, value, headers } of messages) {
+      bytes += RECORD_EXTRA_BYTES + lengthOf(key) + lengthOf(value);
+      for (const [name, header] of Object.entries(headers ?? {})) {
+        const values = Array.isArray(header) ? header : [header];
+        for (const one of values) bytes += RECORD_EXTRA_BYTES + name.length * 3 + lengthOf(one);
+      }
+    }
+    return bytes > this.#context.batchBytesMax(topic);
+  }
+
+  async #within<T>(work: Promise<T>): Promise<T> {
+    const { transactionTimeoutMs } = this.#context;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error(`no answer within ${transactionTimeoutMs} ms`);
+      timer = setTimeout(() => reject(error), transactionTimeoutMs);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function failed(error: Error, oversize: boolean): CommitOutcome {
+  return { type: "failed", oversize, error };
+}
+
+function messageOf({ key, value, headers, partition }: OutgoingRecord): Message {
+  const message: Message = { key: asKey(key), value: asBuffer(value), partition };
+  if (headers === undefined || headers.length === 0) return message;
+  const named: Record<string, string[]> = {};
+  for (const { name, value: one } of headers) named[name] = [...(named[name] ?? []), one];
+  return { ...message, headers: named };
+}
+
+function asKey(key: OutgoingRecord["key"]): Buffer | string | null {
+  return typeof key === "string" ? key : asBuffer(key);
+}
+
+function asBuffer(bytes: Uint8Array | null): Buffer | null {
+  return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function lengthOf(bytes: string | Buffer | null | undefined): number {
+  if (bytes === null || bytes === undefined) return 0;
+  return typeof bytes === "string" ? Buffer.byteLength(bytes) : bytes.length;
+}
+
+function answerOf(
+  acknowledged: readonly RecordMetadata[],
+  name: string,
+  partition: number,
+): RecordMetadata | undefined {
+  return acknowledged.find((one) => one.topicName === name && one.partition === partition);
+}
+
+/** The records of a topic-partition are one batch: their offsets follow each other. */
+function placesOf(
+  sent: readonly Sent[],
+  acknowledged: readonly RecordMetadata[],
+  names: TopicNames,
+): readonly Appended[] {
+  const places: Appended[] = [];
+  for (const { topic, indexes, messages } of sent) {
+    const answer = answerOf(acknowledged, names[topic], messages[0]?.partition ?? -1);
+    const base = Number(answer?.baseOffset ?? -1);
+    const appendTimeMs = Number(answer?.logAppendTime ?? -1);
+    for (const [at, index] of indexes.entries()) {
+      places[index] = { offset: base + at, appendTimeMs };
+    }
+  }
+  return places;
+}
