@@ -8,6 +8,7 @@ export function linkToEmbedded(embedded: Embedded): GateLink {
   return {
     log,
     codec,
+    isRemote: false,
     get policyRevision() {
       return embedded.policy.compiled.revision;
     },

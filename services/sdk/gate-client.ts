@@ -245,7 +245,10 @@ export class GateClient {
   /** No answer came: refused where asking again is all there is to do, else the error itself. */
   #unanswered(envelope: Envelope, error: CallgateError): Proposed {
     const detail = this.#whyUnavailable();
-    if (error.code === "timeout") return this.#unavailable(envelope, detail ?? "timeout", error);
+    const unreachable = this.#link.isRemote && error.code === "storage_unavailable";
+    if (error.code === "timeout" || unreachable) {
+      return this.#unavailable(envelope, detail ?? "timeout", error);
+    }
     if (error.code === "closed" || detail !== null) {
       return this.#unavailable(envelope, detail ?? "closed", error);
     }

@@ -13,6 +13,8 @@ export interface GateLink {
   readonly codec: AvroCodec;
   /** Of the policy that decides, as far as it is known; else empty. */
   readonly policyRevision: string;
+  /** The gate is elsewhere: what cannot be written now is not decided, and may be asked again. */
+  readonly isRemote: boolean;
   /** How much of an output of a read the gate keeps. */
   readonly outputBytes: number;
   /**

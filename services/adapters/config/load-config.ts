@@ -3,6 +3,7 @@
  * told at once, each with the place it was written at.
  */
 import { dirname, resolve } from "node:path";
+import type { z } from "zod";
 import { crossProblems } from "./config-checks.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import { CONFIG_KEYS } from "./config-keys.ts";
@@ -31,6 +32,8 @@ type Draft = {
   /** Where each key was written, by its dotted path. */
   readonly places: Map<string, string>;
   readonly problems: ConfigProblem[];
+  /** The file is there and could not be read. */
+  readonly isUnread: boolean;
   /** What is named where a key was not written at all. */
   readonly whole: string;
 };
@@ -43,25 +46,54 @@ export function loadConfig(source: ConfigSource): ConfigResult {
     values: structuredClone(read.values) as Values,
     places: new Map(read.places),
     problems: [...read.problems],
+    isUnread: read.problems.length > 0,
     whole: source.file ?? "the environment",
   };
   if (source.file !== undefined) resolvePaths(draft, dirname(source.file));
   overlay(draft, source.variables);
+  return checked(draft, source.needs);
+}
+
+/** A configuration that a program hands over. @param whole what it is called in problems. */
+export function configOf(values: object, whole: string): ConfigResult {
+  const draft = {
+    values: plainCopy(values),
+    places: new Map(),
+    problems: [],
+    isUnread: false,
+    whole,
+  };
+  return checked(draft, []);
+}
+
+/** What is not set is not there. */
+function plainCopy(values: object): Values {
+  return JSON.parse(JSON.stringify(values)) as Values;
+}
+
+function checked(draft: Draft, needs: readonly string[]): ConfigResult {
   fillSecrets(draft);
   const result = configSchema.safeParse(draft.values);
-  if (!result.success && read.problems.length === 0) {
-    for (const issue of result.error.issues) {
-      draft.problems.push(...describeConfigIssue(issue, (path) => placeOf(draft, path)));
-    }
-  }
-  if (read.problems.length === 0) {
-    const read = (name: string) => valueAt(draft.values, name.split("."));
-    for (const problem of crossProblems(read, source.needs)) {
-      draft.problems.push({ where: placeOf(draft, problem.key), ...problem });
-    }
-  }
+  // Where the file could not be read, what is missing would only repeat it.
+  if (!draft.isUnread) draft.problems.push(...problemsOf(draft, result.error?.issues ?? [], needs));
   if (result.success && draft.problems.length === 0) return { ok: true, config: result.data };
   return { ok: false, problems: draft.problems };
+}
+
+function problemsOf(
+  draft: Draft,
+  issues: readonly z.core.$ZodIssue[],
+  needs: readonly string[],
+): readonly ConfigProblem[] {
+  const read = (name: string) => valueAt(draft.values, name.split("."));
+  const crossed = crossProblems(read, needs).map((problem) => ({
+    where: placeOf(draft, problem.key),
+    ...problem,
+  }));
+  const found = issues.flatMap((issue) =>
+    describeConfigIssue(issue, (path) => placeOf(draft, path)),
+  );
+  return [...found, ...crossed];
 }
 
 /** Paths in a file are relative to it. */

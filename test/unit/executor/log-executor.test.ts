@@ -2,7 +2,17 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import type { Handler } from "../../../services/executor/executor.ts";
-import { LogExecutor } from "../../../services/executor/log-executor.ts";
+import { LogExecutor, type LogExecutorParts } from "../../../services/executor/log-executor.ts";
+import { offsetAt } from "../../../services/executor/offset-at.ts";
+import { FencedError, RetryableError } from "../../../services/runtime/errors.ts";
+import type {
+  CommitOutcome,
+  Log,
+  OutgoingRecord,
+  Ownership,
+  PartitionWriter,
+} from "../../../services/runtime/ports.ts";
+import { NO_POSITION } from "../../../services/runtime/topics.ts";
 import { linkToEmbedded } from "../../../services/sdk/embedded-link.ts";
 import { GateClient } from "../../../services/sdk/gate-client.ts";
 import { type Embedded, openEmbedded } from "../../../services/sdk/open-embedded.ts";
@@ -34,15 +44,51 @@ async function openGate() {
   return { embedded, propose, told };
 }
 
+type Handlers = Readonly<Record<string, Handler>>;
+
 async function startExecutor(
   { log, codec }: Embedded,
-  handlers: Readonly<Record<string, Handler>>,
+  handlers: Handlers,
+  given: Partial<LogExecutorParts> = {},
 ): Promise<LogExecutor> {
   const parts = { log, codec, clock: systemClock, logger: quietLogger, partition: 0, handlers };
-  const executor = new LogExecutor(parts);
-  await executor.start();
+  const executor = new LogExecutor({ ...parts, ownership: null, parallelCalls: 256, ...given });
+  executor.start();
   onTestFinished(() => executor.close(0));
+  await expect.poll(() => executor.status.state).toBe("running");
   return executor;
+}
+
+/** Fences as brokers do, beside the gate's own log: `started` of an owner before is refused. */
+class FencingOwnership implements Ownership {
+  readonly #log: Log;
+  /** Taken from the front by each commit: how it ends, after it was appended or not. */
+  readonly outcomes: ("unknown, done" | "unknown, not done")[] = [];
+  #epoch = 0;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  async takeOver(partition: number): Promise<PartitionWriter> {
+    this.#epoch += 1;
+    const epoch = this.#epoch;
+    return {
+      partition,
+      recordedOffsets: async () => NO_POSITION,
+      commit: ({ records }) => this.#commit(epoch, records),
+      close: async () => undefined,
+    };
+  }
+
+  async #commit(epoch: number, records: readonly OutgoingRecord[]): Promise<CommitOutcome> {
+    if (epoch !== this.#epoch) throw new FencedError("another executor has the partition");
+    const outcome = this.outcomes.shift();
+    const error = new Error("no answer");
+    if (outcome === "unknown, not done") return { type: "unknown", error };
+    const appended = await this.#log.append(records);
+    return outcome === undefined ? { type: "committed", appended } : { type: "unknown", error };
+  }
 }
 
 describe("an executor that follows the log", () => {
@@ -85,7 +131,7 @@ describe("an executor that follows the log", () => {
     // Gone without a word: it is not closed, and its handler never ends.
     void first;
     await startExecutor(embedded, { pay: () => (runs += 1) });
-    expect(await told(begun.decisionId)).toEqual(["started", "unknown"]);
+    await expect.poll(() => told(begun.decisionId)).toEqual(["started", "unknown"]);
     const done = await propose("pay", { order: "8" });
     await expect.poll(async () => (await told(done.decisionId)).includes("succeeded")).toBe(true);
     expect(await told(begun.decisionId)).toEqual(["started", "unknown"]);
@@ -118,5 +164,105 @@ describe("an executor that follows the log", () => {
     await expect.poll(() => told(begun.decisionId)).toEqual(["started"]);
     await executor.close(1);
     expect(await told(begun.decisionId)).toEqual(["started", "unknown"]);
+  });
+
+  test("starts nothing once another executor has taken over, and tells what it had begun", async () => {
+    const { embedded, propose, told } = await openGate();
+    const ownership = new FencingOwnership(embedded.log);
+    const runs: string[] = [];
+    let end: (value: string) => void = () => undefined;
+    const slow = () =>
+      new Promise<string>((resolve) => {
+        end = resolve;
+      });
+    const first = await startExecutor(embedded, { pay: slow }, { ownership });
+    const begun = await propose("pay", { order: "7" });
+    await expect.poll(() => told(begun.decisionId)).toEqual(["started"]);
+    const pay: Handler = ({ order }) => runs.push(String(order));
+    await startExecutor(embedded, { pay }, { ownership });
+    await expect.poll(() => told(begun.decisionId)).toEqual(["started", "unknown"]);
+    // It was only cut off: what it knows in the end is told all the same.
+    end("paid");
+    await expect.poll(() => told(begun.decisionId)).toEqual(["started", "unknown", "succeeded"]);
+    const next = await propose("pay", { order: "8" });
+    await expect.poll(() => told(next.decisionId)).toEqual(["started", "succeeded"]);
+    await expect.poll(() => first.status.state).toBe("not_owner");
+    expect(runs).toEqual(["8"]);
+  });
+
+  test.each(["unknown, done", "unknown, not done"] as const)(
+    "takes over again where it is not known whether a start is in the log (%s)",
+    async (outcome) => {
+      const { embedded, propose, told } = await openGate();
+      const ownership = new FencingOwnership(embedded.log);
+      let runs = 0;
+      const parts = { ownership, parallelCalls: 1 };
+      const executor = await startExecutor(embedded, { pay: () => (runs += 1) }, parts);
+      ownership.outcomes.push(outcome);
+      const paid = await propose("pay", { order: "7" });
+      await expect.poll(() => told(paid.decisionId)).toContain("succeeded");
+      expect((await told(paid.decisionId)).filter((status) => status === "unknown")).toEqual([]);
+      expect(runs).toBe(1);
+      await expect.poll(() => executor.status.state).toBe("running");
+    },
+  );
+
+  test("writes a result again and again until it is in the log", async () => {
+    const { embedded, propose, told } = await openGate();
+    let failures = 2;
+    const { log } = embedded;
+    const failing: Log = Object.assign(Object.create(log) as Log, {
+      append: (records: readonly OutgoingRecord[]) => {
+        const [record] = records;
+        const decoded = embedded.codec.decodeInput("results", record?.value ?? null);
+        const isStart =
+          decoded.ok && decoded.input.type === "result" && decoded.input.status === "started";
+        if (isStart || failures === 0) return log.append(records);
+        failures -= 1;
+        return Promise.reject(new RetryableError("log_unavailable", "no broker answers"));
+      },
+      read: log.read.bind(log),
+      endOffset: log.endOffset.bind(log),
+      startOffset: log.startOffset.bind(log),
+      waitForNew: log.waitForNew.bind(log),
+    });
+    await startExecutor(embedded, { pay: () => "paid" }, { log: failing });
+    const paid = await propose("pay", { order: "7" });
+    await expect
+      .poll(() => told(paid.decisionId), { timeout: 5_000 })
+      .toEqual(["started", "succeeded"]);
+    expect(failures).toBe(0);
+  });
+
+  test("has no more calls under way than it may", async () => {
+    const { embedded, propose, told } = await openGate();
+    let running = 0;
+    let most = 0;
+    const read: Handler = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return "read";
+    };
+    await startExecutor(embedded, { read }, { parallelCalls: 2 });
+    const calls = await Promise.all(["1", "2", "3", "4", "5"].map((id) => propose("read", { id })));
+    for (const { decisionId } of calls) {
+      await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
+    }
+    expect(most).toBe(2);
+  });
+
+  test("reads no further back than calls may still be started", async () => {
+    const { embedded, propose } = await openGate();
+    for (let order = 0; order < 20; order += 1) await propose("other", { order });
+    const { log } = embedded;
+    const { records } = await log.read("allowed", 0, 0, { recordsMax: 100, bytesMax: 10_000_000 });
+    for (const { appendTimeMs } of records) {
+      const offset = await offsetAt(log, "allowed", 0, appendTimeMs);
+      const before = records.filter((record) => record.appendTimeMs < appendTimeMs);
+      expect(offset).toBe(before.length);
+    }
+    expect(await offsetAt(log, "allowed", 0, Number.MAX_SAFE_INTEGER)).toBe(20);
   });
 });

@@ -1,0 +1,58 @@
+import type { AvroCodec } from "../adapters/avro/codec.ts";
+import { keyOfAllowed } from "../adapters/avro/encode-outputs.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { Clock, Log } from "../runtime/ports.ts";
+import { asCallgateError, type CallgateError } from "./callgate-error.ts";
+import type { GateLink, JournalListener } from "./gate-link.ts";
+import { JournalFollower } from "./journal-follower.ts";
+
+export type RemoteLinkParts = {
+  readonly log: Log;
+  readonly codec: AvroCodec;
+  readonly clock: Clock;
+  /** By key id; empty where keys are the executors' business alone. */
+  readonly secrets: ReadonlyMap<string, Uint8Array>;
+  /** Lets go of what `log` stands on. */
+  readonly close: () => Promise<void>;
+};
+
+/** A gate behind the log: what it decides is read from its journal. Nothing is known of its health. */
+export function linkToRemote(parts: RemoteLinkParts): GateLink {
+  const { log, codec, clock, secrets } = parts;
+  const listeners: JournalListener[] = [];
+  const lost: ((error: CallgateError) => void)[] = [];
+  let policyRevision = "";
+  let failure: CallgateError | undefined;
+  const follower = new JournalFollower({
+    ...{ log, codec, clock },
+    told: (records, partition) => {
+      policyRevision = records.at(-1)?.record.policyRevision ?? policyRevision;
+      for (const listener of listeners) listener(records, partition);
+    },
+    lost: (error) => {
+      failure = asCallgateError(error);
+      for (const listener of lost) listener(failure);
+    },
+  });
+  return {
+    log,
+    codec,
+    isRemote: true,
+    get policyRevision() {
+      return policyRevision;
+    },
+    // The gate cuts what its policy does not keep.
+    outputBytes: LIMITS.outputBytesMax,
+    follow: (partition) => follower.follow(partition),
+    onCommitted: (listener) => void listeners.push(listener),
+    onLost: (listener) => void lost.push(listener),
+    whyUnavailable: () => (failure === undefined ? null : "closed"),
+    problem: () => failure?.message ?? follower.problem,
+    keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),
+    knowTools: () => undefined,
+    close: async () => {
+      await follower.close();
+      await parts.close();
+    },
+  };
+}
