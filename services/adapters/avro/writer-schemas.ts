@@ -84,10 +84,11 @@ export class WireReaders {
   }
 }
 
-/** Why a reader of one schema cannot read what was written with another, or undefined. */
-export function readProblem(reader: AvroSchema, writer: unknown): string | undefined {
+/** Why a reader of a schema of ours cannot read what was written with that of a text, or undefined. */
+export function readProblem(reader: unknown, writerText: string): string | undefined {
   try {
-    compileAvro(reader).createResolver(compileAvro(writer as AvroSchema));
+    const writer = compileAvro(JSON.parse(writerText) as AvroSchema);
+    compileAvro(reader as AvroSchema).createResolver(writer);
     return undefined;
   } catch (cause) {
     return cause instanceof Error ? cause.message : String(cause);

@@ -1,0 +1,134 @@
+/**
+ * Schemas by id, fetched when a record names one. What is known stays known; that an id is not there is
+ * believed for a while; a registry that does not answer is asked again after a growing pause.
+ */
+import { RetryableError } from "../../runtime/errors.ts";
+import type { Clock } from "../../runtime/ports.ts";
+import type { RegistryClient } from "./registry-client.ts";
+
+type Known =
+  | { readonly type: "schema"; readonly schema: unknown }
+  | { readonly type: "none"; readonly why: string };
+
+type Missing = { readonly why: string; readonly untilMs: number };
+type Failed = { readonly error: Error; readonly pauseMs: number; readonly untilMs: number };
+
+export type FetchedSchemasOptions = {
+  readonly client: RegistryClient;
+  readonly clock: Clock;
+  /** A subject that the registry had at start: while it has it, its word about an id counts. */
+  readonly knownSubject: string;
+  /** Ids of our own schemas, which need no fetching. */
+  readonly own: ReadonlyMap<number, unknown>;
+};
+
+/** How long it is believed that an id is not there. */
+const MISSING_MS = 60_000;
+const PAUSE_MS_MIN = 250;
+const PAUSE_MS_MAX = 5_000;
+/** Ids that are not there: whoever writes records may name as many as they like. */
+const MISSING_MAX = 10_000;
+
+export class FetchedSchemas {
+  readonly #options: FetchedSchemasOptions;
+  readonly #schemas: Map<number, Known>;
+  readonly #missing = new Map<number, Missing>();
+  readonly #failed = new Map<number, Failed>();
+  readonly #asked = new Map<number, Promise<void>>();
+
+  constructor(options: FetchedSchemasOptions) {
+    this.#options = options;
+    this.#schemas = new Map(
+      [...options.own].map(([id, schema]) => [id, { type: "schema", schema }] as const),
+    );
+  }
+
+  known(id: number): Known | undefined {
+    const schema = this.#schemas.get(id);
+    if (schema !== undefined) return schema;
+    const missing = this.#missing.get(id);
+    return missing === undefined ? undefined : { type: "none", why: missing.why };
+  }
+
+  isFresh(id: number): boolean {
+    if (this.#schemas.has(id)) return true;
+    const missing = this.#missing.get(id);
+    return missing !== undefined && this.#options.clock.nowMs() < missing.untilMs;
+  }
+
+  /** @throws RetryableError `schema_unavailable` */
+  fetch(id: number): Promise<void> {
+    const asked = this.#asked.get(id);
+    if (asked !== undefined) return asked;
+    const failed = this.#failed.get(id);
+    const isEarly = failed !== undefined && this.#options.clock.nowMs() < failed.untilMs;
+    const asking = isEarly ? Promise.reject(failed.error) : this.#ask(id);
+    // Whoever only looks ahead does not wait for it.
+    asking.catch(() => undefined);
+    return asking;
+  }
+
+  #ask(id: number): Promise<void> {
+    const asking = this.#find(id)
+      .catch((error: unknown) => this.#fail(id, error))
+      .finally(() => this.#asked.delete(id));
+    this.#asked.set(id, asking);
+    return asking;
+  }
+
+  async #find(id: number): Promise<void> {
+    const { client, knownSubject } = this.#options;
+    const found = await client.schemaOf(id);
+    // Anything on the way may say that it knows no such page.
+    if (found === null && (await client.latest(knownSubject)) === null) {
+      throw new RetryableError(
+        "schema_unavailable",
+        `the schema registry has lost the subject ${knownSubject}: what it says of schema ids is not ` +
+          "believed; look whether its data are there and whether the address is right",
+      );
+    }
+    this.#failed.delete(id);
+    if (found === null) {
+      this.#miss(
+        id,
+        "the schema registry has no such schema: register it, or write with one it has",
+      );
+      return;
+    }
+    const { schema, schemaType = "AVRO" } = found;
+    const parsed = schemaType.toUpperCase() === "AVRO" ? parsedSchema(schema) : undefined;
+    if (parsed === undefined) this.#miss(id, `it is no Avro schema but ${schemaType}`);
+    else {
+      this.#missing.delete(id);
+      this.#schemas.set(id, { type: "schema", schema: parsed });
+    }
+  }
+
+  #miss(id: number, why: string): void {
+    this.#missing.delete(id);
+    const [oldest] = this.#missing.keys();
+    if (this.#missing.size >= MISSING_MAX && oldest !== undefined) this.#missing.delete(oldest);
+    this.#missing.set(id, { why, untilMs: this.#options.clock.nowMs() + MISSING_MS });
+  }
+
+  #fail(id: number, error: unknown): never {
+    const before = this.#failed.get(id)?.pauseMs ?? PAUSE_MS_MIN / 2;
+    const pauseMs = Math.min(before * 2, PAUSE_MS_MAX);
+    const told = error instanceof Error ? error : new Error(String(error));
+    this.#failed.set(id, {
+      error: told,
+      pauseMs,
+      untilMs: this.#options.clock.nowMs() + pauseMs,
+    });
+    throw told;
+  }
+}
+
+function parsedSchema(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A name alone is a schema too, as some registries write it.
+    return text;
+  }
+}

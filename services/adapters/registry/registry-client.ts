@@ -1,0 +1,228 @@
+/**
+ * The registry's HTTP API, as far as the gate needs it. The client's own class compiles and encodes,
+ * which the codec does better, and hides what a check must know; so its request layer is used alone.
+ */
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import registryApi from "@kafkajs/confluent-schema-registry/dist/api/index.js";
+import { RetryableError } from "../../runtime/errors.ts";
+
+/** Texts, not paths: whoever reads files has read them. */
+export type RegistryTls = {
+  /** Certificates to trust instead of the system's, PEM. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly passphrase?: string;
+};
+
+export type RegistryOptions = {
+  /** Base of the API, `http` or `https`; a login in it counts where none is given beside it. */
+  readonly url: string;
+  readonly login?: { readonly username: string; readonly password: string };
+  readonly tls?: RegistryTls;
+  readonly clientId: string;
+  /** Longest wait for one answer. */
+  readonly timeoutMs: number;
+};
+
+/** A version of a subject, as the registry has it. */
+export type RegisteredVersion = {
+  readonly id: number;
+  readonly version: number;
+  /** The schema's text. */
+  readonly schema: string;
+};
+
+export type FoundSchema = { readonly schema: string; readonly schemaType?: string };
+
+/** `reason`: what the registry says, where it says anything. */
+export type Compatibility = { readonly compatible: boolean; readonly reason: string };
+
+/** Calls are tried once. @throws RetryableError `schema_unavailable`, with the HTTP status. */
+export interface RegistryClient {
+  /** That it is a registry, and answers. */
+  reach(): Promise<void>;
+  /** Null where the registry says that it has no such schema. */
+  schemaOf(id: number): Promise<FoundSchema | null>;
+  /** Id of this very schema under the subject, or null. */
+  idOf(subject: string, schema: string): Promise<number | null>;
+  latest(subject: string): Promise<RegisteredVersion | null>;
+  version(subject: string, version: number): Promise<RegisteredVersion | null>;
+  /** The subject's own compatibility, or else the registry's; null where neither is told. */
+  level(subject: string): Promise<string | null>;
+  setLevel(subject: string, level: string): Promise<void>;
+  /** Whether the registry would take the schema as the next version. */
+  compatible(subject: string, schema: string): Promise<Compatibility>;
+  /** The id, or why the registry refused the schema. */
+  register(subject: string, schema: string): Promise<{ readonly id: number } | Refusal>;
+  close(): void;
+}
+
+export type Refusal = { readonly refused: string };
+
+type Answer = { data(): unknown };
+type Call = (parameters: Readonly<Record<string, unknown>>) => Promise<Answer>;
+type Api = {
+  readonly Schema: { readonly find: Call };
+  readonly Subject: {
+    readonly [name in
+      | "all"
+      | "latestVersion"
+      | "version"
+      | "registered"
+      | "config"
+      | "updateConfig"
+      | "register"
+      | "compatible"]: Call;
+  };
+};
+
+const NOT_FOUND = 404;
+const REFUSED_STATUSES = [409, 422];
+
+export function createRegistryClient(options: RegistryOptions): RegistryClient {
+  const { url, login } = withoutLogin(options);
+  const agent = createAgent(url, options.tls);
+  const { Schema, Subject } = registryApi.default({
+    host: url,
+    clientId: options.clientId,
+    agent,
+    // Whoever asks says when to ask again.
+    retry: { retries: 0 },
+    ...(login === undefined ? {} : { auth: login }),
+  }) as unknown as Api;
+  const ask = async (call: Call, parameters: Readonly<Record<string, unknown>>): Promise<unknown> =>
+    (await bounded(call({ ...parameters, timeout: options.timeoutMs }), options.timeoutMs)).data();
+  const get = (call: Call, parameters: Readonly<Record<string, unknown>>): Promise<unknown> =>
+    ask(call, parameters).catch(orNull([NOT_FOUND], url));
+  return {
+    reach: async () => {
+      await ask(Subject.all, {}).catch(rethrow(url));
+    },
+    schemaOf: async (id) => (await get(Schema.find, { id })) as FoundSchema | null,
+    idOf: async (subject, schema) => {
+      const found = await get(Subject.registered, { subject, body: { schema } });
+      return found === null ? null : idIn(found, url);
+    },
+    latest: async (subject) =>
+      (await get(Subject.latestVersion, { subject })) as RegisteredVersion | null,
+    version: async (subject, version) =>
+      (await get(Subject.version, { subject, version })) as RegisteredVersion | null,
+    level: async (subject) =>
+      levelIn(await get(Subject.config, { subject })) ??
+      levelIn(await get(Subject.config, { subject, defaultToGlobal: true })),
+    setLevel: async (subject, level) => {
+      const body = { compatibility: level };
+      await ask(Subject.updateConfig, { subject, body }).catch(rethrow(url));
+    },
+    compatible: async (subject, schema) => {
+      const parameters = { subject, version: "latest", verbose: true, body: { schema } };
+      return compatibilityIn(await ask(Subject.compatible, parameters).catch(rethrow(url)));
+    },
+    register: async (subject, schema) => {
+      try {
+        return { id: idIn(await ask(Subject.register, { subject, body: { schema } }), url) };
+      } catch (error) {
+        if (REFUSED_STATUSES.includes(statusOf(error))) return { refused: textOf(error) };
+        throw unavailable(error, url);
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function withoutLogin(options: RegistryOptions): {
+  readonly url: string;
+  readonly login: RegistryOptions["login"];
+} {
+  const url = new URL(options.url);
+  const inUrl =
+    url.username === ""
+      ? undefined
+      : {
+          username: decodeURIComponent(url.username),
+          password: decodeURIComponent(url.password),
+        };
+  url.username = "";
+  url.password = "";
+  return { url: url.href.replace(/\/+$/, ""), login: options.login ?? inUrl };
+}
+
+function createAgent(url: string, tls: RegistryTls = {}): HttpAgent {
+  const kept = { keepAlive: true, maxSockets: 4 };
+  return url.startsWith("https:") ? new HttpsAgent({ ...kept, ...tls }) : new HttpAgent(kept);
+}
+
+/** The client waits for ever where an answer breaks off in its middle. */
+async function bounded<T>(call: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([call, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function orNull(statuses: readonly number[], url: string) {
+  return (error: unknown): null => {
+    if (statuses.includes(statusOf(error))) return null;
+    throw unavailable(error, url);
+  };
+}
+
+function rethrow(url: string) {
+  return (error: unknown): never => {
+    throw unavailable(error, url);
+  };
+}
+
+function statusOf(error: unknown): number {
+  const status = (error as { readonly status?: unknown } | null)?.status;
+  return typeof status === "number" ? status : 0;
+}
+
+/** Without what the client sets before it, its own name and a status that no server may have given. */
+function textOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/^.*? - (Error, status \d+: )?/, "");
+}
+
+/** The address is told without a login; no cause is kept, since it holds the request's headers. */
+function unavailable(error: unknown, url: string): RetryableError {
+  const status = statusOf(error);
+  return new RetryableError(
+    "schema_unavailable",
+    `the schema registry at ${url} did not answer as it should: ${textOf(error)}`,
+    { context: { status } },
+  );
+}
+
+function idIn(data: unknown, url: string): number {
+  const id = (data as { readonly id?: unknown } | null)?.id;
+  if (typeof id === "number") return id;
+  throw unavailable(new Error("it gave no schema id"), url);
+}
+
+function levelIn(data: unknown): string | null {
+  const said = data as {
+    readonly compatibilityLevel?: unknown;
+    readonly compatibility?: unknown;
+  } | null;
+  const level = said?.compatibilityLevel ?? said?.compatibility;
+  return typeof level === "string" ? level.toUpperCase() : null;
+}
+
+function compatibilityIn(data: unknown): Compatibility {
+  const said = data as {
+    readonly is_compatible?: unknown;
+    readonly messages?: unknown;
+    readonly reason?: unknown;
+  } | null;
+  const messages = Array.isArray(said?.messages) ? said.messages.map(String) : [];
+  if (typeof said?.reason === "string") messages.push(said.reason);
+  return { compatible: said?.is_compatible === true, reason: messages.join("; ") };
+}

@@ -1,0 +1,155 @@
+/**
+ * Our schemas against a registry's: checked, and registered. A subject is `<topic>-value`
+ * (TopicNameStrategy).
+ */
+import type { RegisteredVersion, RegistryClient } from "./registry-client.ts";
+
+export type SubjectSchema = {
+  /** `<topic>-value` */
+  readonly subject: string;
+  /** Name of the schema, for people. */
+  readonly name: string;
+  readonly schema: unknown;
+};
+
+/** Why a reader of the schema cannot read what was written with that of the text, or undefined. */
+export type ReadProblem = (reader: unknown, writerText: string) => string | undefined;
+
+export type SubjectReport = {
+  readonly subject: string;
+  readonly name: string;
+  /**
+   * `registered`: the registry has this very schema. `new`: it has none under the subject. `changed`: it
+   * has others, and takes this one. `refused`: see `problems`.
+   */
+  readonly state: "registered" | "new" | "changed" | "refused";
+  /** Under which id records are written; null where it is not registered. */
+  readonly id: number | null;
+  /** Compatibility that the registry keeps the subject to; null where it is told nowhere. */
+  readonly level: string | null;
+  /** What is wrong, each with what to do; empty where nothing is. */
+  readonly problems: readonly string[];
+};
+
+/** What a subject is set to where it has none of the good ones: journals are read for ever. */
+const LEVEL = "BACKWARD_TRANSITIVE";
+const GOOD_LEVELS: readonly string[] = ["BACKWARD", LEVEL, "FULL", "FULL_TRANSITIVE"];
+
+/** What a schema's text is: the registry compares texts, so it is made in one place. */
+export function schemaText(schema: unknown): string {
+  return JSON.stringify(schema);
+}
+
+export function subjectOf(topicName: string): string {
+  return `${topicName}-value`;
+}
+
+/**
+ * What the registry says of each schema, and whether every version that it has can be read with ours.
+ * Changes nothing.
+ *
+ * @throws RetryableError `schema_unavailable`
+ */
+export async function checkSubjects(
+  client: RegistryClient,
+  schemas: readonly SubjectSchema[],
+  readProblem: ReadProblem,
+): Promise<readonly SubjectReport[]> {
+  await client.reach();
+  const reports: SubjectReport[] = [];
+  for (const each of schemas) reports.push(await checkSubject(client, each, readProblem));
+  return reports;
+}
+
+/**
+ * Registers what is not registered and can be, and sets the compatibility of a subject whose own, or the
+ * registry's, would let writers register what cannot be read.
+ *
+ * @throws RetryableError `schema_unavailable`
+ */
+export async function registerSubjects(
+  client: RegistryClient,
+  schemas: readonly SubjectSchema[],
+  readProblem: ReadProblem,
+): Promise<readonly SubjectReport[]> {
+  await client.reach();
+  const reports: SubjectReport[] = [];
+  for (const each of schemas) {
+    const report = await checkSubject(client, each, readProblem, true);
+    reports.push(report.problems.length > 0 ? report : await register(client, each, report));
+  }
+  return reports;
+}
+
+async function register(
+  client: RegistryClient,
+  { subject, schema }: SubjectSchema,
+  report: SubjectReport,
+): Promise<SubjectReport> {
+  let { id } = report;
+  if (id === null) {
+    const outcome = await client.register(subject, schemaText(schema));
+    if ("refused" in outcome) {
+      const problem = `the registry refuses it: ${outcome.refused}`;
+      return { ...report, state: "refused", problems: [problem] };
+    }
+    id = outcome.id;
+  }
+  const level = await client.level(subject);
+  if (isGood(level)) return { ...report, state: "registered", id, level };
+  await client.setLevel(subject, LEVEL);
+  return { ...report, state: "registered", id, level: LEVEL };
+}
+
+function isGood(level: string | null): boolean {
+  return level !== null && GOOD_LEVELS.includes(level);
+}
+
+async function checkSubject(
+  client: RegistryClient,
+  { subject, name, schema }: SubjectSchema,
+  readProblem: ReadProblem,
+  willSetLevel = false,
+): Promise<SubjectReport> {
+  const text = schemaText(schema);
+  const latest = await client.latest(subject);
+  const level = await client.level(subject);
+  const about = { subject, name, level };
+  if (latest === null) return { ...about, state: "new", id: null, problems: [] };
+  const problems: string[] = [];
+  if (!isGood(level) && !willSetLevel) {
+    problems.push(
+      `its compatibility is ${level ?? "not set"}: set it to ${LEVEL}, as registering it here does, so ` +
+        "that no writer can register what the gate cannot read",
+    );
+  }
+  for (const version of await versionsUpTo(client, subject, latest)) {
+    const problem = readProblem(schema, version.schema);
+    if (problem === undefined) continue;
+    problems.push(
+      `what was written with its version ${version.version} cannot be read: ${problem}. Delete that ` +
+        "version if nothing was written with it, or use another topic name",
+    );
+  }
+  const id = await client.idOf(subject, text);
+  if (id === null) {
+    const { compatible, reason } = await client.compatible(subject, text);
+    if (!compatible) problems.push(`the registry would refuse it: ${reason}`);
+  }
+  const state = id === null ? "changed" : "registered";
+  return { ...about, state: problems.length > 0 ? "refused" : state, id, problems };
+}
+
+/** Versions that were deleted are not there to be read. */
+async function versionsUpTo(
+  client: RegistryClient,
+  subject: string,
+  latest: RegisteredVersion,
+): Promise<readonly RegisteredVersion[]> {
+  const versions: RegisteredVersion[] = [latest];
+  for (let number = latest.version - 1; number >= 1; number -= 1) {
+    const version = await client.version(subject, number);
+    if (version !== null) versions.push(version);
+  }
+  return versions;
+}
