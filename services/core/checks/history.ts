@@ -3,7 +3,7 @@
  * told from a repeat. Reads make room instead (`decide/make-room.ts`).
  */
 import { LIMITS } from "../limits.ts";
-import { type Ledger, ledgerFirst, ledgerGet, ledgerPurge } from "../persistent/ledger.ts";
+import { type Ledger, ledgerFirst, ledgerGet, ledgerIsFull } from "../persistent/ledger.ts";
 import { trieGet } from "../persistent/trie.ts";
 import type { ConversationState, Twin } from "../state/state.ts";
 import { roomForTool } from "../state/turn.ts";
@@ -34,9 +34,9 @@ function fullTotals({ policy, state, proposal }: CallContext): string | null {
 function fullCollection(state: ConversationState, isRead: boolean, nowMs: number): string | null {
   if (state.open.size >= LIMITS.openCalls) return "calls without a result";
   if (isRead) return null;
-  if (isFull(state.kept, LIMITS.callNames, nowMs, LIMITS.callNameBytes)) return "call names";
+  if (ledgerIsFull(state.kept, LIMITS.callNames, LIMITS.callNameBytes, nowMs)) return "call names";
   if (state.effects.size >= LIMITS.exclusiveEffects) return "exclusive effects";
-  if (isFull(state.writeTwins, LIMITS.writeTwins, nowMs)) {
+  if (ledgerIsFull(state.writeTwins, LIMITS.writeTwins, Infinity, nowMs)) {
     const first = firstOf(state.writeTwins, nowMs);
     if (first !== undefined && mustStay(first, nowMs)) return "writes";
   }
@@ -48,7 +48,7 @@ function mustStay({ status, windowUntilMs }: Twin, nowMs: number): boolean {
 }
 
 function fullResources({ writes }: ConversationState, nowMs: number): boolean {
-  if (!isFull(writes.byResource, LIMITS.resources, nowMs)) return false;
+  if (!ledgerIsFull(writes.byResource, LIMITS.resources, Infinity, nowMs)) return false;
   return (firstOf(writes.byResource, nowMs)?.windowUntilMs ?? 0) > nowMs;
 }
 
@@ -56,10 +56,4 @@ function fullResources({ writes }: ConversationState, nowMs: number): boolean {
 function firstOf<V>(ledger: Ledger<V>, nowMs: number): V | undefined {
   const key = ledgerFirst(ledger);
   return key === undefined ? undefined : ledgerGet(ledger, key, nowMs);
-}
-
-function isFull<V>(ledger: Ledger<V>, most: number, nowMs: number, bytes = Infinity): boolean {
-  if (ledger.map.size < most && ledger.bytes < bytes) return false;
-  const purged = ledgerPurge(ledger, nowMs);
-  return purged.map.size >= most || purged.bytes >= bytes;
 }

@@ -5,7 +5,8 @@
 import { cutText } from "../cut-text.ts";
 import type { ExclusiveEffect } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { trieEntries, trieGet } from "../persistent/trie.ts";
+import { trieGet } from "../persistent/trie.ts";
+import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { EffectHolder } from "../state/state.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 
@@ -36,16 +37,12 @@ function undoes(kind: string, earlier: string): boolean {
 }
 
 function heldHolder(call: CallContext, resource: string): EffectHolder | undefined {
-  if (call.state.open.size === 0) return undefined;
-  for (const [id, open] of trieEntries(call.state.open)) {
-    if (open.status !== "held" || id === call.decisionId) continue;
-    const effect = open.call.exclusive.find((other) => other.resource === resource);
-    if (effect !== undefined) {
-      const { decisionId, callId, tool, actionKey, atMs } = open;
-      return { decisionId, callId, tool, actionKey, atMs, kind: effect.kind, status: "held" };
-    }
-  }
-  return undefined;
+  if (call.state.openIndex.heldCount === 0) return undefined;
+  const open = latestHeld(call.state, heldEffectKey(resource), call.decisionId);
+  const effect = open?.call.exclusive.find((other) => other.resource === resource);
+  if (open === undefined || effect === undefined) return undefined;
+  const { decisionId, callId, tool, actionKey, atMs } = open;
+  return { decisionId, callId, tool, actionKey, atMs, kind: effect.kind, status: "held" };
 }
 
 function conflict(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): Finding {

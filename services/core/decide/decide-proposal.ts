@@ -9,6 +9,7 @@ import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { isObject } from "../policy/argument-path.ts";
 import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
+import { recalled } from "../state/kept-decision.ts";
 import { callNameOf, findNamed } from "../state/names.ts";
 import { type ConversationState, initialState } from "../state/state.ts";
 import { enterTurn } from "../state/turn.ts";
@@ -34,7 +35,7 @@ export function decideProposal(
   const known =
     state && findNamed(state, callNameOf(proposal.turn, proposal.step, proposal.callId), nowMs);
   if (known !== undefined) {
-    if (known.decision.decisionId === named.decisionId) return repeatedOf(known.decision);
+    if (known.decisionId === named.decisionId) return repeatedOf(recalled(known, base));
     if (unread === null) return refusePlainly(base, CONFLICT);
   }
   if (unread !== null) return unread;

@@ -3,12 +3,12 @@
 import type { JsonObject } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
 import { cutText } from "../cut-text.ts";
-import type { GateEvent, IgnoredWhy } from "../events.ts";
+import type { CallHeld, GateEvent, IgnoredWhy } from "../events.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
-import type { ConversationState, HeldDecision } from "../state/state.ts";
+import type { ConversationState } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
 import { heldBase, refuseHeld } from "./refuse-held.ts";
 import { refusePlainly } from "./refuse-unread.ts";
@@ -67,7 +67,7 @@ function reasonText(reason: string): string {
   return JSON.stringify(cutText(reason, LIMITS.shownError));
 }
 
-function findHold(state: ConversationState, approvalId: string | null): HeldDecision | undefined {
+function findHold(state: ConversationState, approvalId: string | null): CallHeld | undefined {
   if (approvalId === null) return undefined;
   for (const [, open] of trieEntries(state.open)) {
     if (open.held?.holdId === approvalId) return open.held;
@@ -78,7 +78,7 @@ function findHold(state: ConversationState, approvalId: string | null): HeldDeci
 /** Checked again: what changed since may refuse it, and another rule holds it anew. */
 function approve(
   state: ConversationState,
-  held: HeldDecision,
+  held: CallHeld,
   input: VerdictInput,
   policy: CompiledPolicy,
   nowMs: number,

@@ -1,13 +1,13 @@
 /** A held call that will not run: denied, expired or cancelled. */
-import type { CallRefused } from "../events.ts";
+import type { CallHeld, CallRefused } from "../events.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
-import type { ConversationState, HeldDecision } from "../state/state.ts";
+import type { ConversationState } from "../state/state.ts";
 import { decisionBase } from "./decision-base.ts";
 import { refusePlainly } from "./refuse-unread.ts";
 
 export function refuseHeld(
   state: ConversationState,
-  held: HeldDecision,
+  held: CallHeld,
   policy: CompiledPolicy,
   nowMs: number,
   why: {
@@ -33,7 +33,7 @@ export function refuseHeld(
 /** The decision that ends a hold: the same call, a later time. */
 export function heldBase(
   state: ConversationState,
-  held: HeldDecision,
+  held: CallHeld,
   policy: CompiledPolicy,
   nowMs: number,
 ) {

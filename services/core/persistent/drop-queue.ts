@@ -2,16 +2,18 @@
  * An immutable queue of what ends when, the first end at its head, ordered by (dropAt, order).
  *
  * Ends almost always come in rising order, since windows of one kind are equally long: those stand
- * in two lists, pushed and popped with one node each. The others go into a heap.
+ * in a line that versions share, as nothing in it is ever changed and each knows its part of it. The
+ * latest version appends in place, another copies its part. What comes out of order goes to a heap.
  */
 import { type Heap, heapPop, heapPush } from "./heap.ts";
 
 export interface DropQueue {
-  /** Rising, the head first. */
-  readonly front: Link | undefined;
-  /** Rising from its tail: the latest pushed is its head. */
-  readonly back: Link | undefined;
-  /** End of the latest pushed to the lists. */
+  /** Three places for each element: end, order, key. */
+  readonly line: (number | string)[];
+  /** This version's part of the line. */
+  readonly from: number;
+  readonly to: number;
+  /** End of the latest pushed to the line. */
   readonly lastDropAt: number;
   readonly heap: Heap | undefined;
 }
@@ -22,52 +24,57 @@ export interface Dropping {
   readonly key: string;
 }
 
-interface Link extends Dropping {
-  readonly next: Link | undefined;
-}
+const PLACES = 3;
 
-export const EMPTY_QUEUE: DropQueue = {
-  front: undefined,
-  back: undefined,
-  lastDropAt: 0,
-  heap: undefined,
-};
+/** What has left the line is let go of once it is so long and longer than what stays. */
+const LEFT_MOST = 64 * PLACES;
+
+/** Its line is of no use to anybody: the first push makes one. */
+export const EMPTY_QUEUE: DropQueue = { line: [], from: 0, to: 0, lastDropAt: 0, heap: undefined };
 
 export function queuePush(queue: DropQueue, dropAt: number, order: number, key: string): DropQueue {
-  const { front, back, lastDropAt, heap } = queue;
-  if (front === undefined) {
-    return { front: { dropAt, order, key, next: undefined }, back, lastDropAt: dropAt, heap };
+  const { from, to, lastDropAt, heap } = queue;
+  if (from === to) {
+    return { line: [dropAt, order, key], from: 0, to: PLACES, lastDropAt: dropAt, heap };
   }
   if (dropAt < lastDropAt) {
-    return { front, back, lastDropAt, heap: heapPush(heap, dropAt, order, key) };
+    return { line: queue.line, from, to, lastDropAt, heap: heapPush(heap, dropAt, order, key) };
   }
-  return { front, back: { dropAt, order, key, next: back }, lastDropAt: dropAt, heap };
+  const isCopied = queue.line.length !== to || (from > LEFT_MOST && from > to - from);
+  const line = isCopied ? queue.line.slice(from, to) : queue.line;
+  line.push(dropAt, order, key);
+  const start = isCopied ? 0 : from;
+  return { line, from: start, to: line.length, lastDropAt: dropAt, heap };
 }
 
-export function queueHead({ front, heap }: DropQueue): Dropping | undefined {
-  return heapFirst(front, heap) ? heap : front;
+/** When the head ends; infinity of an empty queue. */
+export function queueFirstEnd({ line, from, to, heap }: DropQueue): number {
+  const first = from === to ? Infinity : (line[from] as number);
+  return heap !== undefined && heap.dropAt < first ? heap.dropAt : first;
+}
+
+export function queueHead(queue: DropQueue): Dropping | undefined {
+  const { line, from, to, heap } = queue;
+  if (isHeapFirst(queue)) return heap;
+  if (from === to) return undefined;
+  const dropAt = line[from] as number;
+  return { dropAt, order: line[from + 1] as number, key: line[from + 2] as string };
 }
 
 /** Of a queue that has a head. */
-export function queuePop({ front, back, lastDropAt, heap }: DropQueue): DropQueue {
-  if (heap !== undefined && heapFirst(front, heap)) {
-    return { front, back, lastDropAt, heap: heapPop(heap) };
+export function queuePop(queue: DropQueue): DropQueue {
+  const { line, from, to, lastDropAt, heap } = queue;
+  if (heap !== undefined && isHeapFirst(queue)) {
+    return { line, from, to, lastDropAt, heap: heapPop(heap) };
   }
-  const next = front?.next;
-  if (next !== undefined) return { front: next, back, lastDropAt, heap };
-  return { front: reversed(back), back: undefined, lastDropAt, heap };
+  return { line, from: from + PLACES, to, lastDropAt, heap };
 }
 
-function heapFirst(front: Link | undefined, heap: Heap | undefined): boolean {
+function isHeapFirst({ line, from, to, heap }: DropQueue): boolean {
   if (heap === undefined) return false;
-  if (front === undefined) return true;
-  return heap.dropAt < front.dropAt || (heap.dropAt === front.dropAt && heap.order < front.order);
-}
-
-function reversed(back: Link | undefined): Link | undefined {
-  let front: Link | undefined;
-  for (let link = back; link !== undefined; link = link.next) {
-    front = { dropAt: link.dropAt, order: link.order, key: link.key, next: front };
-  }
-  return front;
+  if (from === to) return true;
+  const dropAt = line[from] as number;
+  return (
+    heap.dropAt < dropAt || (heap.dropAt === dropAt && heap.order < (line[from + 1] as number))
+  );
 }

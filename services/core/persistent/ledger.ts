@@ -12,11 +12,12 @@ import {
   type Dropping,
   type DropQueue,
   EMPTY_QUEUE,
+  queueFirstEnd,
   queueHead,
   queuePop,
   queuePush,
 } from "./drop-queue.ts";
-import { emptyTrie, type Trie, trieDelete, trieEntries, trieGet, trieSet } from "./trie.ts";
+import { emptyTable, type Table, tableDelete, tableEntries, tableGet, tableSet } from "./table.ts";
 
 export interface LedgerEntry<V> {
   readonly value: V;
@@ -27,7 +28,7 @@ export interface LedgerEntry<V> {
 }
 
 export interface Ledger<V> {
-  readonly map: Trie<LedgerEntry<V>>;
+  readonly map: Table<LedgerEntry<V>>;
   readonly queue: DropQueue;
   /** Elements of the queue, replaced ones included. */
   readonly queued: number;
@@ -36,7 +37,7 @@ export interface Ledger<V> {
 }
 
 const EMPTY: Ledger<never> = {
-  map: emptyTrie(),
+  map: emptyTable(),
   queue: EMPTY_QUEUE,
   queued: 0,
   bytes: 0,
@@ -48,7 +49,7 @@ export function emptyLedger<V>(): Ledger<V> {
 }
 
 export function ledgerGet<V>(ledger: Ledger<V>, key: string, nowMs: number): V | undefined {
-  const entry = trieGet(ledger.map, key);
+  const entry = tableGet(ledger.map, key);
   return entry !== undefined && entry.dropAt > nowMs ? entry.value : undefined;
 }
 
@@ -59,10 +60,11 @@ export function ledgerPut<V>(
   dropAt: number,
   bytes: number,
 ): Ledger<V> {
-  const old = trieGet(ledger.map, key);
+  const old = tableGet(ledger.map, key);
   const order = ledger.nextOrder;
+  const entry = { value, dropAt, order, bytes };
   const next: Ledger<V> = {
-    map: trieSet(ledger.map, key, { value, dropAt, order, bytes }),
+    map: tableSet(ledger.map, key, entry),
     queue: queuePush(ledger.queue, dropAt, order, key),
     queued: ledger.queued + 1,
     bytes: ledger.bytes + bytes - (old === undefined ? 0 : old.bytes),
@@ -78,21 +80,24 @@ export function ledgerReplace<V>(
   value: V,
   bytes: number,
 ): Ledger<V> {
-  const old = trieGet(ledger.map, key);
+  const old = tableGet(ledger.map, key);
   if (old === undefined) return ledger;
+  const { dropAt, order } = old;
   return {
-    ...ledger,
-    map: trieSet(ledger.map, key, { ...old, value, bytes }),
+    map: tableSet(ledger.map, key, { value, dropAt, order, bytes }),
+    queue: ledger.queue,
+    queued: ledger.queued,
     bytes: ledger.bytes + bytes - old.bytes,
+    nextOrder: ledger.nextOrder,
   };
 }
 
 export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
-  const old = trieGet(ledger.map, key);
+  const old = tableGet(ledger.map, key);
   if (old === undefined) return ledger;
   const { queue, queued } = headDropped(ledger, old.order);
   return {
-    map: trieDelete(ledger.map, key),
+    map: tableDelete(ledger.map, key),
     queue,
     queued,
     bytes: ledger.bytes - old.bytes,
@@ -102,10 +107,11 @@ export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
 
 /** Frees everything whose end has come. */
 export function ledgerPurge<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
+  // Whatever waits behind the head ends no earlier.
+  if (queueFirstEnd(ledger.queue) > nowMs) return ledger;
   let current = ledger;
   for (;;) {
     const head = queueHead(current.queue);
-    // Whatever waits behind the head ends no earlier.
     if (head === undefined || head.dropAt > nowMs) return current;
     current = isStored(current, head) ? ledgerDelete(current, head.key) : headless(current);
   }
@@ -137,7 +143,7 @@ export function ledgerOverflow<V>(
   while (size >= sizeMost || bytes >= bytesMost) {
     const head = queueHead(queue);
     if (head === undefined) break;
-    const entry = trieGet(ledger.map, head.key);
+    const entry = tableGet(ledger.map, head.key);
     if (entry?.order === head.order) {
       if (entry.dropAt > nowMs) keys.push(head.key);
       size -= 1;
@@ -148,8 +154,33 @@ export function ledgerOverflow<V>(
   return keys;
 }
 
+/**
+ * Whether as many entries or bytes as given are left once everything whose end has come is gone.
+ * Frees nothing: a purge that nobody keeps would be work for nothing.
+ */
+export function ledgerIsFull<V>(
+  ledger: Ledger<V>,
+  sizeMost: number,
+  bytesMost: number,
+  nowMs: number,
+): boolean {
+  let { queue, bytes } = ledger;
+  let { size } = ledger.map;
+  while (size >= sizeMost || bytes >= bytesMost) {
+    const head = queueHead(queue);
+    if (head === undefined || head.dropAt > nowMs) return true;
+    const entry = tableGet(ledger.map, head.key);
+    if (entry?.order === head.order) {
+      size -= 1;
+      bytes -= entry.bytes;
+    }
+    queue = queuePop(queue);
+  }
+  return false;
+}
+
 function isStored<V>(ledger: Ledger<V>, { key, order }: Dropping): boolean {
-  return trieGet(ledger.map, key)?.order === order;
+  return tableGet(ledger.map, key)?.order === order;
 }
 
 /** Without the first of a queue that has one. */
@@ -172,7 +203,7 @@ function headDropped<V>(ledger: Ledger<V>, order: number): Pick<Ledger<V>, "queu
 
 function rebuilt<V>(ledger: Ledger<V>): Ledger<V> {
   let queue = EMPTY_QUEUE;
-  const entries = [...trieEntries(ledger.map)].sort(
+  const entries = [...tableEntries(ledger.map)].sort(
     ([, a], [, b]) => a.dropAt - b.dropAt || a.order - b.order,
   );
   for (const [key, entry] of entries) queue = queuePush(queue, entry.dropAt, entry.order, key);
@@ -181,7 +212,7 @@ function rebuilt<V>(ledger: Ledger<V>): Ledger<V> {
 
 /** Entries in the order of L2: for snapshots. */
 export function ledgerEntries<V>(ledger: Ledger<V>): (readonly [string, LedgerEntry<V>])[] {
-  return [...trieEntries(ledger.map)].sort((a, b) => a[1].order - b[1].order);
+  return [...tableEntries(ledger.map)].sort((a, b) => a[1].order - b[1].order);
 }
 
 /** Rebuilds a ledger from what `ledgerEntries` gave. */
@@ -189,10 +220,10 @@ export function ledgerFrom<V>(
   entries: Iterable<readonly [string, LedgerEntry<V>]>,
   nextOrder: number,
 ): Ledger<V> {
-  let map: Trie<LedgerEntry<V>> = emptyTrie();
+  let map: Table<LedgerEntry<V>> = emptyTable();
   let bytes = 0;
   for (const [key, entry] of entries) {
-    map = trieSet(map, key, entry);
+    map = tableSet(map, key, entry);
     bytes += entry.bytes;
   }
   return rebuilt({ map, queue: EMPTY_QUEUE, queued: 0, bytes, nextOrder });

@@ -1,15 +1,11 @@
 /** When a conversation needs a tick, and when it has lapsed. */
-import { trieEntries, trieVisit } from "../persistent/trie.ts";
+import { trieEntries } from "../persistent/trie.ts";
+import { firstDeadlineMs } from "./open-calls.ts";
 import type { ConversationState, OpenCall } from "./state.ts";
 
 /** The earliest deadline of a hold or of a call without a result; undefined: none. */
 export function nextDeadlineMs(state: ConversationState): number | undefined {
-  let next: number | undefined;
-  trieVisit(state.open, ({ deadlineMs }) => {
-    if (deadlineMs !== null && (next === undefined || deadlineMs < next)) next = deadlineMs;
-    return false;
-  });
-  return next;
+  return firstDeadlineMs(state);
 }
 
 /** Calls whose deadline has come, the earliest first; ties by decision id. */
@@ -29,5 +25,5 @@ export function dueCalls(state: ConversationState, nowMs: number): OpenCall[] {
  * would never be decided. `proposalsAtMs`: the partition's time of proposals.
  */
 export function hasLapsed(state: ConversationState, proposalsAtMs: number): boolean {
-  return proposalsAtMs >= state.dropAtMs && !trieVisit(state.open, ({ held }) => held !== null);
+  return proposalsAtMs >= state.dropAtMs && state.openIndex.heldCount === 0;
 }

@@ -11,9 +11,10 @@ import type {
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { ledgerDelete, ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
-import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
+import { trieGet, trieSet } from "../persistent/trie.ts";
+import { keptOf } from "./kept-decision.ts";
 import { callNameOf, decisionBytes, findNamed, staysNamed } from "./names.ts";
-import { recorded } from "./recorded.ts";
+import { putOpen, takeOpen } from "./open-calls.ts";
 import {
   type ConversationState,
   type EffectHolder,
@@ -21,18 +22,15 @@ import {
   NO_FLAGS,
   type OpenCall,
   type RingEntry,
+  type StateDraft,
   type Twin,
 } from "./state.ts";
 import { enterTurn, opensStep, roomForTool } from "./turn.ts";
 
-/** One copy an event, filled field by field: it leaves this file as a `ConversationState`. */
-type Draft = { -readonly [K in keyof ConversationState]: ConversationState[K] };
-
 export function evolveDecision(
   before: ConversationState | undefined,
-  given: DecisionEvent,
+  event: DecisionEvent,
 ): ConversationState {
-  const event = recorded(given);
   const state = admitted(before, event);
   nameIt(state, event);
   switch (event.type) {
@@ -50,69 +48,67 @@ export function evolveDecision(
 }
 
 /** The conversation with the call's turn entered, its room made and its hold ended. */
-function admitted(before: ConversationState | undefined, event: DecisionEvent): Draft {
+function admitted(before: ConversationState | undefined, event: DecisionEvent): StateDraft {
   const { proposalsAtMs: at } = event;
   const known =
     before === undefined || event.fresh
       ? initialState(event.tenantId, event.conversationId, at)
       : before;
   const entered = event.entersTurn ? enterTurn(known, event.turn, at) : known;
-  const roomy = event.evicted === null ? entered : without(entered, event.evicted);
-  const state: Draft = { ...roomy };
+  const state: StateDraft = { ...entered };
+  if (event.evicted !== null) forget(state, event.evicted);
   state.lastAtMs = Math.max(known.lastAtMs, at);
   state.dropAtMs = event.stateDropAtMs;
   if (event.confirmation !== null) {
     state.confirmations = trieSet(state.confirmations, event.confirmation, event.actionKey);
   }
-  return event.approvalId === null ? state : holdEnded(state, event);
+  if (event.approvalId !== null) endHold(state, event);
+  return state;
 }
 
-export function without(state: ConversationState, evicted: Evicted): ConversationState {
-  let { readTwins, writeTwins, loose, kept } = state;
-  let { byResource } = state.writes;
-  for (const key of evicted.reads) readTwins = ledgerDelete(readTwins, key);
+/** What went to make room. */
+export function forget(state: StateDraft, evicted: Evicted): void {
+  for (const key of evicted.reads) state.readTwins = ledgerDelete(state.readTwins, key);
   for (const key of evicted.names) {
-    loose = ledgerDelete(loose, key);
-    kept = ledgerDelete(kept, key);
+    state.loose = ledgerDelete(state.loose, key);
+    state.kept = ledgerDelete(state.kept, key);
   }
-  for (const key of evicted.writes) writeTwins = ledgerDelete(writeTwins, key);
+  for (const key of evicted.writes) state.writeTwins = ledgerDelete(state.writeTwins, key);
+  if (evicted.resources.length === 0) return;
+  let { byResource } = state.writes;
   for (const key of evicted.resources) byResource = ledgerDelete(byResource, key);
-  const writes = { ...state.writes, byResource };
-  return { ...state, readTwins, writeTwins, loose, kept, writes };
+  const { any, undeclared } = state.writes;
+  state.writes = { any, undeclared, byResource };
 }
 
 /** A hold that did not lead to an allowed call gives its reservation back. */
-function holdEnded(state: Draft, event: DecisionEvent): Draft {
-  const held = trieGet(state.open, event.decisionId);
-  if (held === undefined) return state;
-  const open = trieDelete(state.open, event.decisionId);
-  return released({ ...state, open }, held);
+function endHold(state: StateDraft, event: DecisionEvent): void {
+  const held = takeOpen(state, event.decisionId);
+  if (held !== undefined) release(state, held);
 }
 
 /** The call's reservation in the counters is given back. */
-export function released(state: ConversationState, call: OpenCall): ConversationState {
-  const sameTurn = call.turnIndex === state.turn.index;
+export function release(state: StateDraft, call: OpenCall): void {
+  const { turn, totals } = state;
   const tool = trieGet(state.tools, call.tool);
-  const tools =
-    tool === undefined || tool.turnIndex !== call.turnIndex
-      ? state.tools
-      : trieSet(state.tools, call.tool, { ...tool, turnCalls: Math.max(0, tool.turnCalls - 1) });
-  return {
-    ...state,
-    tools,
-    totals: { ...state.totals, calls: Math.max(0, state.totals.calls - 1) },
-    turn: sameTurn ? { ...state.turn, calls: Math.max(0, state.turn.calls - 1) } : state.turn,
-  };
+  if (tool !== undefined && tool.turnIndex === call.turnIndex) {
+    const turnCalls = Math.max(0, tool.turnCalls - 1);
+    state.tools = trieSet(state.tools, call.tool, { ...tool, turnCalls });
+  }
+  state.totals = { ...totals, calls: Math.max(0, totals.calls - 1) };
+  if (call.turnIndex === turn.index) {
+    state.turn = { ...turn, calls: Math.max(0, turn.calls - 1) };
+  }
 }
 
-function nameIt(state: Draft, event: DecisionEvent): void {
+function nameIt(state: StateDraft, event: DecisionEvent): void {
   const name = callNameOf(event.turn, event.step, event.callId);
   const at = event.proposalsAtMs;
   // The first decision on a name stands: a call that conflicts with it leaves it untouched.
   const first = event.type === "refused" ? findNamed(state, name, at) : undefined;
-  if (first !== undefined && first.decision.decisionId !== event.decisionId) return;
+  if (first !== undefined && first.decisionId !== event.decisionId) return;
   const bytes = decisionBytes(event);
-  const value = { decision: event };
+  const value = keptOf(event);
   if (staysNamed(event)) {
     state.kept = ledgerPut(ledgerPurge(state.kept, at), name, value, event.nameDropAtMs, bytes);
     // Only a hold that ended can stand in the other ledger, under the same name.
@@ -123,7 +119,7 @@ function nameIt(state: Draft, event: DecisionEvent): void {
   if (event.approvalId !== null) state.kept = ledgerDelete(state.kept, name);
 }
 
-function afterAllowed(state: Draft, event: CallAllowed): void {
+function afterAllowed(state: StateDraft, event: CallAllowed): void {
   const { actionKey, call } = event;
   reserve(state, event);
   state.n += 1;
@@ -139,13 +135,13 @@ function afterAllowed(state: Draft, event: CallAllowed): void {
 }
 
 /** Beyond the bound only a policy that does not enforce it gets here: the result is then unknown. */
-function addOpen(state: Draft, call: OpenCall): void {
+function addOpen(state: StateDraft, call: OpenCall): void {
   if (state.open.size >= LIMITS.openCalls) return;
-  state.open = trieSet(state.open, call.decisionId, call);
+  putOpen(state, call);
 }
 
 /** Counts the call and its step; what a result of `not_executed` gives back again. */
-function reserve(state: Draft, event: CallAllowed | CallHeld): void {
+function reserve(state: StateDraft, event: CallAllowed | CallHeld): void {
   const { turn, totals } = state;
   // A call that was held has counted its step when it was held.
   const first = event.approvalId === null;
@@ -162,7 +158,7 @@ function reserve(state: Draft, event: CallAllowed | CallHeld): void {
   };
 }
 
-function reserveTool(state: Draft, event: CallAllowed | CallHeld, first: boolean): void {
+function reserveTool(state: StateDraft, event: CallAllowed | CallHeld, first: boolean): void {
   const tool = trieGet(state.tools, event.tool);
   const tools = tool === undefined ? roomForTool(state) : state.tools;
   // Beyond the bound only a policy without a budget for each tool gets here: nobody asks.
@@ -177,7 +173,7 @@ function reserveTool(state: Draft, event: CallAllowed | CallHeld, first: boolean
   });
 }
 
-function addTwin(state: Draft, event: CallAllowed): void {
+function addTwin(state: StateDraft, event: CallAllowed): void {
   const { call, proposalsAtMs: at } = event;
   // Whatever its window, it is remembered until a tick has found it without a result.
   const openUntil = event.notAfterMs + event.timeLimitMs + LIMITS.callNameKeepMs;
@@ -258,7 +254,7 @@ function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): rea
   return kept;
 }
 
-function addEffects(state: Draft, event: CallAllowed): void {
+function addEffects(state: StateDraft, event: CallAllowed): void {
   for (const effect of event.call.exclusive) {
     const earlier = trieGet(state.effects, effect.resource);
     if (earlier === undefined && state.effects.size >= LIMITS.exclusiveEffects) continue;
@@ -286,7 +282,7 @@ export function untilSettled(holders: readonly EffectHolder[]): readonly EffectH
 }
 
 /** Advances rate windows and grants. */
-function count(state: Draft, call: CallFacts, atMs: number): void {
+function count(state: StateDraft, call: CallFacts, atMs: number): void {
   for (const { key, windowMs } of call.rates) {
     const recent = (trieGet(state.rates, key) ?? []).filter((time) => time > atMs - windowMs);
     state.rates = trieSet(state.rates, key, [...recent, atMs].slice(-LIMITS.rateWindowCalls));
@@ -297,12 +293,12 @@ function count(state: Draft, call: CallFacts, atMs: number): void {
   state.grants = trieSet(state.grants, tier, { used, expiresAtMs });
 }
 
-function afterHeld(state: Draft, event: CallHeld): void {
+function afterHeld(state: StateDraft, event: CallHeld): void {
   reserve(state, event);
   addOpen(state, openCall(event, event.call, state.n, state));
 }
 
-function afterRefused(state: Draft, event: CallRefused): void {
+function afterRefused(state: StateDraft, event: CallRefused): void {
   if (event.answered !== null) addAnswered(state, event, event.answered);
   if (event.strike !== null) state.strikes = struck(state.strikes, event.strike);
   if (event.cycle !== null) state.cycle = event.cycle;
@@ -317,7 +313,7 @@ function afterRefused(state: Draft, event: CallRefused): void {
 
 /** A read answered from memory stands in the ring as its twin would. */
 function addAnswered(
-  state: Draft,
+  state: StateDraft,
   event: CallRefused,
   { call, outputDigest }: NonNullable<CallRefused["answered"]>,
 ): void {
@@ -340,12 +336,9 @@ function struck(strikes: readonly Strike[], strike: Strike): readonly Strike[] {
 }
 
 /** Progress: strikes, the refused cycle and the asked acknowledgement are forgotten. */
-export function progressed(state: ConversationState): ConversationState {
-  if (state.strikes.length === 0 && state.cycle === null && state.flags === NO_FLAGS) return state;
-  return {
-    ...state,
-    strikes: [],
-    cycle: null,
-    flags: { ...state.flags, acknowledge: null },
-  };
+export function progress(state: StateDraft): void {
+  if (state.strikes.length === 0 && state.cycle === null && state.flags === NO_FLAGS) return;
+  state.strikes = [];
+  state.cycle = null;
+  state.flags = { ...state.flags, acknowledge: null };
 }

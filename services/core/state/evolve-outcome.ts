@@ -3,8 +3,9 @@ import type { CallReconciled, CallStatus, OutcomeUnknown, ResultRecorded } from 
 import { LIMITS } from "../limits.ts";
 import { ledgerGet, ledgerPut, ledgerReplace } from "../persistent/ledger.ts";
 import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
-import { progressed, released, untilSettled, without } from "./evolve-decision.ts";
-import type { ConversationState, OpenCall, RingEntry, Twin } from "./state.ts";
+import { forget, progress, release, untilSettled } from "./evolve-decision.ts";
+import { putOpen, takeOpen } from "./open-calls.ts";
+import type { ConversationState, OpenCall, RingEntry, StateDraft, Twin } from "./state.ts";
 import { withWrite } from "./writes.ts";
 
 type OutcomeEvent = ResultRecorded | OutcomeUnknown | CallReconciled;
@@ -23,22 +24,23 @@ interface Told {
 export function evolveOutcome(before: ConversationState, event: OutcomeEvent): ConversationState {
   const open = trieGet(before.open, event.decisionId);
   if (open === undefined) return before;
-  if (event.type === "result_recorded" && event.status === "started") {
-    return {
-      ...before,
-      open: trieSet(before.open, event.decisionId, { ...open, started: true }),
-    };
+  const state: StateDraft = { ...before };
+  if (event.type === "result_recorded") {
+    if (event.status === "started") {
+      putOpen(state, { ...open, started: true });
+      return state;
+    }
+    if (event.evicted !== null) forget(state, event.evicted);
   }
-  const evicted = event.type === "result_recorded" ? event.evicted : null;
-  const state = evicted === null ? before : without(before, evicted);
   const told = toldBy(event);
-  const n = state.n + 1;
-  const known = withStatus({ ...state, n }, open, told);
-  const closed =
-    told.status === "unknown"
-      ? trieSet(known.open, open.decisionId, { ...open, status: "unknown", deadlineMs: null })
-      : trieDelete(known.open, open.decisionId);
-  return consequences({ ...known, open: closed }, open, told, state.ring);
+  state.n += 1;
+  tellTwin(state, open, told);
+  state.ring = withRingStatus(state.ring, open, told);
+  state.effects = withEffectStatus(state, open, told);
+  if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
+  else takeOpen(state, open.decisionId);
+  addConsequences(state, open, told, before.ring);
+  return state;
 }
 
 function toldBy(event: OutcomeEvent): Told {
@@ -56,44 +58,48 @@ function toldBy(event: OutcomeEvent): Told {
   };
 }
 
-/** Twin, ring and effects learn the outcome. */
-function withStatus(state: ConversationState, open: OpenCall, told: Told): ConversationState {
-  return {
-    ...state,
-    ...withTwinStatus(state, open, told),
-    ring: withRingStatus(state.ring, open, told),
-    effects: withEffectStatus(state, open, told),
-  };
-}
-
-function withTwinStatus(
-  state: ConversationState,
-  open: OpenCall,
-  told: Told,
-): Partial<ConversationState> {
+function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
   const ledger = open.isRead ? state.readTwins : state.writeTwins;
   const twin = ledgerGet(ledger, open.call.twinKey, open.atMs);
-  if (twin === undefined || twin.decisionId !== open.decisionId) return {};
+  if (twin === undefined || twin.decisionId !== open.decisionId) return;
   const kept = told.output === null ? 0 : told.output.length;
   const room = open.isRead || ledger.bytes + kept <= LIMITS.writeTwinBytes;
-  const next: Twin = {
-    ...twin,
-    status: told.status,
-    output: room ? told.output : null,
-    outputDigest: told.digest,
-    outputBytes: told.outputBytes,
-    whole: told.whole && room,
-    errorMessage: told.errorMessage,
-    transient: told.transient,
-    ...sameOutputs(twin, told),
-  };
+  const next = toldTwin(twin, told, room);
   const bytes = room ? kept : 0;
   // An unknown outcome refuses its repeats until it is told, however long that takes.
   const put =
     told.status === "unknown" && !open.isRead
       ? ledgerPut(ledger, open.call.twinKey, next, Number.MAX_SAFE_INTEGER, bytes)
       : ledgerReplace(ledger, open.call.twinKey, next, bytes);
-  return open.isRead ? { readTwins: put } : { writeTwins: put };
+  if (open.isRead) state.readTwins = put;
+  else state.writeTwins = put;
+}
+
+/** Field by field, as all objects are built that every call needs. */
+function toldTwin(twin: Twin, told: Told, room: boolean): Twin {
+  const same = sameOutputs(twin, told);
+  return {
+    decisionId: twin.decisionId,
+    callId: twin.callId,
+    tool: twin.tool,
+    n: twin.n,
+    atMs: twin.atMs,
+    turn: twin.turn,
+    turnIndex: twin.turnIndex,
+    step: twin.step,
+    status: told.status,
+    windowUntilMs: twin.windowUntilMs,
+    occurrence: twin.occurrence,
+    repeats: twin.repeats,
+    output: room ? told.output : null,
+    outputDigest: told.digest,
+    outputBytes: told.outputBytes,
+    whole: told.whole && room,
+    errorMessage: told.errorMessage,
+    transient: told.transient,
+    lastDigest: same.lastDigest,
+    sameOutputs: same.sameOutputs,
+  };
 }
 
 function sameOutputs(twin: Twin, told: Told): Pick<Twin, "lastDigest" | "sameOutputs"> {
@@ -147,20 +153,21 @@ function withEffectStatus(
 }
 
 /** What changed in the world, and whether that is progress. */
-function consequences(
-  state: ConversationState,
+function addConsequences(
+  state: StateDraft,
   open: OpenCall,
   told: Told,
   ringBefore: readonly RingEntry[],
-): ConversationState {
-  if (told.status === "not_executed") return released(state, open);
-  if (told.status === "unknown") return state;
-  const next = open.isRead ? state : afterWrite(state, open, told);
-  return isProgress(state, open, told, ringBefore) ? progressed(next) : next;
+): void {
+  if (told.status === "not_executed") release(state, open);
+  if (told.status === "not_executed" || told.status === "unknown") return;
+  const isNew = isProgress(state, open, told, ringBefore);
+  if (!open.isRead) addWrite(state, open, told);
+  if (isNew) progress(state);
 }
 
-function afterWrite(state: ConversationState, open: OpenCall, told: Told): ConversationState {
-  if (told.status === "failed" && !told.transient) return state;
+function addWrite(state: StateDraft, open: OpenCall, told: Told): void {
+  if (told.status === "failed" && !told.transient) return;
   const { resources, dropAtMs, windowUntilMs } = open.call;
   const write = {
     actionKey: open.actionKey,
@@ -171,10 +178,7 @@ function afterWrite(state: ConversationState, open: OpenCall, told: Told): Conve
   };
   // Remembered for as long as a call of this moment may be compared with it.
   const keptUntilMs = state.lastAtMs + (dropAtMs - open.atMs);
-  return {
-    ...state,
-    writes: withWrite(state.writes, write, resources, keptUntilMs, state.lastAtMs),
-  };
+  state.writes = withWrite(state.writes, write, resources, keptUntilMs, state.lastAtMs);
 }
 
 /** A write that changed something, or an output not seen before; members of a cycle do not count. */

@@ -2,7 +2,8 @@
 
 import type { DecisionEvent } from "../events.ts";
 import { ledgerGet } from "../persistent/ledger.ts";
-import type { ConversationState, NamedDecision } from "./state.ts";
+import type { KeptDecision } from "./kept-decision.ts";
+import type { ConversationState } from "./state.ts";
 
 /** (turn, step, callId) within a conversation; null counts as a value. */
 export function callNameOf(turn: string | null, step: string | null, callId: string): string {
@@ -18,7 +19,7 @@ export function findNamed(
   state: ConversationState,
   name: string,
   nowMs: number,
-): NamedDecision | undefined {
+): KeptDecision | undefined {
   return ledgerGet(state.kept, name, nowMs) ?? ledgerGet(state.loose, name, nowMs);
 }
 

@@ -1,33 +1,23 @@
 /**
- * Events as the state keeps them: every object built here, member by member. So equal states give
- * equal snapshots whether their events were decided in this process or read from the journal, where
- * members may come in another order.
+ * Decisions member by member, in a fixed order: so equal states give equal snapshots whether their
+ * events were decided in this process or read from the journal, where members may come in another
+ * order.
  */
 import type {
-  CallAllowed,
   CallFacts,
   CallHeld,
   CallRefused,
   DecisionBase,
-  DecisionEvent,
   Evicted,
   Notice,
-  Occurrence,
   PreviousCall,
   PreviousResult,
   Refusal,
 } from "../events.ts";
 
-export function recorded<E extends DecisionEvent>(event: E): E;
-export function recorded(event: DecisionEvent): DecisionEvent {
-  switch (event.type) {
-    case "allowed":
-      return recordedAllowed(event);
-    case "held":
-      return recordedHeld(event);
-    case "refused":
-      return recordedRefused(event);
-  }
+export function recorded<E extends CallHeld | CallRefused>(event: E): E;
+export function recorded(event: CallHeld | CallRefused): CallHeld | CallRefused {
+  return event.type === "held" ? recordedHeld(event) : recordedRefused(event);
 }
 
 function recordedBase(base: DecisionBase): DecisionBase {
@@ -59,18 +49,6 @@ function recordedBase(base: DecisionBase): DecisionBase {
     nameDropAtMs: base.nameDropAtMs,
     evicted: base.evicted === null ? null : recordedEvicted(base.evicted),
   };
-}
-
-function recordedAllowed(event: CallAllowed): CallAllowed {
-  return Object.assign(recordedBase(event), {
-    type: event.type,
-    keyId: event.keyId,
-    occurrence: recordedOccurrence(event.occurrence),
-    notAfterMs: event.notAfterMs,
-    timeLimitMs: event.timeLimitMs,
-    idempotencyArgument: event.idempotencyArgument,
-    call: recordedFacts(event.call),
-  });
 }
 
 function recordedHeld(event: CallHeld): CallHeld {
@@ -114,27 +92,30 @@ function recordedStrike(strike: NonNullable<CallRefused["strike"]>) {
   return { key: strike.key, count: strike.count, step: strike.step };
 }
 
-function recordedOccurrence(occurrence: Occurrence): Occurrence {
-  const { decisionId, openedAtMs, attempt } = occurrence;
-  return { decisionId, openedAtMs, attempt };
-}
-
 function recordedFacts(call: CallFacts): CallFacts {
   return {
     twinKey: call.twinKey,
     resources: call.resources,
-    exclusive: call.exclusive.map(({ resource, kind, rule }) => ({ resource, kind, rule })),
+    exclusive: recordedExclusive(call.exclusive),
     windowUntilMs: call.windowUntilMs,
     dropAtMs: call.dropAtMs,
     ringSize: call.ringSize,
     repeats: call.repeats,
-    rates: call.rates.map(({ key, windowMs }) => ({ key, windowMs })),
+    rates: recordedRates(call.rates),
     grant:
       call.grant === null ? null : { tier: call.grant.tier, expiresAtMs: call.grant.expiresAtMs },
   };
 }
 
-function recordedNotices(notices: readonly Notice[]): readonly Notice[] {
+export function recordedExclusive(effects: CallFacts["exclusive"]): CallFacts["exclusive"] {
+  return effects.map(({ resource, kind, rule }) => ({ resource, kind, rule }));
+}
+
+export function recordedRates(rates: CallFacts["rates"]): CallFacts["rates"] {
+  return rates.map(({ key, windowMs }) => ({ key, windowMs }));
+}
+
+export function recordedNotices(notices: readonly Notice[]): readonly Notice[] {
   return notices.map(({ reason, message, rule }) => ({ reason, message, rule }));
 }
 

@@ -4,73 +4,114 @@
  * N1 equal states give equal text, however they were built: ledgers in their order, tries by key.
  * N2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
-import { type Ledger, type LedgerEntry, ledgerEntries, ledgerFrom } from "../persistent/ledger.ts";
+import { type Ledger, ledgerEntries, ledgerFrom } from "../persistent/ledger.ts";
 import { emptyTrie, type Trie, trieSet, trieSorted } from "../persistent/trie.ts";
-import type { ConversationState } from "./state.ts";
+import { indexOf } from "./open-calls.ts";
+import {
+  HOLDER_ROW,
+  KEPT_ROW,
+  LAST_WRITES_ROW,
+  OPEN_ROW,
+  RING_ROW,
+  type RowOf,
+  STRIKE_ROW,
+  TWIN_ROW,
+} from "./snapshot-rows.ts";
+import { type ConversationState, initialState } from "./state.ts";
 
 /**
  * JSON text. A change of what it holds raises the version of checkpoints, in the runtime, so that an
  * older one is not read. Entries past their end at the time of the latest proposal are left out.
  */
 export function snapshotState(state: ConversationState): string {
+  return JSON.stringify(dataOf(state));
+}
+
+/** Whatever is not named here stands as it is. */
+function dataOf(state: ConversationState) {
   const at = state.lastAtMs;
-  return JSON.stringify({
-    ...state,
+  const { openIndex: _, ...members } = state;
+  return {
+    ...members,
     tools: trieSorted(state.tools),
-    kept: liveEntries(state.kept, at),
-    loose: liveEntries(state.loose, at),
-    readTwins: liveEntries(state.readTwins, at),
-    writeTwins: liveEntries(state.writeTwins, at),
-    open: trieSorted(state.open),
-    writes: { ...state.writes, byResource: liveEntries(state.writes.byResource, at) },
-    effects: trieSorted(state.effects),
+    kept: ledgerData(state.kept, KEPT_ROW, at),
+    loose: ledgerData(state.loose, KEPT_ROW, at),
+    readTwins: ledgerData(state.readTwins, TWIN_ROW, at),
+    writeTwins: ledgerData(state.writeTwins, TWIN_ROW, at),
+    open: trieSorted(state.open).map(([, call]) => OPEN_ROW.pack(call)),
+    writes: {
+      any: LAST_WRITES_ROW.pack(state.writes.any),
+      undeclared: LAST_WRITES_ROW.pack(state.writes.undeclared),
+      byResource: ledgerData(state.writes.byResource, LAST_WRITES_ROW, at),
+    },
+    effects: trieSorted(state.effects).map(
+      ([resource, holders]) => [resource, holders.map(HOLDER_ROW.pack)] as const,
+    ),
+    ring: state.ring.map(RING_ROW.pack),
+    strikes: state.strikes.map(STRIKE_ROW.pack),
     rates: trieSorted(state.rates),
     grants: trieSorted(state.grants),
     confirmations: trieSorted(state.confirmations),
-  });
+  };
 }
-
-interface LedgerData<V> {
-  readonly next: number;
-  readonly entries: readonly (readonly [string, LedgerEntry<V>])[];
-}
-
-function liveEntries<V>(ledger: Ledger<V>, atMs: number): LedgerData<V> {
-  const entries = ledgerEntries(ledger).filter(([, entry]) => entry.dropAt > atMs);
-  return { next: ledger.nextOrder, entries };
-}
-
-type Entries<V> = readonly (readonly [string, V])[];
-
-type SnapshotData = {
-  readonly [K in keyof ConversationState]: ConversationState[K] extends Ledger<infer V>
-    ? LedgerData<V>
-    : ConversationState[K] extends Trie<infer V>
-      ? Entries<V>
-      : ConversationState[K];
-};
 
 /** The text must come from `snapshotState` of this version: the store's digests see to that. */
 export function restoreState(text: string): ConversationState {
-  const data = JSON.parse(text) as SnapshotData;
-  const resources = data.writes.byResource as unknown as LedgerData<never>;
+  const data = JSON.parse(text) as ReturnType<typeof dataOf>;
+  const { writes } = data;
+  const open = trieFrom(data.open.map((row) => [row[0], OPEN_ROW.unpack(row)] as const));
   return {
+    // First, for its order of members: objects of one shape are the quicker to read.
+    ...initialState(data.tenantId, data.conversationId, data.startedAtMs),
     ...data,
     tools: trieFrom(data.tools),
-    kept: ledgerFrom(data.kept.entries, data.kept.next),
-    loose: ledgerFrom(data.loose.entries, data.loose.next),
-    readTwins: ledgerFrom(data.readTwins.entries, data.readTwins.next),
-    writeTwins: ledgerFrom(data.writeTwins.entries, data.writeTwins.next),
-    open: trieFrom(data.open),
-    writes: { ...data.writes, byResource: ledgerFrom(resources.entries, resources.next) },
-    effects: trieFrom(data.effects),
+    kept: ledgerOf(data.kept, KEPT_ROW),
+    loose: ledgerOf(data.loose, KEPT_ROW),
+    readTwins: ledgerOf(data.readTwins, TWIN_ROW),
+    writeTwins: ledgerOf(data.writeTwins, TWIN_ROW),
+    open,
+    openIndex: indexOf(open),
+    writes: {
+      any: LAST_WRITES_ROW.unpack(writes.any),
+      undeclared: LAST_WRITES_ROW.unpack(writes.undeclared),
+      byResource: ledgerOf(writes.byResource, LAST_WRITES_ROW),
+    },
+    effects: trieFrom(
+      data.effects.map(([key, rows]) => [key, rows.map(HOLDER_ROW.unpack)] as const),
+    ),
+    ring: data.ring.map(RING_ROW.unpack),
+    strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates),
     grants: trieFrom(data.grants),
     confirmations: trieFrom(data.confirmations),
   };
 }
 
-function trieFrom<V>(entries: Entries<V>): Trie<V> {
+interface LedgerData<R> {
+  readonly next: number;
+  /** Key, end, order, bytes, row. */
+  readonly entries: readonly (readonly [string, number, number, number, R])[];
+}
+
+function ledgerData<V, R>(ledger: Ledger<V>, row: RowOf<V, R>, atMs: number): LedgerData<R> {
+  const entries: (readonly [string, number, number, number, R])[] = [];
+  for (const [key, { value, dropAt, order, bytes }] of ledgerEntries(ledger)) {
+    if (dropAt > atMs) entries.push([key, dropAt, order, bytes, row.pack(value)]);
+  }
+  return { next: ledger.nextOrder, entries };
+}
+
+function ledgerOf<V, R>({ next, entries }: LedgerData<R>, row: RowOf<V, R>): Ledger<V> {
+  return ledgerFrom(
+    entries.map(
+      ([key, dropAt, order, bytes, packed]) =>
+        [key, { value: row.unpack(packed), dropAt, order, bytes }] as const,
+    ),
+    next,
+  );
+}
+
+function trieFrom<V>(entries: readonly (readonly [string, V])[]): Trie<V> {
   let trie: Trie<V> = emptyTrie();
   for (const [key, value] of entries) trie = trieSet(trie, key, value);
   return trie;

@@ -6,9 +6,11 @@
  * S2 an entry past its `dropAt` counts as absent.
  * S3 `n` counts allowed calls and results: "since" compares it, never times.
  */
-import type { CallFacts, CallStatus, DecisionEvent, Occurrence, Strike } from "../events.ts";
+import type { CallFacts, CallHeld, CallStatus, Occurrence, Strike } from "../events.ts";
 import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
+import type { KeptDecision } from "./kept-decision.ts";
+import { NOTHING_OPEN, type OpenIndex } from "./open-calls.ts";
 
 export interface ConversationState {
   readonly tenantId: string;
@@ -22,14 +24,16 @@ export interface ConversationState {
   readonly turn: TurnState;
   readonly totals: Totals;
   readonly tools: Trie<ToolTotals>;
-  /** Decisions by call name: of writes and holds, which stay for their window. */
-  readonly kept: Ledger<NamedDecision>;
-  /** Decisions by call name: of reads and refusals, the oldest of which goes at the bound. */
-  readonly loose: Ledger<NamedDecision>;
+  /** The latest decisions by call name: of writes and holds, which stay for their window. */
+  readonly kept: Ledger<KeptDecision>;
+  /** The latest decisions by call name: of reads and refusals, the oldest of which goes at the bound. */
+  readonly loose: Ledger<KeptDecision>;
   readonly readTwins: Ledger<Twin>;
   readonly writeTwins: Ledger<Twin>;
   /** In flight, held or of unknown outcome, by decision id. */
   readonly open: Trie<OpenCall>;
+  /** Follows from `open` (`open-calls.ts`). */
+  readonly openIndex: OpenIndex;
   readonly writes: WriteHistory;
   /** Exclusive effects that stand, by resource: the latest first, what it may have replaced after. */
   readonly effects: Trie<readonly EffectHolder[]>;
@@ -46,6 +50,9 @@ export interface ConversationState {
   /** Confirmations spent, with the action key each is bound to. */
   readonly confirmations: Trie<string>;
 }
+
+/** A copy in the making: one an event, filled field by field. */
+export type StateDraft = { -readonly [K in keyof ConversationState]: ConversationState[K] };
 
 export interface TurnState {
   readonly id: string | null;
@@ -67,11 +74,6 @@ export interface ToolTotals {
   readonly turnCalls: number;
   readonly turnSteps: number;
   readonly lastStep: string | null;
-}
-
-export interface NamedDecision {
-  /** The latest decision on that name: the terminal one once there is one. */
-  readonly decision: DecisionEvent;
 }
 
 /** The latest allowed call of an action key. */
@@ -116,10 +118,8 @@ export interface OpenCall {
   readonly deadlineMs: number | null;
   readonly started: boolean;
   /** Held calls: the decision that holds them. */
-  readonly held: HeldDecision | null;
+  readonly held: CallHeld | null;
 }
-
-export type HeldDecision = Extract<DecisionEvent, { type: "held" }>;
 
 /** What is remembered of the writes of one thing. */
 export interface LastWrites {
@@ -205,6 +205,7 @@ export function initialState(
     readTwins: emptyLedger(),
     writeTwins: emptyLedger(),
     open: emptyTrie(),
+    openIndex: NOTHING_OPEN,
     writes: { any: NO_WRITES, undeclared: NO_WRITES, byResource: emptyLedger() },
     effects: emptyTrie(),
     ring: [],

@@ -1,6 +1,6 @@
 /** Finding the twin of a call: the latest earlier allowed call with the same action key. */
 import { ledgerGet } from "../persistent/ledger.ts";
-import { trieVisit } from "../persistent/trie.ts";
+import { heldTwinKey, latestHeld } from "./open-calls.ts";
 import type { ConversationState, OpenCall, Twin } from "./state.ts";
 
 /** Twins in turn scope carry the turn in their key: the next turn starts without them. */
@@ -27,11 +27,6 @@ export function findHeldTwin(
   twinKey: string,
   except: string | null,
 ): OpenCall | undefined {
-  let twin: OpenCall | undefined;
-  trieVisit(state.open, (open, id) => {
-    if (open.status !== "held" || id === except || open.call.twinKey !== twinKey) return false;
-    twin = open;
-    return true;
-  });
-  return twin;
+  if (state.openIndex.heldCount === 0) return undefined;
+  return latestHeld(state, heldTwinKey(twinKey), except);
 }

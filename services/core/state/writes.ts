@@ -7,7 +7,7 @@
  *    asks for any write whose result came since, also one that failed without certainty.
  */
 import { ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
-import { trieEntries } from "../persistent/trie.ts";
+import { trieVisit } from "../persistent/trie.ts";
 import {
   type ConversationState,
   type LastWrite,
@@ -60,12 +60,11 @@ function counts(write: LastWrite | null, call: Dependent, sinceN: number): boole
 /** In flight or unknown: it may have changed something already. Held calls have not. */
 function openWriteSince(state: ConversationState, call: Dependent, sinceN: number): boolean {
   if (state.open.size === 0) return false;
-  for (const [, open] of trieEntries(state.open)) {
-    if (open.isRead || open.status === "held" || open.actionKey === call.actionKey) continue;
-    if (!call.isRead && open.n <= sinceN) continue;
-    if (mayTouch(open, call)) return true;
-  }
-  return false;
+  return trieVisit(state.open, (open) => {
+    if (open.isRead || open.status === "held" || open.actionKey === call.actionKey) return false;
+    if (!call.isRead && open.n <= sinceN) return false;
+    return mayTouch(open, call);
+  });
 }
 
 function mayTouch(open: OpenCall, call: Dependent): boolean {

@@ -1,0 +1,308 @@
+/**
+ * Records of the state as rows: their members in a fixed order, without names. So a snapshot is
+ * short, and equal records are equal text, whether their events were decided in this process or
+ * read from the journal, where members may come in another order.
+ */
+import type { CallFacts, Evicted, Occurrence, Strike } from "../events.ts";
+import type { KeptAllowed, KeptDecision } from "./kept-decision.ts";
+import { recorded, recordedExclusive, recordedNotices, recordedRates } from "./recorded.ts";
+import type { EffectHolder, LastWrites, OpenCall, RingEntry, Twin } from "./state.ts";
+
+/** How one kind of record becomes a row, and a row the record. */
+export interface RowOf<T, R> {
+  readonly pack: (record: T) => R;
+  readonly unpack: (row: R) => T;
+}
+
+const packKeptAllowed = (kept: KeptAllowed) =>
+  [
+    kept.decisionId,
+    kept.agentId,
+    kept.actionKey,
+    kept.atMs,
+    kept.proposalsAfter,
+    kept.policy,
+    kept.tier,
+    kept.isRead,
+    recordedNotices(kept.warnings),
+    recordedNotices(kept.shadow),
+    kept.fresh,
+    kept.stateDropAfter,
+    kept.entersTurn,
+    kept.confirmation,
+    kept.approvalId,
+    kept.approvedBy,
+    kept.nameDropAfter,
+    kept.evicted === null ? null : packEvicted(kept.evicted),
+    kept.keyId,
+    kept.occurrence === null ? null : OCCURRENCE_ROW.pack(kept.occurrence),
+    kept.notAfter,
+    kept.timeLimitMs,
+    kept.idempotencyArgument,
+    kept.twinKey,
+    kept.resources,
+    recordedExclusive(kept.exclusive),
+    kept.windowUntilAfter,
+    kept.dropAfter,
+    kept.ringSize,
+    kept.repeats,
+    recordedRates(kept.rates),
+    kept.grant === null ? null : ([kept.grant.tier, kept.grant.expiresAtMs] as const),
+  ] as const;
+
+type KeptAllowedRow = ReturnType<typeof packKeptAllowed>;
+
+function unpackKeptAllowed(row: KeptAllowedRow): KeptAllowed {
+  const grant = row[31];
+  return {
+    type: "allowed",
+    decisionId: row[0],
+    agentId: row[1],
+    actionKey: row[2],
+    atMs: row[3],
+    proposalsAfter: row[4],
+    policy: row[5],
+    tier: row[6],
+    isRead: row[7],
+    warnings: row[8],
+    shadow: row[9],
+    fresh: row[10],
+    stateDropAfter: row[11],
+    entersTurn: row[12],
+    confirmation: row[13],
+    approvalId: row[14],
+    approvedBy: row[15],
+    nameDropAfter: row[16],
+    evicted: row[17] === null ? null : unpackEvicted(row[17]),
+    keyId: row[18],
+    occurrence: row[19] === null ? null : OCCURRENCE_ROW.unpack(row[19]),
+    notAfter: row[20],
+    timeLimitMs: row[21],
+    idempotencyArgument: row[22],
+    twinKey: row[23],
+    resources: row[24],
+    exclusive: row[25],
+    windowUntilAfter: row[26],
+    dropAfter: row[27],
+    ringSize: row[28],
+    repeats: row[29],
+    rates: row[30],
+    grant: grant === null ? null : { tier: grant[0], expiresAtMs: grant[1] },
+  };
+}
+
+const packEvicted = ({ reads, names, writes, resources }: Evicted) =>
+  [reads, names, writes, resources] as const;
+
+function unpackEvicted([reads, names, writes, resources]: ReturnType<typeof packEvicted>): Evicted {
+  return { reads, names, writes, resources };
+}
+
+export const OCCURRENCE_ROW: RowOf<Occurrence, readonly [string, number, number]> = {
+  pack: ({ decisionId, openedAtMs, attempt }) => [decisionId, openedAtMs, attempt],
+  unpack: ([decisionId, openedAtMs, attempt]) => ({ decisionId, openedAtMs, attempt }),
+};
+
+type KeptRow = readonly ["allowed", KeptAllowedRow] | readonly ["other", KeptDecision];
+
+export const KEPT_ROW: RowOf<KeptDecision, KeptRow> = {
+  pack: (kept) => {
+    if (kept.type === "allowed") return ["allowed", packKeptAllowed(kept)];
+    const { type, decisionId, decision } = kept;
+    return ["other", { type, decisionId, decision: recorded(decision) }];
+  },
+  unpack: (row) => (row[0] === "allowed" ? unpackKeptAllowed(row[1]) : row[1]),
+};
+
+const packTwin = (twin: Twin) =>
+  [
+    twin.decisionId,
+    twin.callId,
+    twin.tool,
+    twin.n,
+    twin.atMs,
+    twin.turn,
+    twin.turnIndex,
+    twin.step,
+    twin.status,
+    twin.windowUntilMs,
+    OCCURRENCE_ROW.pack(twin.occurrence),
+    twin.repeats,
+    twin.output,
+    twin.outputDigest,
+    twin.outputBytes,
+    twin.whole,
+    twin.errorMessage,
+    twin.transient,
+    twin.lastDigest,
+    twin.sameOutputs,
+  ] as const;
+
+export const TWIN_ROW: RowOf<Twin, ReturnType<typeof packTwin>> = {
+  pack: packTwin,
+  unpack: (row) => ({
+    decisionId: row[0],
+    callId: row[1],
+    tool: row[2],
+    n: row[3],
+    atMs: row[4],
+    turn: row[5],
+    turnIndex: row[6],
+    step: row[7],
+    status: row[8],
+    windowUntilMs: row[9],
+    occurrence: OCCURRENCE_ROW.unpack(row[10]),
+    repeats: row[11],
+    output: row[12],
+    outputDigest: row[13],
+    outputBytes: row[14],
+    whole: row[15],
+    errorMessage: row[16],
+    transient: row[17],
+    lastDigest: row[18],
+    sameOutputs: row[19],
+  }),
+};
+
+const packFacts = (call: CallFacts) =>
+  [
+    call.twinKey,
+    call.resources,
+    recordedExclusive(call.exclusive),
+    call.windowUntilMs,
+    call.dropAtMs,
+    call.ringSize,
+    call.repeats,
+    recordedRates(call.rates),
+    call.grant === null ? null : ([call.grant.tier, call.grant.expiresAtMs] as const),
+  ] as const;
+
+function unpackFacts(row: ReturnType<typeof packFacts>): CallFacts {
+  const grant = row[8];
+  return {
+    twinKey: row[0],
+    resources: row[1],
+    exclusive: row[2],
+    windowUntilMs: row[3],
+    dropAtMs: row[4],
+    ringSize: row[5],
+    repeats: row[6],
+    rates: row[7],
+    grant: grant === null ? null : { tier: grant[0], expiresAtMs: grant[1] },
+  };
+}
+
+const packOpen = (open: OpenCall) =>
+  [
+    open.decisionId,
+    open.callId,
+    open.tool,
+    open.agentId,
+    open.actionKey,
+    open.status,
+    open.isRead,
+    open.n,
+    open.atMs,
+    open.turnIndex,
+    packFacts(open.call),
+    open.deadlineMs,
+    open.started,
+    open.held === null ? null : recorded(open.held),
+  ] as const;
+
+export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
+  pack: packOpen,
+  unpack: (row) => ({
+    decisionId: row[0],
+    callId: row[1],
+    tool: row[2],
+    agentId: row[3],
+    actionKey: row[4],
+    status: row[5],
+    isRead: row[6],
+    n: row[7],
+    atMs: row[8],
+    turnIndex: row[9],
+    call: unpackFacts(row[10]),
+    deadlineMs: row[11],
+    started: row[12],
+    held: row[13],
+  }),
+};
+
+const packRing = (entry: RingEntry) =>
+  [
+    entry.n,
+    entry.decisionId,
+    entry.actionKey,
+    entry.tool,
+    entry.atMs,
+    entry.turnIndex,
+    entry.isRead,
+    entry.status,
+    entry.transient,
+    entry.digest,
+  ] as const;
+
+export const RING_ROW: RowOf<RingEntry, ReturnType<typeof packRing>> = {
+  pack: packRing,
+  unpack: (row) => ({
+    n: row[0],
+    decisionId: row[1],
+    actionKey: row[2],
+    tool: row[3],
+    atMs: row[4],
+    turnIndex: row[5],
+    isRead: row[6],
+    status: row[7],
+    transient: row[8],
+    digest: row[9],
+  }),
+};
+
+const packHolder = (holder: EffectHolder) =>
+  [
+    holder.decisionId,
+    holder.callId,
+    holder.tool,
+    holder.kind,
+    holder.actionKey,
+    holder.atMs,
+    holder.status,
+  ] as const;
+
+export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
+  pack: packHolder,
+  unpack: ([decisionId, callId, tool, kind, actionKey, atMs, status]) => ({
+    decisionId,
+    callId,
+    tool,
+    kind,
+    actionKey,
+    atMs,
+    status,
+  }),
+};
+
+const packLastWrites = ({ doneN, latest, other, windowUntilMs }: LastWrites) =>
+  [
+    doneN,
+    latest === null ? null : ([latest.actionKey, latest.n] as const),
+    other === null ? null : ([other.actionKey, other.n] as const),
+    windowUntilMs,
+  ] as const;
+
+export const LAST_WRITES_ROW: RowOf<LastWrites, ReturnType<typeof packLastWrites>> = {
+  pack: packLastWrites,
+  unpack: ([doneN, latest, other, windowUntilMs]) => ({
+    doneN,
+    latest: latest === null ? null : { actionKey: latest[0], n: latest[1] },
+    other: other === null ? null : { actionKey: other[0], n: other[1] },
+    windowUntilMs,
+  }),
+};
+
+export const STRIKE_ROW: RowOf<Strike, readonly [string, number, string | null]> = {
+  pack: ({ key, count, step }) => [key, count, step],
+  unpack: ([key, count, step]) => ({ key, count, step }),
+};
