@@ -84,6 +84,9 @@ export const ALERT_KINDS = [
   "budget",
   "dead_letters",
   "latency",
+  "calls_spike",
+  "spend_spike",
+  "duration_spike",
 ] as const;
 
 export type AlertKind = (typeof ALERT_KINDS)[number];

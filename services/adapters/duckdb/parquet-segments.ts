@@ -1,0 +1,170 @@
+/**
+ * A stream as Parquet files, one folder for each partition, each file named after the offsets it covers:
+ * the names alone say where to go on, so that nothing is written twice and nothing is left out.
+ *
+ * P1 a file appears whole or not at all: it is written aside, flushed, and renamed.
+ * P2 where two files overlap, the larger one was made of the smaller ones: those are removed.
+ */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { type Duck, literal } from "./connection.ts";
+
+export type SegmentColumn = readonly [name: string, type: string];
+
+type Segment = {
+  readonly file: string;
+  readonly fromOffset: number;
+  readonly nextOffset: number;
+};
+
+const NAME = /^(\d{16})-(\d{16})\.parquet$/;
+const DIGITS = 16;
+/** Files of a partition that are merged into one when there are so many. */
+const MERGE_AT = 32;
+/** A file of so many offsets is not merged again. */
+const MERGE_OFFSETS_MAX = 1_000_000;
+
+export class ParquetSegments {
+  readonly #directory: string;
+  readonly #columns: readonly SegmentColumn[];
+  readonly #duck: Duck;
+  /** One statement at a time. */
+  #busy: Promise<void> = Promise.resolve();
+
+  /** @param directory made if it is not there. */
+  constructor(directory: string, columns: readonly SegmentColumn[], duck: Duck) {
+    this.#directory = directory;
+    this.#columns = columns;
+    this.#duck = duck;
+    mkdirSync(directory, { recursive: true });
+  }
+
+  /** Where to go on reading; 0 where nothing was written. Ends what a crash left half done. */
+  open(partition: number): number {
+    const folder = this.#folder(partition);
+    mkdirSync(folder, { recursive: true });
+    for (const name of readdirSync(folder)) {
+      if (!NAME.test(name)) rmSync(join(folder, name), { force: true });
+    }
+    const kept = removeCovered(segmentsIn(folder));
+    return kept.reduce((next, segment) => Math.max(next, segment.nextOffset), 0);
+  }
+
+  /** @param rows of the offsets from `fromOffset` up to `nextOffset`, in their order. */
+  write(
+    partition: number,
+    rows: readonly object[],
+    fromOffset: number,
+    nextOffset: number,
+  ): Promise<void> {
+    const written = this.#busy.then(() => this.#write(partition, rows, fromOffset, nextOffset));
+    this.#busy = written.catch(() => undefined);
+    return written;
+  }
+
+  async #write(
+    partition: number,
+    rows: readonly object[],
+    fromOffset: number,
+    nextOffset: number,
+  ): Promise<void> {
+    const folder = this.#folder(partition);
+    const source = join(folder, "rows.ndjson.tmp");
+    writeFileSync(source, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    const columns = this.#columns.map(([name, type]) => `${literal(name)}: ${literal(type)}`);
+    const read = `read_json(${literal(source)}, format = 'newline_delimited', columns = {${columns.join(", ")}})`;
+    await this.#copy(`SELECT * FROM ${read}`, folder, fromOffset, nextOffset);
+    rmSync(source, { force: true });
+    await this.#merge(folder);
+  }
+
+  #folder(partition: number): string {
+    return join(this.#directory, `partition-${partition}`);
+  }
+
+  async #copy(select: string, folder: string, fromOffset: number, nextOffset: number) {
+    const aside = join(folder, "segment.tmp");
+    await this.#duck.run(
+      `COPY (${select}) TO ${literal(aside)} (FORMAT parquet, COMPRESSION zstd)`,
+    );
+    flush(aside);
+    await rename(aside, join(folder, segmentName(fromOffset, nextOffset)));
+    flush(folder);
+  }
+
+  async #merge(folder: string): Promise<void> {
+    const small = segmentsIn(folder).filter(
+      ({ fromOffset, nextOffset }) => nextOffset - fromOffset < MERGE_OFFSETS_MAX,
+    );
+    const first = small[0];
+    const last = small[small.length - 1];
+    if (small.length < MERGE_AT || first === undefined || last === undefined) return;
+    const files = small.map(({ file }) => literal(file)).join(", ");
+    const select = `SELECT * FROM read_parquet([${files}]) ORDER BY "offset", "event"`;
+    await this.#copy(select, folder, first.fromOffset, last.nextOffset);
+    removeCovered(segmentsIn(folder));
+  }
+}
+
+/** Every file below a directory, for a query. */
+export function segmentFiles(directory: string): readonly string[] {
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name.startsWith("partition-"))
+    .flatMap((entry) => removedFromCovered(segmentsIn(join(directory, entry.name))))
+    .map(({ file }) => file);
+}
+
+/** In the order of their offsets; the longer of two that begin together first. */
+function segmentsIn(folder: string): readonly Segment[] {
+  return readdirSync(folder)
+    .flatMap((name) => {
+      const [, from, next] = NAME.exec(name) ?? [];
+      if (from === undefined || next === undefined) return [];
+      const file = join(folder, name);
+      return [{ file, fromOffset: Number(from), nextOffset: Number(next) }];
+    })
+    .sort((a, b) => a.fromOffset - b.fromOffset || b.nextOffset - a.nextOffset);
+}
+
+function removedFromCovered(segments: readonly Segment[]): readonly Segment[] {
+  let reached = -1;
+  return segments.filter(({ nextOffset }) => {
+    const isNew = nextOffset > reached;
+    reached = Math.max(reached, nextOffset);
+    return isNew;
+  });
+}
+
+function removeCovered(segments: readonly Segment[]): readonly Segment[] {
+  const kept = removedFromCovered(segments);
+  for (const segment of segments) {
+    if (!kept.includes(segment)) rmSync(segment.file, { force: true });
+  }
+  return kept;
+}
+
+function segmentName(fromOffset: number, nextOffset: number): string {
+  return `${padded(fromOffset)}-${padded(nextOffset)}.parquet`;
+}
+
+function padded(offset: number): string {
+  return String(offset).padStart(DIGITS, "0");
+}
+
+function flush(path: string): void {
+  const handle = openSync(path, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

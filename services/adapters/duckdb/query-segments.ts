@@ -1,0 +1,65 @@
+/** SQL over the Parquet files: one view, `decisions`, and no way to anything else. */
+import { existsSync } from "node:fs";
+import { FatalError } from "../../runtime/errors.ts";
+import { type Duck, literal, openDuck, type QueryResult } from "./connection.ts";
+import { type SegmentColumn, segmentFiles } from "./parquet-segments.ts";
+
+const VIEW = "decisions";
+/** A file may be merged into another between listing and reading. */
+const TRIES = 3;
+
+/**
+ * @param sql one or several statements; the rows of the last are given.
+ * @throws FatalError where there is nothing to ask, or the SQL is wrong (DuckDB's words).
+ */
+export async function querySegments(
+  directory: string,
+  columns: readonly SegmentColumn[],
+  sql: string,
+): Promise<QueryResult> {
+  if (!existsSync(directory)) {
+    throw new FatalError(
+      "unexpected",
+      `there are no decisions in ${directory}: run \`callgate analytics run\` first, or name its directory with --dir`,
+    );
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const duck = await openDuck();
+    try {
+      return await ask(duck, directory, columns, sql);
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      const isGone = message.includes("No files found") || message.includes("No such file");
+      if (isGone && attempt < TRIES) continue;
+      throw new FatalError("unexpected", message, { cause });
+    } finally {
+      duck.close();
+    }
+  }
+}
+
+async function ask(
+  duck: Duck,
+  directory: string,
+  columns: readonly SegmentColumn[],
+  sql: string,
+): Promise<QueryResult> {
+  await duck.run(`CREATE VIEW ${VIEW} AS ${viewOf(segmentFiles(directory), columns)}`);
+  await duck.run(`SET allowed_directories = [${literal(directory)}]`);
+  await duck.run("SET enable_external_access = false");
+  await duck.run("SET lock_configuration = true");
+  return await duck.all(sql);
+}
+
+function viewOf(files: readonly string[], columns: readonly SegmentColumn[]): string {
+  const times = [
+    `make_timestamp("at_ms" * 1000) AS "at"`,
+    `make_timestamp("journaled_at_ms" * 1000) AS "journaled_at"`,
+  ].join(", ");
+  if (files.length === 0) {
+    const empty = columns.map(([name, type]) => `NULL::${type} AS "${name}"`).join(", ");
+    return `SELECT *, ${times} FROM (SELECT ${empty}) WHERE false`;
+  }
+  const list = files.map(literal).join(", ");
+  return `SELECT *, ${times} FROM read_parquet([${list}], union_by_name = true)`;
+}

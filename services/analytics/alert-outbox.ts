@@ -1,0 +1,116 @@
+/** Alerts on their way to their topic: each is published once, also over a crash. */
+import type { ClientCodec } from "../adapters/avro/codec.ts";
+import { PoisonRecordError } from "../runtime/errors.ts";
+import { conversationKey } from "../runtime/partitioner.ts";
+import type { Log } from "../runtime/ports.ts";
+import type { RaisedAlert } from "./fold.ts";
+import type { AnalyticsState } from "./state-file.ts";
+
+export type AlertCodec = Pick<ClientCodec, "encodeAlert" | "decodeAlert">;
+
+const READ_LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
+
+export class AlertOutbox {
+  readonly #log: Log;
+  readonly #codec: AlertCodec;
+  #alerts: RaisedAlert[];
+  /** Alerts of an earlier run, not yet looked up in the topic. */
+  #doubtful: Set<string>;
+  #from: Map<number, number>;
+  /** What `data` gave last: only what the state file names may be published. */
+  #kept: readonly RaisedAlert[] = [];
+
+  constructor(
+    log: Log,
+    codec: AlertCodec,
+    alerts: readonly RaisedAlert[] = [],
+    from: AnalyticsState["alertsFrom"] = [],
+  ) {
+    this.#log = log;
+    this.#codec = codec;
+    this.#alerts = [...alerts];
+    this.#doubtful = new Set(alerts.map(identity));
+    this.#from = new Map(from);
+  }
+
+  get isEmpty(): boolean {
+    return this.#alerts.length === 0;
+  }
+
+  add(raised: RaisedAlert): void {
+    this.#alerts.push(raised);
+  }
+
+  data(): Pick<AnalyticsState, "outbox" | "alertsFrom"> {
+    this.#kept = [...this.#alerts];
+    return { outbox: this.#kept, alertsFrom: [...this.#from] };
+  }
+
+  /** To be done before what `data` gives is kept: from where on in the topic these may stand. */
+  async prepare(): Promise<void> {
+    await this.#dropPublished();
+    const partitions = new Set(this.#alerts.map(({ partition }) => partition));
+    const from = new Map<number, number>();
+    for (const partition of partitions) {
+      from.set(partition, await this.#log.endOffset("alerts", partition));
+    }
+    this.#from = from;
+  }
+
+  /** Publishes what `data` gave; whether anything was published. */
+  async publish(): Promise<boolean> {
+    const alerts = this.#kept.filter(({ partition }) => this.#from.has(partition));
+    if (alerts.length === 0) return false;
+    await this.#log.append(
+      alerts.map(({ partition, alert }) => ({
+        topic: "alerts",
+        partition,
+        key: conversationKey(alert.tenantId, alert.conversationId),
+        value: this.#codec.encodeAlert(alert),
+      })),
+    );
+    const sent = new Set(alerts);
+    this.#alerts = this.#alerts.filter((one) => !sent.has(one));
+    return true;
+  }
+
+  async #dropPublished(): Promise<void> {
+    if (this.#doubtful.size === 0) return;
+    for (const [partition, fromOffset] of this.#from) {
+      await this.#lookUp(partition, fromOffset);
+    }
+    this.#doubtful = new Set();
+  }
+
+  async #lookUp(partition: number, fromOffset: number): Promise<void> {
+    const endOffset = await this.#log.endOffset("alerts", partition);
+    const startOffset = await this.#log.startOffset("alerts", partition);
+    let offset = Math.max(fromOffset, startOffset);
+    while (offset < endOffset) {
+      const { records, nextOffset } = await this.#log.read(
+        "alerts",
+        partition,
+        offset,
+        READ_LIMITS,
+      );
+      const found = new Set(records.flatMap(({ value }) => this.#identityOf(partition, value)));
+      this.#alerts = this.#alerts.filter((one) => !found.has(identity(one)));
+      if (nextOffset <= offset) return;
+      offset = nextOffset;
+    }
+  }
+
+  #identityOf(partition: number, value: Uint8Array | null): readonly string[] {
+    if (value === null) return [];
+    try {
+      return [identity({ partition, alert: this.#codec.decodeAlert(value) })];
+    } catch (error) {
+      if (error instanceof PoisonRecordError) return [];
+      throw error;
+    }
+  }
+}
+
+function identity({ partition, alert }: RaisedAlert): string {
+  return JSON.stringify([partition, alert.alertId, alert.resolvedAtMs]);
+}

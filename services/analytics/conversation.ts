@@ -1,0 +1,52 @@
+/** What is counted of one conversation while it goes on. */
+import type { DecisionRow } from "./decision-row.ts";
+
+export type Conversation = {
+  readonly tenantId: string;
+  readonly conversationId: string;
+  agentId: string | null;
+  /** Allowed calls. */
+  calls: number;
+  steps: number;
+  turn: string | null;
+  step: string | null;
+  /** Millionths, by currency. */
+  readonly spend: Record<string, number>;
+  readonly firstAtMs: number;
+  /** Time of the last call or result. */
+  lastAtMs: number;
+  decisionId: string | null;
+  /** Ids of the alerts that stand, by metric. */
+  readonly alerts: Record<string, string>;
+};
+
+export function startConversation(row: DecisionRow): Conversation {
+  return {
+    tenantId: row.tenant_id ?? "",
+    conversationId: row.conversation_id ?? "",
+    ...{ agentId: row.agent_id, calls: 0, steps: 0, turn: null, step: null },
+    ...{ spend: {}, firstAtMs: row.at_ms, lastAtMs: row.at_ms, decisionId: null, alerts: {} },
+  };
+}
+
+/** Takes a row in. Another time than that of a call or result does not keep a conversation going. */
+export function addToConversation(conversation: Conversation, row: DecisionRow): void {
+  if (row.kind === "result") addCost(conversation, row);
+  if (row.kind !== "allowed" && row.kind !== "refused" && row.kind !== "held") return;
+  conversation.lastAtMs = Math.max(conversation.lastAtMs, row.at_ms);
+  conversation.agentId = row.agent_id ?? conversation.agentId;
+  conversation.decisionId = row.decision_id;
+  if (row.kind === "allowed") conversation.calls += 1;
+  const isNewStep =
+    row.step === null || row.step !== conversation.step || row.turn !== conversation.turn;
+  if (isNewStep || conversation.steps === 0) conversation.steps += 1;
+  conversation.step = row.step;
+  conversation.turn = row.turn;
+}
+
+function addCost(conversation: Conversation, row: DecisionRow): void {
+  conversation.lastAtMs = Math.max(conversation.lastAtMs, row.at_ms);
+  const { cost_micro_units: microUnits, currency } = row;
+  if (microUnits === null || currency === null) return;
+  conversation.spend[currency] = (conversation.spend[currency] ?? 0) + microUnits;
+}

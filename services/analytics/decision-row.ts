@@ -1,0 +1,222 @@
+/**
+ * One event of the journal as one flat row: what the numbers are folded from, and what the Parquet files
+ * hold. The names of the fields are the names of the columns.
+ */
+import type { CallAllowed, CallHeld, CallRefused, GateEvent, Notice } from "../core/events.ts";
+import type { CommittedRecord, JournalRecord } from "../runtime/journal.ts";
+
+export type RowKind =
+  | "allowed"
+  | "refused"
+  | "held"
+  | "repeated"
+  | "result"
+  | "unknown"
+  | "reconciled"
+  | "ignored"
+  | "dead_letter";
+
+/** Times in ms since 1970; `at_ms` is gate time. Money in millionths of the currency. */
+export type DecisionRow = {
+  readonly partition: number;
+  readonly offset: number;
+  readonly event: number;
+  readonly seq: number;
+  readonly kind: RowKind;
+  readonly at_ms: number;
+  readonly journaled_at_ms: number;
+  /** From the append of the proposal to the append of its decision; null where something else was decided. */
+  readonly latency_ms: number | null;
+  readonly tenant_id: string | null;
+  readonly conversation_id: string | null;
+  readonly call_id: string | null;
+  readonly decision_id: string | null;
+  readonly agent_id: string | null;
+  readonly turn: string | null;
+  readonly step: string | null;
+  readonly tool: string | null;
+  readonly tier: string | null;
+  readonly is_read: boolean | null;
+  readonly reason: string | null;
+  readonly rule: string | null;
+  readonly level: number | null;
+  /** Reason codes, separated by commas. */
+  readonly warnings: string | null;
+  readonly shadow: string | null;
+  readonly approval_id: string | null;
+  readonly approved_by: string | null;
+  /** Tier of the grant that the call used up. */
+  readonly grant_tier: string | null;
+  readonly attempt: number | null;
+  readonly fresh: boolean | null;
+  readonly action_key: string | null;
+  readonly arguments: string | null;
+  readonly status: string | null;
+  readonly error_code: string | null;
+  readonly duration_ms: number | null;
+  readonly cost_micro_units: number | null;
+  readonly currency: string | null;
+  readonly output_bytes: number | null;
+  /** Why an input was ignored or could not be read; how an unknown outcome was settled. */
+  readonly detail: string | null;
+  readonly policy: string;
+};
+
+type Column = readonly [
+  name: keyof DecisionRow,
+  type: "BIGINT" | "INTEGER" | "BOOLEAN" | "VARCHAR",
+];
+
+/** Columns in the order of the files. */
+export const DECISION_COLUMNS: readonly Column[] = [
+  ["partition", "INTEGER"],
+  ["offset", "BIGINT"],
+  ["event", "INTEGER"],
+  ["seq", "BIGINT"],
+  ["kind", "VARCHAR"],
+  ["at_ms", "BIGINT"],
+  ["journaled_at_ms", "BIGINT"],
+  ["latency_ms", "BIGINT"],
+  ["tenant_id", "VARCHAR"],
+  ["conversation_id", "VARCHAR"],
+  ["call_id", "VARCHAR"],
+  ["decision_id", "VARCHAR"],
+  ["agent_id", "VARCHAR"],
+  ["turn", "VARCHAR"],
+  ["step", "VARCHAR"],
+  ["tool", "VARCHAR"],
+  ["tier", "VARCHAR"],
+  ["is_read", "BOOLEAN"],
+  ["reason", "VARCHAR"],
+  ["rule", "VARCHAR"],
+  ["level", "INTEGER"],
+  ["warnings", "VARCHAR"],
+  ["shadow", "VARCHAR"],
+  ["approval_id", "VARCHAR"],
+  ["approved_by", "VARCHAR"],
+  ["grant_tier", "VARCHAR"],
+  ["attempt", "INTEGER"],
+  ["fresh", "BOOLEAN"],
+  ["action_key", "VARCHAR"],
+  ["arguments", "VARCHAR"],
+  ["status", "VARCHAR"],
+  ["error_code", "VARCHAR"],
+  ["duration_ms", "BIGINT"],
+  ["cost_micro_units", "BIGINT"],
+  ["currency", "VARCHAR"],
+  ["output_bytes", "BIGINT"],
+  ["detail", "VARCHAR"],
+  ["policy", "VARCHAR"],
+];
+
+const NOTHING = Object.fromEntries(DECISION_COLUMNS.map(([name]) => [name, null])) as {
+  readonly [name in keyof DecisionRow]: null;
+};
+
+/** The rows of one journal record: one for each event, one for a dead letter, none for an idle record. */
+export function rowsOf(partition: number, committed: CommittedRecord): readonly DecisionRow[] {
+  const { record, offset, appendTimeMs } = committed;
+  const place = {
+    ...NOTHING,
+    ...{ partition, offset, seq: record.seq, journaled_at_ms: appendTimeMs },
+    policy: record.policyRevision,
+  };
+  if (record.input.type === "quarantined") {
+    const { at, code } = record.input;
+    return [{ ...place, event: 0, kind: "dead_letter", at_ms: at.appendTimeMs, detail: code }];
+  }
+  const atMs = gateTimeMs(record);
+  const latencyMs = proposalLatencyMs(committed);
+  return record.events.map((event, index) => ({
+    ...place,
+    event: index,
+    at_ms: atMs,
+    ...columnsOf(event, latencyMs),
+  }));
+}
+
+function gateTimeMs({ input, clocks }: JournalRecord): number {
+  return input.type === "idle" ? clocks.proposals : clocks[input.at.topic];
+}
+
+function proposalLatencyMs({ record, appendTimeMs }: CommittedRecord): number | null {
+  const { input } = record;
+  if (input.type !== "decided" || input.input.type !== "proposal") return null;
+  return Math.max(0, appendTimeMs - input.at.appendTimeMs);
+}
+
+type Columns = Partial<DecisionRow> & { readonly kind: RowKind };
+
+function columnsOf(event: GateEvent, latencyMs: number | null): Columns {
+  const who = { tenant_id: event.tenantId, conversation_id: event.conversationId };
+  switch (event.type) {
+    case "allowed":
+    case "refused":
+    case "held":
+      return { ...who, ...decisionColumns(event), latency_ms: latencyMs };
+    case "repeated":
+      return { ...who, ...decisionColumns(event.decision), kind: "repeated" };
+    case "ignored":
+      return { ...who, kind: "ignored", decision_id: event.id, detail: event.why };
+    case "result_recorded":
+      return {
+        ...{ ...who, kind: "result", call_id: event.callId, decision_id: event.decisionId },
+        ...{ tool: event.tool, at_ms: event.atMs, status: event.status },
+        error_code: event.error?.code ?? null,
+        duration_ms: event.durationMs,
+        cost_micro_units: event.cost?.microUnits ?? null,
+        currency: event.cost?.currency ?? null,
+        output_bytes: event.outputBytes,
+      };
+    default:
+      return {
+        ...{ ...who, call_id: event.callId, decision_id: event.decisionId },
+        ...{ tool: event.tool, at_ms: event.atMs },
+        kind: event.type === "reconciled" ? "reconciled" : "unknown",
+        detail: event.type === "reconciled" ? event.outcome : null,
+      };
+  }
+}
+
+function decisionColumns(event: CallAllowed | CallRefused | CallHeld): Columns {
+  return {
+    kind: event.type,
+    at_ms: event.atMs,
+    call_id: event.callId,
+    decision_id: event.decisionId,
+    agent_id: event.agentId,
+    turn: event.turn,
+    step: event.step,
+    tool: event.tool,
+    tier: event.tier,
+    is_read: event.isRead,
+    warnings: codes(event.warnings),
+    shadow: codes(event.shadow),
+    approved_by: event.approvedBy.length === 0 ? null : event.approvedBy.join(","),
+    fresh: event.fresh,
+    action_key: event.actionKey,
+    arguments: event.arguments,
+    ...outcomeColumns(event),
+  };
+}
+
+function outcomeColumns(event: CallAllowed | CallRefused | CallHeld): Partial<DecisionRow> {
+  switch (event.type) {
+    case "allowed":
+      return {
+        approval_id: event.approvalId,
+        attempt: event.occurrence.attempt,
+        grant_tier: event.call.grant?.tier ?? null,
+      };
+    case "refused": {
+      const { reason, rule, level } = event.refusal;
+      return { approval_id: event.approvalId, reason, rule, level };
+    }
+    case "held":
+      return { approval_id: event.holdId, reason: "approval_required", rule: event.rule };
+  }
+}
+
+function codes(notices: readonly Notice[]): string | null {
+  return notices.length === 0 ? null : notices.map(({ reason }) => reason).join(",");
+}

@@ -1,0 +1,280 @@
+/**
+ * Folds rows into numbers: totals, conversations that go on, baselines of those that came to rest, and the
+ * alerts that follow. Pure but for its own memory: the same rows in the same order give the same numbers.
+ *
+ * A conversation has come to rest when the clock of its partition is `idleMs` past its last call or
+ * result, or when the gate starts its state afresh.
+ */
+import type { Alert } from "../adapters/avro/output-records.ts";
+import { type Baseline, extended, type SpikeOptions, spikeThreshold } from "./baseline.ts";
+import { addToConversation, type Conversation, startConversation } from "./conversation.ts";
+import type { DecisionRow } from "./decision-row.ts";
+import { measuresOf, resolvedAlert, spikeAlert } from "./spikes.ts";
+import { Totals, type TotalsData } from "./totals.ts";
+
+export type FoldOptions = {
+  readonly idleMs: number;
+  /** Conversations that are followed at once on one partition; beyond it the quietest come to rest. */
+  readonly conversationsMax: number;
+  /** Agents with a baseline; beyond it the ones not seen for longest are forgotten. */
+  readonly baselinesMax: number;
+  /** Names of tools that get a label of their own; later ones share one. */
+  readonly toolsMax: number;
+  readonly spikes: SpikeOptions;
+};
+
+export type FoldData = {
+  readonly totals: TotalsData;
+  readonly tools: readonly string[];
+  readonly baselines: readonly (readonly [key: string, values: Baseline])[];
+  readonly partitions: readonly PartitionData[];
+};
+
+export type PartitionData = {
+  readonly partition: number;
+  /** Offset in the journal to read next. */
+  readonly nextOffset: number;
+  readonly clockMs: number;
+  /** Quietest first. */
+  readonly conversations: readonly Conversation[];
+};
+
+type PartitionFold = {
+  nextOffset: number;
+  clockMs: number;
+  readonly conversations: Map<string, Conversation>;
+};
+
+export type RaisedAlert = { readonly partition: number; readonly alert: Alert };
+
+const REPEAT_REASONS: ReadonlySet<string> = new Set([
+  "duplicate_call",
+  "duplicate_in_flight",
+  "near_duplicate",
+  "retry_exhausted",
+  "loop_repeat",
+  "loop_cycle",
+  "loop_no_progress",
+  "loop_rotation",
+  "failure_streak",
+  "failure_run",
+]);
+
+const OTHER_TOOLS = "(other)";
+/** An agent may make up any number of names. */
+const UNKNOWN_TOOL = "(unknown)";
+const MS_PER_SECOND = 1_000;
+const MICRO_UNITS = 1_000_000;
+
+export class DecisionFold {
+  readonly #options: FoldOptions;
+  readonly #totals: Totals;
+  readonly #tools: Set<string>;
+  readonly #baselines: Map<string, Baseline>;
+  readonly #thresholds = new Map<string, number | null>();
+  readonly #partitions = new Map<number, PartitionFold>();
+  #alerts: RaisedAlert[] = [];
+
+  constructor(options: FoldOptions, data?: FoldData) {
+    this.#options = options;
+    this.#totals = new Totals(data?.totals);
+    this.#tools = new Set(data?.tools);
+    this.#baselines = new Map(data?.baselines);
+    for (const { partition, nextOffset, clockMs, conversations } of data?.partitions ?? []) {
+      const open = conversations.map((one) => [keyOf(one), structuredClone(one)] as const);
+      this.#partitions.set(partition, { nextOffset, clockMs, conversations: new Map(open) });
+    }
+  }
+
+  nextOffset(partition: number): number {
+    return this.#partition(partition).nextOffset;
+  }
+
+  get openConversations(): number {
+    let count = 0;
+    for (const { conversations } of this.#partitions.values()) count += conversations.size;
+    return count;
+  }
+
+  /** Takes in the rows of records up to `nextOffset`; gives the alerts that were raised or resolved. */
+  apply(partition: number, rows: readonly DecisionRow[], nextOffset: number): RaisedAlert[] {
+    const fold = this.#partition(partition);
+    this.#alerts = [];
+    for (const row of rows) this.#row(partition, fold, row);
+    fold.nextOffset = Math.max(fold.nextOffset, nextOffset);
+    this.#rest(partition, fold);
+    return this.#alerts;
+  }
+
+  /** Records that can no longer be read are counted, not forgotten. */
+  skip(partition: number, toOffset: number): void {
+    const fold = this.#partition(partition);
+    this.#totals.add("analytics_skipped_total", {}, toOffset - fold.nextOffset);
+    fold.nextOffset = toOffset;
+  }
+
+  data(): FoldData {
+    return {
+      totals: this.#totals.data(),
+      tools: [...this.#tools],
+      baselines: [...this.#baselines],
+      partitions: [...this.#partitions].map(([partition, fold]) => ({
+        ...{ partition, nextOffset: fold.nextOffset, clockMs: fold.clockMs },
+        conversations: [...fold.conversations.values()],
+      })),
+    };
+  }
+
+  #partition(partition: number): PartitionFold {
+    const known = this.#partitions.get(partition);
+    if (known !== undefined) return known;
+    const fold = { nextOffset: 0, clockMs: 0, conversations: new Map<string, Conversation>() };
+    this.#partitions.set(partition, fold);
+    return fold;
+  }
+
+  #row(partition: number, fold: PartitionFold, row: DecisionRow): void {
+    this.#count(row);
+    fold.clockMs = Math.max(fold.clockMs, row.at_ms);
+    if (row.tenant_id === null || row.conversation_id === null) return;
+    if (row.kind === "ignored" || row.kind === "repeated") return;
+    const key = `${row.tenant_id}/${row.conversation_id}`;
+    let conversation = fold.conversations.get(key);
+    if (conversation !== undefined && row.fresh === true) {
+      this.#close(partition, conversation, row.at_ms);
+      conversation = undefined;
+    }
+    conversation ??= startConversation(row);
+    addToConversation(conversation, row);
+    fold.conversations.delete(key);
+    fold.conversations.set(key, conversation);
+    this.#judge(partition, conversation, row);
+  }
+
+  #count(row: DecisionRow): void {
+    const tool = this.#toolLabel(row);
+    switch (row.kind) {
+      case "allowed":
+      case "refused":
+      case "held":
+        this.#countDecision(row, tool);
+        return;
+      case "repeated":
+        this.#totals.add("redeliveries_total", {});
+        return;
+      case "result":
+        this.#totals.add("call_results_total", { status: row.status ?? "", tool });
+        if (row.cost_micro_units !== null && row.currency !== null) {
+          const amount = row.cost_micro_units / MICRO_UNITS;
+          this.#totals.add("spend_total", { currency: row.currency, tool }, amount);
+        }
+        return;
+      case "dead_letter":
+        this.#totals.add("analytics_dead_letters_total", { code: row.detail ?? "" });
+        return;
+      default:
+        return;
+    }
+  }
+
+  #countDecision(row: DecisionRow, tool: string): void {
+    const reason = row.reason ?? "";
+    const tier = row.tier ?? "";
+    this.#totals.add("analytics_decisions_total", { outcome: row.kind, reason, tool, tier });
+    if (row.kind === "refused" && REPEAT_REASONS.has(reason)) {
+      this.#totals.add("repeats_stopped_total", { reason, tool });
+    }
+    if (row.grant_tier !== null) this.#totals.add("grant_calls_total", { tier: row.grant_tier });
+    if (reason === "grant_exceeded") this.#totals.add("grants_exhausted_total", { tier });
+    if (row.latency_ms !== null) {
+      const seconds = row.latency_ms / MS_PER_SECOND;
+      this.#totals.observe("decision_latency_seconds", { outcome: row.kind }, seconds);
+    }
+  }
+
+  #toolLabel({ tool, reason }: DecisionRow): string {
+    if (tool === null) return "";
+    if (reason === "unknown_tool") return UNKNOWN_TOOL;
+    if (this.#tools.has(tool)) return tool;
+    if (this.#tools.size >= this.#options.toolsMax) return OTHER_TOOLS;
+    this.#tools.add(tool);
+    return tool;
+  }
+
+  #judge(partition: number, conversation: Conversation, row: DecisionRow): void {
+    for (const { name, metric, value } of measuresOf(conversation)) {
+      if (conversation.alerts[name] !== undefined) continue;
+      const threshold = this.#threshold(conversation, name, metric);
+      if (threshold === null || value <= threshold) continue;
+      const alert = spikeAlert(conversation, { name, metric, value, threshold, atMs: row.at_ms });
+      conversation.alerts[name] = alert.alertId;
+      this.#raise(partition, alert);
+    }
+  }
+
+  #raise(partition: number, alert: Alert): void {
+    if (alert.resolvedAtMs === null) {
+      this.#totals.add("alerts_total", { kind: alert.kind, severity: alert.severity });
+    }
+    this.#alerts.push({ partition, alert });
+  }
+
+  #threshold(
+    conversation: Conversation,
+    name: string,
+    metric: Parameters<typeof spikeThreshold>[1],
+  ): number | null {
+    const key = baselineKey(conversation, name);
+    const cached = this.#thresholds.get(key);
+    if (cached !== undefined) return cached;
+    const { spikes } = this.#options;
+    const threshold = spikeThreshold(this.#baselines.get(key) ?? [], metric, spikes);
+    this.#thresholds.set(key, threshold);
+    return threshold;
+  }
+
+  #rest(partition: number, fold: PartitionFold): void {
+    const { idleMs, conversationsMax } = this.#options;
+    for (const [key, conversation] of fold.conversations) {
+      const isIdle = conversation.lastAtMs + idleMs <= fold.clockMs;
+      if (!isIdle && fold.conversations.size <= conversationsMax) return;
+      fold.conversations.delete(key);
+      this.#close(partition, conversation, fold.clockMs);
+    }
+  }
+
+  #close(partition: number, conversation: Conversation, atMs: number): void {
+    const { calls, steps, firstAtMs, lastAtMs } = conversation;
+    const durationSeconds = (lastAtMs - firstAtMs) / MS_PER_SECOND;
+    this.#totals.observe("conversation_tool_calls", {}, calls);
+    this.#totals.observe("conversation_steps", {}, steps);
+    this.#totals.observe("conversation_duration_seconds", {}, durationSeconds);
+    for (const { name, metric, value } of measuresOf(conversation)) {
+      this.#learn(baselineKey(conversation, name), value);
+      const alertId = conversation.alerts[name];
+      if (alertId === undefined) continue;
+      this.#raise(partition, resolvedAlert(conversation, { name, metric, value, alertId, atMs }));
+    }
+  }
+
+  #learn(key: string, value: number): void {
+    const { spikes, baselinesMax } = this.#options;
+    const baseline = extended(this.#baselines.get(key) ?? [], value, spikes);
+    this.#thresholds.delete(key);
+    this.#baselines.delete(key);
+    this.#baselines.set(key, baseline);
+    for (const oldest of this.#baselines.keys()) {
+      if (this.#baselines.size <= baselinesMax) return;
+      this.#baselines.delete(oldest);
+      this.#thresholds.delete(oldest);
+    }
+  }
+}
+
+function keyOf({ tenantId, conversationId }: Conversation): string {
+  return `${tenantId}/${conversationId}`;
+}
+
+function baselineKey({ tenantId, agentId }: Conversation, name: string): string {
+  return JSON.stringify([tenantId, agentId, name]);
+}

@@ -1,0 +1,99 @@
+/** The alerts about a conversation that uses far more than is usual for its agent. */
+import type { Alert } from "../adapters/avro/output-records.ts";
+import type { SpikeMetric } from "./baseline.ts";
+import type { Conversation } from "./conversation.ts";
+
+export type Measure = {
+  /** The metric, with its currency where it has one: what a baseline is kept for. */
+  readonly name: string;
+  readonly metric: SpikeMetric;
+  readonly value: number;
+};
+
+type Spike = Measure & { readonly threshold: number; readonly atMs: number };
+
+const MICRO_UNITS = 1_000_000;
+const MS_PER_SECOND = 1_000;
+/** So many times the threshold is no longer only a warning. */
+const CRITICAL_FACTOR = 3;
+
+const KINDS = {
+  calls: "calls_spike",
+  spend: "spend_spike",
+  duration: "duration_spike",
+} as const satisfies Record<SpikeMetric, Alert["kind"]>;
+
+export function measuresOf(conversation: Conversation): readonly Measure[] {
+  const { calls, spend, firstAtMs, lastAtMs } = conversation;
+  const costs = Object.entries(spend).map(
+    ([currency, microUnits]) =>
+      ({
+        name: `spend ${currency}`,
+        metric: "spend",
+        value: microUnits / MICRO_UNITS,
+      }) as const,
+  );
+  return [
+    { name: "calls", metric: "calls", value: calls },
+    ...costs,
+    { name: "duration", metric: "duration", value: lastAtMs - firstAtMs },
+  ];
+}
+
+export function spikeAlert(conversation: Conversation, spike: Spike): Alert {
+  const { name, metric, value, threshold, atMs } = spike;
+  const { tenantId, conversationId, agentId, firstAtMs } = conversation;
+  const agent = agentId === null ? "its tenant" : `agent ${agentId}`;
+  return {
+    ...common(conversation, spike),
+    alertId: `${KINDS[metric]}:${name}:${tenantId}/${conversationId}:${firstAtMs}`,
+    severity: value > CRITICAL_FACTOR * threshold ? "critical" : "warning",
+    atMs,
+    resolvedAtMs: null,
+    message:
+      `${inWords(spike, value)}; usual for ${agent} is up to ${inWords(spike, threshold)}: ` +
+      `look at it with \`callgate tail --conversation ${conversationId}\``,
+    threshold,
+  };
+}
+
+export function resolvedAlert(
+  conversation: Conversation,
+  end: Measure & { readonly alertId: string; readonly atMs: number },
+): Alert {
+  return {
+    ...common(conversation, end),
+    alertId: end.alertId,
+    severity: "info",
+    atMs: end.atMs,
+    resolvedAtMs: end.atMs,
+    message: `the conversation came to rest with ${inWords(end, end.value)}`,
+    threshold: null,
+  };
+}
+
+function common(
+  { tenantId, conversationId, agentId, decisionId, firstAtMs, lastAtMs, calls }: Conversation,
+  { metric, value }: Measure,
+) {
+  return {
+    kind: KINDS[metric],
+    ...{ tenantId, conversationId, agentId, decisionId },
+    tool: null,
+    reason: null,
+    value,
+    windowMs: lastAtMs - firstAtMs,
+    count: calls,
+  } as const;
+}
+
+function inWords({ name, metric }: Measure, value: number): string {
+  switch (metric) {
+    case "calls":
+      return `${Math.round(value)} tool calls`;
+    case "spend":
+      return `${value.toFixed(2)} ${name.slice("spend ".length)}`;
+    case "duration":
+      return `${Math.round(value / MS_PER_SECOND)} s`;
+  }
+}

@@ -1,0 +1,61 @@
+/** What the analytics keep between two runs, in one file that is replaced as a whole. */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { FatalError } from "../runtime/errors.ts";
+import type { FoldData, RaisedAlert } from "./fold.ts";
+
+export type AnalyticsState = {
+  readonly version: 1;
+  /** The log that the offsets are of. */
+  readonly clusterId: string;
+  readonly topicId: string;
+  readonly fold: FoldData;
+  /** Alerts that are not known to be published. */
+  readonly outbox: readonly RaisedAlert[];
+  /** From where on in the alerts topic those of the outbox may stand, by partition. */
+  readonly alertsFrom: readonly (readonly [partition: number, offset: number])[];
+};
+
+/** Null where there is no file yet. @throws FatalError where it cannot be read. */
+export function readState(path: string): AnalyticsState | null {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    if ((cause as { code?: string }).code === "ENOENT") return null;
+    throw new FatalError("unexpected", `the analytics' state ${path} cannot be read`, { cause });
+  }
+  try {
+    const state = JSON.parse(text) as AnalyticsState;
+    if (state.version === 1) return state;
+  } catch {
+    // Told below: a file that is no JSON is as unreadable as one of another version.
+  }
+  throw new FatalError(
+    "unexpected",
+    `${path} is no state of this version's analytics: remove it, and the numbers are made again ` +
+      "from what the topic still holds",
+  );
+}
+
+export function writeState(path: string, state: AnalyticsState): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const aside = `${path}.tmp`;
+  const handle = openSync(aside, "w");
+  try {
+    const bytes = Buffer.from(JSON.stringify(state));
+    for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(aside, path);
+}

@@ -1,0 +1,25 @@
+// Runs the analytics of a data directory until it is killed; says when everything was read.
+import { systemClock } from "../../services/adapters/system/clock.ts";
+import { Analytics } from "../../services/analytics/analytics.ts";
+import { JOURNAL_TOPIC } from "../../services/runtime/topics.ts";
+import { openEmbeddedClient } from "../../services/sdk/open-embedded.ts";
+import { createTestLogger } from "./runtime-kit.ts";
+
+const [dataDir = "", directory = ""] = process.argv.slice(2);
+const { log, codec } = openEmbeddedClient(dataDir);
+const analytics = await Analytics.open({
+  ...{ log, codec, directory, clock: systemClock, logger: createTestLogger([]) },
+  options: { persistMs: 10 },
+  fail: (error) => {
+    throw error;
+  },
+});
+analytics.start();
+const end = await log.endOffset(JOURNAL_TOPIC, 0);
+const hasRead = () => analytics.lags.some(({ nextOffset }) => nextOffset >= end);
+setInterval(() => {
+  // The state is written now and then; the Parquet files, with a minute between them, are not.
+  if (hasRead() && analytics.totals.analytics_decisions_total !== undefined) {
+    process.stdout.write("read\n");
+  }
+}, 5);

@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { ANALYTICS_OPTIONS } from "../../../services/analytics/analytics.ts";
+import { DECISION_COLUMNS, type DecisionRow } from "../../../services/analytics/decision-row.ts";
+import { DecisionFold } from "../../../services/analytics/fold.ts";
+
+const NOTHING = Object.fromEntries(DECISION_COLUMNS.map(([name]) => [name, null]));
+
+function row(given: Partial<DecisionRow>): DecisionRow {
+  return {
+    ...(NOTHING as unknown as DecisionRow),
+    ...{ partition: 0, offset: 0, event: 0, seq: 1, kind: "allowed", at_ms: 1_000 },
+    ...{ tenant_id: "t", conversation_id: "c", tool: "read", step: "1", policy: "p" },
+    ...given,
+  };
+}
+
+const { fold: options } = ANALYTICS_OPTIONS;
+
+describe("DecisionFold", () => {
+  it("counts a step once for the calls that were issued together", () => {
+    const fold = new DecisionFold({ ...options, idleMs: 0 });
+
+    fold.apply(0, [row({}), row({}), row({ step: "2" })], 3);
+
+    const [steps] = fold.data().totals.conversation_steps ?? [];
+    const [calls] = fold.data().totals.conversation_tool_calls ?? [];
+    expect([steps?.value, calls?.value]).toEqual([2, 3]);
+  });
+
+  it("gives names of tools that do not exist one label, and those beyond the limit another", () => {
+    const fold = new DecisionFold({ ...options, toolsMax: 1 });
+
+    fold.apply(
+      0,
+      [
+        row({ tool: "made_up", kind: "refused", reason: "unknown_tool" }),
+        row({ tool: "first" }),
+        row({ tool: "second" }),
+      ],
+      3,
+    );
+
+    const samples = fold.data().totals.analytics_decisions_total ?? [];
+    expect(samples.map(({ labels }) => labels["tool"])).toEqual(["(unknown)", "first", "(other)"]);
+  });
+
+  it("lets the quietest conversation come to rest when there are too many", () => {
+    const fold = new DecisionFold({ ...options, conversationsMax: 2 });
+
+    for (const name of ["a", "b", "a", "c"]) {
+      fold.apply(0, [row({ conversation_id: name })], 1);
+    }
+
+    const [partition] = fold.data().partitions;
+    expect(partition?.conversations.map(({ conversationId }) => conversationId)).toEqual([
+      "a",
+      "c",
+    ]);
+  });
+
+  it("begins a conversation anew where the gate did", () => {
+    const fold = new DecisionFold(options);
+
+    fold.apply(0, [row({}), row({ fresh: true, at_ms: 2_000 })], 2);
+
+    const [partition] = fold.data().partitions;
+    expect(partition?.conversations).toMatchObject([{ calls: 1, firstAtMs: 2_000 }]);
+    expect(fold.data().totals.conversation_tool_calls?.[0]?.value).toBe(1);
+  });
+
+  it("goes on from its data as if it had never stopped", () => {
+    const rows = Array.from({ length: 200 }, (_, index) =>
+      row({
+        conversation_id: `c${index % 7}`,
+        at_ms: index * 60_000 * (1 + (index % 5)),
+        kind: index % 9 === 0 ? "result" : "allowed",
+        cost_micro_units: index % 9 === 0 ? 1_000 : null,
+        currency: index % 9 === 0 ? "EUR" : null,
+      }),
+    );
+    const whole = new DecisionFold(options);
+    for (const [index, one] of rows.entries()) whole.apply(0, [one], index + 1);
+    let parts = new DecisionFold(options);
+    for (const [index, one] of rows.entries()) {
+      parts.apply(0, [one], index + 1);
+      if (index % 13 === 0) {
+        parts = new DecisionFold(options, JSON.parse(JSON.stringify(parts.data())));
+      }
+    }
+
+    expect(parts.data()).toEqual(whole.data());
+  });
+
+  it("counts what retention took", () => {
+    const fold = new DecisionFold(options);
+
+    fold.skip(0, 40);
+
+    expect(fold.nextOffset(0)).toBe(40);
+    expect(fold.data().totals.analytics_skipped_total?.[0]?.value).toBe(40);
+  });
+});
