@@ -1,0 +1,108 @@
+/** What of the topics would let the gate lose or repeat a call: it does not start then, and says what to do. */
+import type { TopicFacts } from "../runtime/topic-facts.ts";
+import { JOURNAL_TOPIC, type Topic } from "../runtime/topics.ts";
+
+export type StartProblem = {
+  /** As the servers know it. */
+  readonly topic: string;
+  readonly message: string;
+  /** What to do about it. */
+  readonly mend: string;
+};
+
+export type StartNeeds = {
+  /** How long the journal must be kept, ms. */
+  readonly keepMs: number;
+};
+
+const REPLICATED = 3;
+/** The gate neither reads nor writes them. */
+const OTHERS: readonly Topic[] = ["alerts"];
+
+/** Every problem at once; none: the gate may start. */
+export function checkTopics(
+  all: readonly TopicFacts[],
+  needs: StartNeeds,
+): readonly StartProblem[] {
+  const facts = all.filter(({ topic }) => !OTHERS.includes(topic));
+  const present = facts.filter(({ partitions }) => partitions > 0);
+  return [
+    ...facts.filter(({ partitions }) => partitions === 0).map(missing),
+    ...unequal(present),
+    ...present.flatMap((one) => [...checkOne(one), ...checkJournal(one, needs)]),
+  ];
+}
+
+/** All problems as one message. */
+export function describeStartProblems(problems: readonly StartProblem[]): string {
+  const lines = problems.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`);
+  return `the gate does not start on these topics:\n${lines.join("\n")}`;
+}
+
+function missing({ name }: TopicFacts): StartProblem {
+  const mend = "make it with `callgate topics apply`, or correct the topic prefix";
+  return { topic: name, message: "does not exist", mend };
+}
+
+function unequal(facts: readonly TopicFacts[]): readonly StartProblem[] {
+  const journal = facts.find(({ topic }) => topic === JOURNAL_TOPIC) ?? facts[0];
+  if (journal === undefined) return [];
+  const { partitions: right, name } = journal;
+  return facts
+    .filter(({ partitions }) => partitions !== right)
+    .map((one) => ({
+      topic: one.name,
+      message: `has ${one.partitions} partitions and \`${name}\` has ${right}`,
+      mend:
+        "a conversation has one partition number in all topics; stop the gates, and give all topics " +
+        "the same number under a new prefix",
+    }));
+}
+
+function checkOne(facts: TopicFacts): readonly StartProblem[] {
+  const { name: topic, cleanupPolicy, timestampType, replicationFactor, minInsyncReplicas } = facts;
+  const problems: StartProblem[] = [];
+  if (cleanupPolicy.split(",").some((one) => one.trim() === "compact")) {
+    problems.push({
+      topic,
+      message: "is compacted: records of one conversation would delete each other",
+      mend: "set its cleanup.policy to `delete`",
+    });
+  }
+  if (timestampType !== "LogAppendTime") {
+    problems.push({
+      topic,
+      message: `takes the time of records from their producers (${timestampType})`,
+      mend: "set its message.timestamp.type to `LogAppendTime`",
+    });
+  }
+  if (replicationFactor >= REPLICATED && minInsyncReplicas < 2) {
+    problems.push({
+      topic,
+      message: `has ${replicationFactor} replicas and acknowledges with ${minInsyncReplicas}: a lost broker could take back what was decided`,
+      mend: "set its min.insync.replicas to 2",
+    });
+  }
+  return problems;
+}
+
+function checkJournal(facts: TopicFacts, { keepMs }: StartNeeds): readonly StartProblem[] {
+  if (facts.topic !== JOURNAL_TOPIC) return [];
+  const { name: topic, retentionMs, retentionBytes } = facts;
+  const problems: StartProblem[] = [];
+  if (retentionMs !== -1 && retentionMs < keepMs) {
+    problems.push({
+      topic,
+      message: `is kept for ${retentionMs} ms and the policy needs ${keepMs} ms (longest life of a conversation, longest hold, one day)`,
+      mend: `set its retention.ms to ${keepMs} or more, or shorten those times in the policy`,
+    });
+  }
+  if (retentionBytes !== -1) {
+    problems.push({
+      topic,
+      message: `is cut off at ${retentionBytes} bytes, however young its records are`,
+      mend: "set its retention.bytes to -1",
+    });
+  }
+  return problems;
+}

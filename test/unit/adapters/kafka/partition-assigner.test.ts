@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { assignNumbers } from "../../../../services/adapters/kafka/partition-assigner.ts";
+
+const member = (memberId: string, numbers: readonly number[] = [], generation = 1) => ({
+  memberId,
+  numbers,
+  generation,
+});
+
+const plain = (assigned: ReadonlyMap<string, readonly number[]>): unknown =>
+  Object.fromEntries(assigned);
+
+describe("assignNumbers", () => {
+  it("gives all to one, halves to two, and somebody the rest of three", () => {
+    expect(plain(assignNumbers([member("a")], 4))).toEqual({ a: [0, 1, 2, 3] });
+    expect(plain(assignNumbers([member("a", [0, 1, 2, 3]), member("b")], 4))).toEqual({
+      a: [0, 1],
+      b: [2, 3],
+    });
+    const three = [member("a", [0, 1]), member("b", [2, 3]), member("c")];
+    expect(plain(assignNumbers(three, 4))).toEqual({ a: [0, 1], b: [2], c: [3] });
+  });
+
+  it("gives nothing to those who are too many", () => {
+    expect(plain(assignNumbers([member("a"), member("b", [0])], 1))).toEqual({ a: [], b: [0] });
+  });
+
+  it("believes the later of two who claim one number", () => {
+    const both = [member("a", [0, 1], 3), member("b", [0, 1], 4)];
+    expect(plain(assignNumbers(both, 2))).toEqual({ a: [1], b: [0] });
+  });
+
+  it("ignores claims of numbers that do not exist", () => {
+    expect(plain(assignNumbers([member("a", [7, -1, 0])], 1))).toEqual({ a: [0] });
+  });
+
+  it("assigns nothing where there is nobody", () => {
+    expect(assignNumbers([], 3).size).toBe(0);
+  });
+});

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Watchdog } from "../../../../services/adapters/kafka/watchdog.ts";
+
+describe("the watchdog", () => {
+  const told: number[] = [];
+  let watchdog: Watchdog;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    told.length = 0;
+    watchdog = new Watchdog({ limitMs: 6_000, onStuck: (silentMs) => told.push(silentMs) });
+  });
+  afterEach(() => {
+    watchdog.disarm();
+    vi.useRealTimers();
+  });
+
+  it("tells once of a loop that stopped turning", () => {
+    watchdog.turn();
+    vi.advanceTimersByTime(6_000);
+    expect(told).toEqual([]);
+    vi.advanceTimersByTime(60_000);
+    expect(told).toEqual([7_000]);
+  });
+
+  it("is content with a loop that turns", () => {
+    for (let turn = 0; turn < 20; turn += 1) {
+      watchdog.turn();
+      vi.advanceTimersByTime(5_000);
+    }
+    expect(told).toEqual([]);
+  });
+
+  it("waits for the first turn, and again after it was disarmed", () => {
+    vi.advanceTimersByTime(60_000);
+    watchdog.turn();
+    watchdog.disarm();
+    vi.advanceTimersByTime(60_000);
+    expect(told).toEqual([]);
+    watchdog.turn();
+    vi.advanceTimersByTime(60_000);
+    expect(told).toHaveLength(1);
+  });
+
+  it("does not take a process that was asleep for a stuck one", () => {
+    watchdog.turn();
+    // The clock went on, timers did not: what is due is run once.
+    vi.setSystemTime(Date.now() + 3_600_000);
+    vi.advanceTimersByTime(1_000);
+    expect(told).toEqual([]);
+  });
+});

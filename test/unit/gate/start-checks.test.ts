@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { checkTopics, describeStartProblems } from "../../../services/gate/start-checks.ts";
+import type { TopicFacts } from "../../../services/runtime/topic-facts.ts";
+import { TOPICS, type Topic } from "../../../services/runtime/topics.ts";
+
+const KEEP_MS = 9 * 86_400_000;
+
+const facts = (changes: { readonly [topic in Topic]?: Partial<TopicFacts> } = {}): TopicFacts[] =>
+  TOPICS.map((topic) => ({
+    topic,
+    name: `toolcalls.${topic}`,
+    partitions: 4,
+    replicationFactor: 3,
+    cleanupPolicy: "delete",
+    retentionMs: KEEP_MS,
+    retentionBytes: -1,
+    minInsyncReplicas: 2,
+    timestampType: "LogAppendTime",
+    messageBytesMax: 1_048_588,
+    ...changes[topic],
+  }));
+
+const found = (changes: { readonly [topic in Topic]?: Partial<TopicFacts> }): string[] =>
+  checkTopics(facts(changes), { keepMs: KEEP_MS }).map(
+    ({ topic, message }) => `${topic} ${message}`,
+  );
+
+describe("the checks of topics at the start", () => {
+  it("find nothing wrong with what is right", () => {
+    expect(found({})).toEqual([]);
+    expect(found({ decisions: { retentionMs: -1 } })).toEqual([]);
+    expect(found({ allowed: { replicationFactor: 1, minInsyncReplicas: 1 } })).toEqual([]);
+  });
+
+  it("find a topic that is missing, and no other fault in it", () => {
+    const missing = { partitions: 0, replicationFactor: 0, cleanupPolicy: "", timestampType: "" };
+    expect(found({ held: missing })).toEqual(["toolcalls.held does not exist"]);
+  });
+
+  it("find another number of partitions than the journal's", () => {
+    expect(found({ results: { partitions: 6 } })).toEqual([
+      "toolcalls.results has 6 partitions and `toolcalls.decisions` has 4",
+    ]);
+  });
+
+  it("find a compacted topic, alone and together with deletion", () => {
+    expect(found({ allowed: { cleanupPolicy: "compact" } })).toHaveLength(1);
+    expect(found({ decisions: { cleanupPolicy: "compact,delete" } })).toHaveLength(1);
+  });
+
+  it("find times that producers set", () => {
+    expect(found({ proposals: { timestampType: "CreateTime" } })).toEqual([
+      "toolcalls.proposals takes the time of records from their producers (CreateTime)",
+    ]);
+  });
+
+  it("find one acknowledgement for three replicas", () => {
+    expect(found({ decisions: { minInsyncReplicas: 1 } })).toHaveLength(1);
+  });
+
+  it("find a journal that is kept too short, by time or by bytes", () => {
+    expect(found({ decisions: { retentionMs: KEEP_MS - 1 } })).toHaveLength(1);
+    expect(found({ decisions: { retentionBytes: 1_000_000 } })).toHaveLength(1);
+    expect(found({ proposals: { retentionMs: 1, retentionBytes: 1 } })).toEqual([]);
+  });
+
+  it("leave alone what the gate does not use", () => {
+    expect(found({ alerts: { partitions: 0, cleanupPolicy: "compact" } })).toEqual([]);
+  });
+
+  it("tell all of it at once, each with its mend", () => {
+    const problems = checkTopics(
+      facts({
+        held: { partitions: 0 },
+        decisions: { retentionMs: 1, timestampType: "CreateTime" },
+      }),
+      { keepMs: KEEP_MS },
+    );
+    const text = describeStartProblems(problems);
+    expect(problems).toHaveLength(3);
+    expect(text).toContain("`toolcalls.held` does not exist: make it with `callgate topics apply`");
+    expect(text).toContain(`set its retention.ms to ${KEEP_MS} or more`);
+  });
+});
