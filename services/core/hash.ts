@@ -31,15 +31,57 @@ export type OccurrenceName = {
 /** Hex digits of the ids that are shortened to 128 bits. */
 const ID_DIGITS = 32;
 
+/** What SHA-256 takes at once: HMAC fills its key up to it. */
+const BLOCK_BYTES = 64;
+const DIGEST_BYTES = 32;
+const INNER_PAD = 0x36;
+const OUTER_PAD = 0x5c;
+
+/**
+ * Where bytes that are hashed together are put side by side. One call for all of them costs half of an
+ * object that takes them one by one, and leaves nothing to the garbage collector.
+ */
+const scratch = new Uint8Array(16_384);
+
 /** SHA-256 of a tag and parts, 64 hex digits. The tag is a constant of the caller without line feeds. */
 export function sha256Hex(tag: string, ...parts: readonly (string | Uint8Array)[]): string {
   const strings = parts.filter((part) => typeof part === "string");
   if (strings.length === parts.length) return hash("sha256", `${tag}\n${array(strings)}`, "hex");
   // Bytes stand in the array as their number, and follow it in order.
   const frame = parts.map((part) => (typeof part === "string" ? quoted(part) : part.length));
-  const digest = createHash("sha256").update(`${tag}\n[${frame.join(",")}]\n`, "utf8");
+  const head = `${tag}\n[${frame.join(",")}]\n`;
+  return hashedAtOnce(head, parts) ?? hashedInTurn(head, parts);
+}
+
+/** Undefined where the head has more than ASCII, or all together is too long. */
+function hashedAtOnce(head: string, parts: readonly (string | Uint8Array)[]): string | undefined {
+  let end = asciiInto(scratch, 0, head);
+  if (end < 0) return undefined;
+  for (const part of parts) {
+    if (typeof part === "string") continue;
+    if (end + part.length > scratch.length) return undefined;
+    scratch.set(part, end);
+    end += part.length;
+  }
+  return hash("sha256", scratch.subarray(0, end), "hex");
+}
+
+function hashedInTurn(head: string, parts: readonly (string | Uint8Array)[]): string {
+  const digest = createHash("sha256").update(head, "utf8");
   for (const part of parts) if (typeof part !== "string") digest.update(part);
   return digest.digest("hex");
+}
+
+/** Where the text ends that was put at `start`; -1 where it has more than ASCII, or no room. */
+function asciiInto(bytes: Uint8Array, start: number, text: string): number {
+  const end = start + text.length;
+  if (end > bytes.length) return -1;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit > 0x7f) return -1;
+    bytes[start + at] = unit;
+  }
+  return end;
 }
 
 /** The action key: SHA-256 of a tool and the canonical text of its arguments, 64 hex digits. */
@@ -70,9 +112,48 @@ export function approvalIdOf(decisionId: string, tierRuleDigest: string, nthHold
 export function idempotencyKey(secret: Uint8Array | string, name: OccurrenceName): string {
   const { tenantId, conversationId, tool, identity, decisionId } = name;
   const parts = array([tenantId, conversationId, tool, identity, decisionId]);
-  return createHmac("sha256", secret)
-    .update(`callgate.key/1\n${parts}`, "utf8")
-    .digest("base64url");
+  const text = `callgate.key/1\n${parts}`;
+  return (
+    hmacAtOnce(secret, text) ??
+    createHmac("sha256", secret).update(text, "utf8").digest("base64url")
+  );
+}
+
+type Pads = { readonly inner: Uint8Array; readonly outer: Uint8Array };
+
+/** Of the secret used last: there is one, until it is renewed. */
+let lastPads: { readonly secret: Uint8Array; readonly pads: Pads } | undefined;
+
+/**
+ * HMAC as RFC 2104 says, of two hashes: of the outer pad and the hash of the inner pad and the text.
+ * Undefined where the secret is text or long, or the text has more than ASCII.
+ */
+function hmacAtOnce(secret: Uint8Array | string, text: string): string | undefined {
+  if (typeof secret === "string" || secret.length > BLOCK_BYTES) return undefined;
+  const end = asciiInto(scratch, BLOCK_BYTES, text);
+  if (end < 0) return undefined;
+  if (lastPads?.secret !== secret) {
+    const pads = { inner: padded(secret, INNER_PAD), outer: padded(secret, OUTER_PAD) };
+    lastPads = { secret, pads };
+  }
+  const { inner, outer } = lastPads.pads;
+  scratch.set(inner, 0);
+  const digest = hash("sha256", scratch.subarray(0, end), "hex");
+  scratch.set(outer, 0);
+  for (let at = 0; at < DIGEST_BYTES; at += 1) {
+    scratch[BLOCK_BYTES + at] = (nibble(digest, 2 * at) << 4) | nibble(digest, 2 * at + 1);
+  }
+  return hash("sha256", scratch.subarray(0, BLOCK_BYTES + DIGEST_BYTES), "base64url");
+}
+
+/** What a hex digit in lower case is worth. */
+function nibble(digits: string, at: number): number {
+  const unit = digits.charCodeAt(at);
+  return unit > 0x39 ? unit - 0x57 : unit - 0x30;
+}
+
+function padded(secret: Uint8Array, pad: number): Uint8Array {
+  return Uint8Array.from({ length: BLOCK_BYTES }, (_, at) => (secret[at] ?? 0) ^ pad);
 }
 
 /** Link of a hash chain: SHA-256 of the link before it and of a record's bytes, 64 hex digits. */

@@ -13,7 +13,9 @@ import type { Conversation, PartitionState } from "./partition-state.ts";
 import type {
   CheckpointBlob,
   CheckpointHeader,
+  CheckpointPace,
   CheckpointStore,
+  CheckpointUpdate,
   Clock,
   Log,
   Logger,
@@ -50,6 +52,31 @@ const JOURNAL_RECORD_BYTES = 2_048;
 /** A last save of this size is always worth its while. */
 const LAST_SAVE_BYTES = 1024 * 1024;
 
+/** A save that nobody waits for takes at most a tenth of the time that decisions are made in. */
+const REST_PER_WORK = 9;
+
+/** Rests between the steps of a save until somebody waits for its end. */
+class SavePace implements CheckpointPace {
+  readonly #clock: Clock;
+  readonly #haste = new AbortController();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get inHaste(): boolean {
+    return this.#haste.signal.aborted;
+  }
+
+  rest(workedMs: number): Promise<void> {
+    return this.#clock.sleep(workedMs * REST_PER_WORK, this.#haste.signal);
+  }
+
+  hurry(): void {
+    this.#haste.abort();
+  }
+}
+
 export class Checkpointer {
   readonly #context: CheckpointerContext;
   #mark: string | null = null;
@@ -61,6 +88,7 @@ export class Checkpointer {
   /** What a conversation takes, by the latest save. */
   #blobBytes = 4_096;
   #saving: Promise<void> | null = null;
+  #pace: SavePace | null = null;
 
   constructor(context: CheckpointerContext) {
     this.#context = context;
@@ -78,7 +106,8 @@ export class Checkpointer {
   committed(state: PartitionState): void {
     if (this.#saving !== null || this.#stopped) return;
     if (state.progress.seq - this.#savedSeq < this.#recordsBetween()) return;
-    this.#saving = this.#save(state).finally(() => {
+    this.#pace = new SavePace(this.#context.clock);
+    this.#saving = this.#save(state, { pace: this.#pace }).finally(() => {
       this.#saving = null;
     });
   }
@@ -92,20 +121,21 @@ export class Checkpointer {
    * is less work than that.
    */
   async finish(state: PartitionState): Promise<void> {
-    await this.#saving;
+    await this.settled();
     const records = state.progress.seq - this.#savedSeq;
     if (this.#stopped || records <= 0) return;
     const changed = this.#replace ? state.size : state.unsavedCount;
     const worthBytes = Math.max(records * JOURNAL_RECORD_BYTES, LAST_SAVE_BYTES);
-    if (changed * this.#blobBytes <= worthBytes) await this.#save(state);
+    if (changed * this.#blobBytes <= worthBytes) await this.#save(state, {});
   }
 
-  /** Waits for a save in flight. */
+  /** Waits for a save in flight, which then takes no more rests. */
   async settled(): Promise<void> {
+    this.#pace?.hurry();
     await this.#saving;
   }
 
-  async #save(state: PartitionState): Promise<void> {
+  async #save(state: PartitionState, paced: Pick<CheckpointUpdate, "pace">): Promise<void> {
     const { partition, store, clock, logger, metrics } = this.#context;
     const startedMs = clock.nowMs();
     const taken = this.#take(state);
@@ -113,7 +143,7 @@ export class Checkpointer {
       const { header, replace, removals } = taken;
       const written = { bytes: 0 };
       const upserts = blobsOf(taken.changed, state.fold, written);
-      const update = { header, replace, upserts, removals };
+      const update = { header, replace, upserts, removals, ...paced };
       const saved = await store.save(partition, update, this.#mark);
       if (saved.type === "saved") {
         this.#mark = saved.mark;

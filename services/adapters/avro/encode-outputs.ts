@@ -15,9 +15,6 @@ import { asBuffer, type RecordTypes } from "./record-types.ts";
 /** Secrets that idempotency keys are made with, by their id. */
 export type Secrets = ReadonlyMap<string, Uint8Array>;
 
-/** An HMAC is dear, and in one process both the log and the caller want the key of the same event. */
-const made = new WeakMap<CallAllowed, { readonly secret: Uint8Array; readonly key: string }>();
-
 /**
  * The idempotency key of an allowed call: the same for all retries of its occurrence.
  *
@@ -31,17 +28,13 @@ export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
       `no secret has the key id \`${event.keyId}\`: keep each secret until its calls are over`,
     );
   }
-  const before = made.get(event);
-  if (before?.secret === secret) return before.key;
-  const key = idempotencyKey(secret, {
+  return idempotencyKey(secret, {
     tenantId: event.tenantId,
     conversationId: event.conversationId,
     tool: event.tool,
     identity: event.actionKey,
     decisionId: event.occurrence.decisionId,
   });
-  made.set(event, { secret, key });
-  return key;
 }
 
 /** @throws FatalError for an unknown key id, or a field that is not what the schema says. */

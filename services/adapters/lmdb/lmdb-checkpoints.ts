@@ -24,6 +24,8 @@ type Totals = { readonly count: number; readonly digestSum: string };
 
 /** Blobs written in one transaction, between which commits get their turn. */
 const STEP_BYTES = 512 * 1024;
+/** While decisions are made: what takes about as long to make and write as a flush does. */
+const PACED_STEP_BYTES = 48 * 1024;
 const NOTHING: Totals = { count: 0, digestSum: ZERO_DIGEST };
 const DIGEST_BYTES = 32;
 const KEY_LENGTH_AT = 8 + 2 * DIGEST_BYTES;
@@ -70,12 +72,15 @@ export class LmdbCheckpoints implements CheckpointStore {
   ): Promise<CheckpointSaved> {
     const blobs = update.upserts[Symbol.iterator]();
     for (let first = true; ; first = false) {
-      const { step, last } = nextStep(blobs);
+      const startedMs = performance.now();
+      const isPaced = update.pace?.inHaste === false;
+      const { step, last } = nextStep(blobs, isPaced ? PACED_STEP_BYTES : STEP_BYTES);
       const saved = this.#environment.transact(() =>
         this.#save(partition, update, expectedMark, { blobs: step, first, last }),
       );
       if (saved.type === "stale" || last) return saved;
-      await new Promise((resolve) => setImmediate(resolve));
+      if (isPaced) await update.pace?.rest(performance.now() - startedMs);
+      else await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
@@ -182,13 +187,16 @@ function isBegun(stored: Stored | undefined): boolean {
   return stored?.generation === 0 && stored.unfinished;
 }
 
-function nextStep(blobs: Iterator<CheckpointBlob>): {
+function nextStep(
+  blobs: Iterator<CheckpointBlob>,
+  stepBytes: number,
+): {
   readonly step: readonly CheckpointBlob[];
   readonly last: boolean;
 } {
   const step: CheckpointBlob[] = [];
   let bytes = 0;
-  while (bytes < STEP_BYTES) {
+  while (bytes < stepBytes) {
     const { value, done } = blobs.next();
     if (done === true) return { step, last: true };
     step.push(value);
