@@ -6,6 +6,7 @@ type ProjectOptions = {
   readonly include?: readonly string[];
   readonly testTimeout?: number;
   readonly setupFiles?: readonly string[];
+  readonly globalSetup?: string;
 };
 
 /** One project for each test level; a level is a folder of `test/`. */
@@ -15,6 +16,7 @@ function project(name: string, options: ProjectOptions = {}) {
       name,
       include: [`test/${name}/**/*.test.ts`, ...(options.include ?? [])],
       setupFiles: [...(options.setupFiles ?? [])],
+      globalSetup: options.globalSetup ?? [],
       testTimeout: options.testTimeout ?? 10 * SECOND_MS,
       hookTimeout: options.testTimeout ?? 10 * SECOND_MS,
       // By default every project would run every bench; the benches have a runner of their own.
@@ -25,6 +27,9 @@ function project(name: string, options: ProjectOptions = {}) {
 
 const pure = { setupFiles: ["test/support/purity-guard.ts"] };
 
+// Starts a real Kafka, Redis or registry when a test asks for one, and nothing otherwise.
+const backends = { globalSetup: "test/support/backends/global-setup.ts" };
+
 export default defineConfig({
   test: {
     pool: "forks",
@@ -34,11 +39,11 @@ export default defineConfig({
     projects: [
       project("unit", { ...pure, include: ["test/tidy.test.ts"] }),
       project("property", { ...pure, testTimeout: 60 * SECOND_MS }),
-      project("conformance", { testTimeout: 120 * SECOND_MS }),
-      project("simulation", { testTimeout: 240 * SECOND_MS }),
+      project("conformance", { ...backends, testTimeout: 120 * SECOND_MS }),
+      project("simulation", { ...backends, testTimeout: 240 * SECOND_MS }),
       project("golden", { testTimeout: 60 * SECOND_MS }),
-      project("integration", { testTimeout: 120 * SECOND_MS }),
-      project("e2e", { testTimeout: 240 * SECOND_MS }),
+      project("integration", { ...backends, testTimeout: 120 * SECOND_MS }),
+      project("e2e", { ...backends, testTimeout: 240 * SECOND_MS }),
     ],
   },
 });

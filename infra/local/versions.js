@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
  *   registry: { artifact: string },
  *   redis: { debianPackage: string, version: string },
  *   mavenDependencyPlugin: string,
- *   javaMin: number,
+ *   images: Record<"kafka" | "kafka-for-tests" | "redis" | "registry", string>,
  * }} Versions
  */
 

@@ -1,0 +1,37 @@
+// What a test is told of a real part. All tests of a run share the parts: they are started when the
+// first test asks, once, and ended with the run.
+import { inject } from "vitest";
+import { saySkipped } from "../skipped.ts";
+
+export type PartName = "kafka" | "redis" | "registry";
+
+export type PartAnswer =
+  | { readonly available: true; readonly address: string; readonly how: string }
+  | { readonly available: false; readonly reason: string };
+
+declare module "vitest" {
+  // Vitest is told of what is provided by adding to this interface.
+  interface ProvidedContext {
+    /** Where the run's main process answers which parts there are. */
+    backendsUrl: string;
+  }
+}
+
+export type Backend = {
+  readonly available: boolean;
+  /** To be used only when `available`. */
+  readonly address: string;
+  /** Why it is not available; empty when it is. */
+  readonly reason: string;
+};
+
+export async function askForPart(part: PartName): Promise<Backend> {
+  const response = await fetch(`${inject("backendsUrl")}/${part}`);
+  if (!response.ok) {
+    throw new Error(`${part} could not be started: ${await response.text()}`);
+  }
+  const answer = (await response.json()) as PartAnswer;
+  if (answer.available) return { available: true, address: answer.address, reason: "" };
+  saySkipped(part, answer.reason);
+  return { available: false, address: "", reason: answer.reason };
+}

@@ -1,0 +1,18 @@
+import { askForPart } from "./backend.ts";
+
+export type RegistryBackend = {
+  readonly available: boolean;
+  /** The root of an API as Confluent's registry has it; to be used only when `available`. */
+  readonly url: string;
+  /** Why it is not available; empty when it is. */
+  readonly reason: string;
+};
+
+/**
+ * The schema registry of this run, shared by all its tests: begin subjects with `uniqueName`.
+ * Throws when it is absent but required.
+ */
+export async function registryBackend(): Promise<RegistryBackend> {
+  const { available, address, reason } = await askForPart("registry");
+  return { available, url: address, reason };
+}
