@@ -103,6 +103,7 @@ async function readState(
       if (start === null) continue;
       const replayed =
         (await replay(context, start, end)) + (await catchUp(context, writer, start));
+      await assertSameLog(context, start.state.progress.next);
       return { writer, state: start.state, source, mark: start.mark, replayed };
     } catch (error) {
       if (!(error instanceof StateCorruptError) || source === "journal") throw broken(error);
@@ -243,6 +244,36 @@ async function catchUp(
     await context.clock.sleep(OFFSETS_RETRY_MS);
     replayed += await replay(context, start, await endOf(context));
   }
+}
+
+/** A journal that has consumed what its topics never had belongs to others: a copy, or topics made anew. */
+async function assertSameLog(context: RestoreContext, next: PerInput): Promise<void> {
+  const { partition, log, clock, offsetsGraceMs } = context;
+  const untilMs = clock.nowMs() + offsetsGraceMs;
+  for (const topic of INPUT_TOPICS) {
+    // Who has just become the leader may not know all of it yet: asked again for a while.
+    let end = await log.endOffset(topic, partition);
+    while (end < next[topic]) {
+      if (clock.nowMs() >= untilMs) throw anotherLog(context, topic, next[topic], end);
+      await clock.sleep(OFFSETS_RETRY_MS);
+      end = await log.endOffset(topic, partition);
+    }
+  }
+}
+
+function anotherLog(
+  context: RestoreContext,
+  topic: InputTopic,
+  next: number,
+  end: number,
+): FatalError {
+  return new FatalError(
+    "log_mismatch",
+    `the journal has consumed ${topic}[${context.partition}] up to offset ${next}, and the topic ends ` +
+      `at ${end}: it is the journal of another cluster, or the topic was made anew. Give the gate the ` +
+      "topics that belong together, or begin with an empty journal under another prefix",
+    { context: { partition: context.partition, next, end } },
+  );
 }
 
 function offsetsAhead(
