@@ -40,6 +40,7 @@ export class KafkaOwnership implements Ownership {
   readonly #writer: WriterContext;
   /** Only without K4: the producer that is used on. */
   readonly #kept = new Map<number, Producer>();
+  readonly #latest = new Map<number, symbol>();
   readonly #processId = `${process.pid}-${Date.now()}`;
   #admin: Promise<Admin> | null = null;
 
@@ -62,10 +63,13 @@ export class KafkaOwnership implements Ownership {
     if (grant === undefined) {
       throw new FencedError(`partition number ${partition} is not ours`);
     }
+    const take = Symbol(partition);
+    this.#latest.set(partition, take);
     const kept = this.#kept.get(partition);
     const producer = kept ?? (await this.#initialised(partition));
     if (!this.#context.safeguards.freshProducer) this.#kept.set(partition, producer);
-    return new TransactionalWriter(this.#writer, producer, grant);
+    const isLatest = (): boolean => this.#latest.get(partition) === take;
+    return new TransactionalWriter(this.#writer, producer, grant, isLatest);
   }
 
   async close(): Promise<void> {

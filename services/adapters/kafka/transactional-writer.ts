@@ -51,12 +51,17 @@ export class TransactionalWriter implements PartitionWriter {
   readonly #context: WriterContext;
   readonly #producer: Producer;
   readonly #grant: Grant;
+  readonly #isLatest: () => boolean;
   #busy = false;
   #usedUp = false;
 
-  /** @param producer initialised: its id is fenced against every producer before it. */
-  constructor(context: WriterContext, producer: Producer, grant: Grant) {
+  /**
+   * @param producer initialised: its id is fenced against every producer before it.
+   * @param isLatest whether no later take-over of the number has begun in this process.
+   */
+  constructor(context: WriterContext, producer: Producer, grant: Grant, isLatest: () => boolean) {
     this.#context = context;
+    this.#isLatest = isLatest;
     this.#producer = producer;
     this.#grant = grant;
     this.partition = grant.partition;
@@ -189,7 +194,7 @@ export class TransactionalWriter implements PartitionWriter {
     if (error instanceof FatalError) throw error;
     const cause = error instanceof Error ? error : new Error(String(error));
     if (safeguards.askGroup && isFencedCode(protocolCode(cause))) {
-      const isOurs = await membership.confirm(this.#grant, atMs);
+      const isOurs = this.#isLatest() && (await membership.confirm(this.#grant, atMs));
       // Refused, so not written; and the number is another's now.
       if (!isOurs)
         throw new FencedError(`another gate has taken over: ${cause.message}`, { cause });
