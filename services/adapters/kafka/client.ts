@@ -74,8 +74,8 @@ function saslOptions({ mechanism, username, password }: KafkaSasl): SASLOptions 
 }
 
 /**
- * kafkajs logs as errors what it then tries again, so everything is a warning here: what ends in an
- * error is thrown. Only fields known to be plain are taken over; buffers and credentials never are.
+ * kafkajs logs as errors what it then tries again, so nothing is more than a warning here: what ends in
+ * an error is thrown. Only fields known to be plain are taken over; buffers and credentials never are.
  */
 function bridgeTo(logger: Logger): logCreator {
   return () =>
@@ -85,10 +85,14 @@ function bridgeTo(logger: Logger): logCreator {
         const value: unknown = log[name];
         if (typeof value === "string" || typeof value === "number") fields[name] = value;
       }
-      logger.warn(`kafka: ${firstLine(log.message)}`, fields satisfies LogFields);
+      const message = `kafka: ${firstLine(log.message)}`;
+      if (EXPECTED.test(log.message)) logger.debug(message, fields satisfies LogFields);
+      else logger.warn(message, fields satisfies LogFields);
     };
 }
 
+/** Single answers that are tried again, and advice that does not fit a bounded retry. */
+const EXPECTED = /^(Response |Limiting retries )/;
 const PLAIN_FIELDS = ["broker", "groupId", "error", "retryCount", "retryTime", "memberId"];
 const MESSAGE_MAX = 300;
 

@@ -1,0 +1,100 @@
+/** The parts of kafkajs below its public interface that the reader stands on. */
+import type { Kafka } from "kafkajs";
+
+/** A request in the form that a connection of kafkajs sends. */
+export type WireRequest<T> = {
+  readonly apiKey: number;
+  readonly apiVersion: number;
+  readonly apiName: string;
+  /** The body, from after the client id. */
+  readonly body: Buffer;
+  /** @param payload from after the correlation id. */
+  readonly decode: (payload: Buffer) => T;
+  /** How long the broker may hold the answer back, beside the usual time-out. */
+  readonly waitMs: number;
+};
+
+type Protocol = {
+  readonly request: {
+    readonly apiKey: number;
+    readonly apiVersion: number;
+    readonly apiName: string;
+    readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
+  };
+  readonly response: {
+    readonly decode: (payload: Buffer) => Promise<unknown>;
+    readonly parse: (decoded: unknown) => Promise<unknown>;
+  };
+  readonly requestTimeout: number;
+  readonly logResponseError: boolean;
+};
+
+type Connection = { send(protocol: Protocol): Promise<unknown> };
+
+type ListOffsetsTopic = {
+  readonly topic: string;
+  readonly partitions: readonly { readonly partition: number; readonly timestamp: string }[];
+};
+
+export type Broker = {
+  readonly connectionPool: { getConnection(index: number): Promise<Connection> };
+  listOffsets(request: {
+    readonly isolationLevel: number;
+    readonly topics: readonly ListOffsetsTopic[];
+  }): Promise<{
+    readonly responses: readonly {
+      readonly topic: string;
+      readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+    }[];
+  }>;
+};
+
+export type Cluster = {
+  connect(): Promise<void>;
+  disconnect(): Promise<void>;
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  refreshMetadata(): Promise<void>;
+  getNodeIds(): readonly string[];
+  findBroker(input: { readonly nodeId: number | string }): Promise<Broker>;
+  findTopicPartitionMetadata(
+    topic: string,
+  ): readonly { readonly partitionId: number; readonly leader: number }[];
+};
+
+/** The two connections that kafkajs keeps to each broker: the second carries long polls only. */
+export const CONTROL = 0;
+export const POLL = 1;
+
+/** A cluster object as producers and consumers have one: connections, addresses, leaders. */
+export function createCluster(kafka: Kafka): Cluster {
+  const symbol = Object.getOwnPropertySymbols(kafka).find(
+    ({ description }) => description === "private:Kafka:createCluster",
+  );
+  if (symbol === undefined) throw new Error("kafkajs makes its clusters in another way");
+  const create = Reflect.get(kafka, symbol) as (options: object) => Cluster;
+  return create({ allowAutoTopicCreation: false, metadataMaxAge: METADATA_AGE_MS_MAX });
+}
+
+const METADATA_AGE_MS_MAX = 300_000;
+
+/** Sends one of our own requests over a connection of kafkajs: its TLS, its login, its time-outs. */
+export async function sendRequest<T>(
+  broker: Broker,
+  connection: number,
+  request: WireRequest<T>,
+  requestTimeoutMs: number,
+): Promise<T> {
+  const { apiKey, apiVersion, apiName, body } = request;
+  const link = await broker.connectionPool.getConnection(connection);
+  const answer = await link.send({
+    request: { apiKey, apiVersion, apiName, encode: async () => ({ buf: body, buffer: body }) },
+    response: {
+      // What kafkajs looks for in an answer is a field for throttling.
+      decode: async (payload) => ({ clientSideThrottleTime: 0, payload }),
+      parse: async (decoded) => request.decode((decoded as { payload: Buffer }).payload),
+    },
+    requestTimeout: requestTimeoutMs + request.waitMs,
+    logResponseError: false,
+  });
+  return answer as T;
+}

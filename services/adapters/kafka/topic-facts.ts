@@ -1,0 +1,64 @@
+import { FatalError } from "../../runtime/errors.ts";
+import { TOPICS, type Topic } from "../../runtime/topics.ts";
+import type { DescribedCluster } from "./metadata-request.ts";
+import type { TopicNames } from "./topic-names.ts";
+
+/** What must stay as it is for as long as a process runs. */
+export type TopicFacts = {
+  readonly clusterId: string;
+  readonly partitions: number;
+  readonly ids: { readonly [topic in Topic]: string };
+};
+
+const NO_ID = /^0*$/;
+
+/** @throws FatalError `log_mismatch` where topics are missing or differ in their partitions. */
+export function topicFacts(cluster: DescribedCluster, names: TopicNames): TopicFacts {
+  const byName = new Map(cluster.topics.map((topic) => [topic.name, topic]));
+  const found = TOPICS.map((topic) => ({ topic, described: byName.get(names[topic]) }));
+  const missing = found.filter(
+    ({ described }) => described === undefined || described.errorCode > 0,
+  );
+  if (missing.length > 0) {
+    const list = missing.map(({ topic }) => `\`${names[topic]}\``).join(", ");
+    throw new FatalError("log_mismatch", `the cluster has no topic ${list} that can be read`);
+  }
+  const counts = found.map(({ topic, described }) => ({
+    topic,
+    count: described?.partitions ?? 0,
+  }));
+  const partitions = counts[0]?.count ?? 0;
+  if (counts.some(({ count }) => count !== partitions)) {
+    const list = counts.map(({ topic, count }) => `\`${names[topic]}\` ${count}`).join(", ");
+    throw new FatalError(
+      "log_mismatch",
+      `all topics must have the same number of partitions: ${list}`,
+    );
+  }
+  const ids = Object.fromEntries(
+    found.map(({ topic, described }) => [topic, described?.topicId ?? ""]),
+  ) as TopicFacts["ids"];
+  if (TOPICS.some((topic) => NO_ID.test(ids[topic]))) {
+    throw new FatalError("log_mismatch", "the cluster gives its topics no ids: Kafka 2.8 or newer");
+  }
+  return { clusterId: cluster.clusterId, partitions, ids };
+}
+
+/** What has changed that must not, or null. */
+export function compareTopics(
+  before: TopicFacts,
+  now: TopicFacts,
+  names: TopicNames,
+): FatalError | null {
+  if (now.partitions !== before.partitions) {
+    return new FatalError(
+      "log_mismatch",
+      `the topics had ${before.partitions} partitions and have ${now.partitions}: conversations ` +
+        "would change their partition. Move to new topics with that number instead",
+    );
+  }
+  const remade = TOPICS.find((topic) => now.ids[topic] !== before.ids[topic]);
+  if (remade === undefined) return null;
+  const text = `\`${names[remade]}\` was deleted and made again while it was read: restart`;
+  return new FatalError("log_mismatch", text);
+}

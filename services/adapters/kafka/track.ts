@@ -1,0 +1,179 @@
+/**
+ * What was fetched ahead for one reader of one topic-partition.
+ *
+ * K1 the reader gets every committed record from where it began, once and in order.
+ * K2 an answer that was asked for at another offset than the next one is dropped.
+ * K3 what ends a track (`failure`) is told when everything before it has been read.
+ */
+import { FatalError } from "../../runtime/errors.ts";
+import type { LogRecord, ReadLimits } from "../../runtime/ports.ts";
+import { RecordCursor } from "./decode-records.ts";
+import type { FetchedPartition } from "./fetch-request.ts";
+import { type RecordBatch, type WalkSettings, walkBatches } from "./record-batches.ts";
+
+/** Fetching ahead stops here and goes on below half of it. */
+const BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
+
+export type Taken = { readonly records: readonly LogRecord[]; readonly nextOffset: number };
+
+export class Track {
+  readonly name: string;
+  readonly partition: number;
+  /** Fetched on and on, not only when it is read. */
+  following = false;
+  /** When the fetch that this is part of was sent; null: it is part of none. */
+  inFlightSinceMs: number | null = null;
+  /** When a broker last said that there is nothing more. */
+  atEndMs = Number.NEGATIVE_INFINITY;
+  usedMs: number;
+  readonly #walk: WalkSettings;
+  readonly #waiting = new Set<() => void>();
+  #batches: RecordBatch[] = [];
+  #next = 0;
+  #cursor: RecordCursor | undefined;
+  #head: LogRecord | undefined;
+  #bytes = 0;
+  #isFull = false;
+  #readFrom: number;
+  #fetchFrom: number;
+  #end = 0;
+  #failure: FatalError | null = null;
+
+  constructor(
+    name: string,
+    partition: number,
+    fromOffset: number,
+    nowMs: number,
+    walk: WalkSettings,
+  ) {
+    this.name = name;
+    this.partition = partition;
+    this.usedMs = nowMs;
+    this.#walk = walk;
+    this.#readFrom = fromOffset;
+    this.#fetchFrom = fromOffset;
+  }
+
+  /** Where its reader goes on. */
+  get readFrom(): number {
+    return this.#readFrom;
+  }
+
+  /** Where the next fetch goes on. */
+  get fetchFrom(): number {
+    return this.#fetchFrom;
+  }
+
+  /** The partition's end, as far as is known. */
+  get end(): number {
+    return Math.max(this.#end, this.#fetchFrom);
+  }
+
+  /** Something to read, or a reason why there never will be. */
+  get isReady(): boolean {
+    return this.#failure !== null || this.#hasRecords;
+  }
+
+  get wantsMore(): boolean {
+    if (this.#failure !== null) return false;
+    if (this.#isFull && this.#bytes <= BUFFERED_BYTES_MAX / 2) this.#isFull = false;
+    return !this.#isFull;
+  }
+
+  get hasWaiters(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** Told of an end from elsewhere. It never falls: a new leader may not know it yet. */
+  raiseEnd(offset: number): void {
+    this.#end = Math.max(this.#end, offset);
+  }
+
+  /** Takes in what was fetched at `offset`. */
+  feed(fetched: FetchedPartition, offset: number, nowMs: number): void {
+    if (offset !== this.#fetchFrom || this.#failure !== null) return;
+    this.raiseEnd(fetched.stableOffset);
+    const { batches, nextOffset, failure } = walkBatches(fetched, offset, this.#walk);
+    for (const batch of batches) {
+      this.#batches.push(batch);
+      this.#bytes += batch.to - batch.from;
+    }
+    this.#fetchFrom = nextOffset;
+    this.#failure = failure;
+    this.#isFull ||= this.#bytes >= BUFFERED_BYTES_MAX;
+    if (nextOffset >= this.#end) this.atEndMs = nowMs;
+    if (this.isReady) this.wake();
+  }
+
+  /** @throws FatalError where the reader has come to something that cannot be read. */
+  take(limits: ReadLimits): Taken {
+    const records: LogRecord[] = [];
+    try {
+      this.#takeInto(records, limits);
+    } catch (error) {
+      if (!(error instanceof FatalError)) throw error;
+      this.#batches = [];
+      this.#next = 0;
+      this.#cursor = undefined;
+      this.#failure = error;
+    }
+    const last = records[records.length - 1];
+    if (this.#hasRecords && last !== undefined) {
+      this.#readFrom = last.offset + 1;
+    } else {
+      if (records.length === 0 && this.#failure !== null) throw this.#failure;
+      this.#readFrom = this.#fetchFrom;
+    }
+    return { records, nextOffset: this.#readFrom };
+  }
+
+  /** Calls back once something is ready, or fetching has failed. Returns what stops it. */
+  onReady(callback: () => void): () => void {
+    this.#waiting.add(callback);
+    return () => this.#waiting.delete(callback);
+  }
+
+  wake(): void {
+    for (const callback of [...this.#waiting]) callback();
+  }
+
+  get #hasRecords(): boolean {
+    return this.#head !== undefined || this.#cursor !== undefined || this.#batches.length > 0;
+  }
+
+  #takeInto(records: LogRecord[], limits: ReadLimits): void {
+    let bytes = 0;
+    for (let head = this.#peek(); head !== undefined; head = this.#peek()) {
+      bytes += (head.key?.length ?? 0) + (head.value?.length ?? 0);
+      const isFull = records.length >= limits.recordsMax || bytes > limits.bytesMax;
+      if (isFull && records.length > 0) return;
+      records.push(head);
+      this.#head = undefined;
+    }
+  }
+
+  #peek(): LogRecord | undefined {
+    while (this.#head === undefined) {
+      const cursor = this.#cursor ?? this.#open();
+      if (cursor === undefined) return undefined;
+      const record = cursor.next();
+      if (cursor.isDone) this.#cursor = undefined;
+      // A batch may begin before what was asked for.
+      if (record.offset >= this.#readFrom) this.#head = record;
+    }
+    return this.#head;
+  }
+
+  #open(): RecordCursor | undefined {
+    const batch = this.#batches[this.#next];
+    if (batch === undefined) return undefined;
+    this.#next += 1;
+    if (this.#next === this.#batches.length) {
+      this.#batches = [];
+      this.#next = 0;
+    }
+    this.#bytes -= batch.to - batch.from;
+    this.#cursor = new RecordCursor(batch);
+    return this.#cursor;
+  }
+}
