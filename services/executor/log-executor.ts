@@ -34,7 +34,7 @@ const LOOK_BACK_MS = 86_400_000;
 
 export type LogExecutorParts = {
   readonly log: Log;
-  readonly codec: Pick<AvroCodec, "decodeAllowed" | "decodeInput" | "encodeResult">;
+  readonly codec: Pick<AvroCodec, "decodeAllowed" | "decodeInput" | "encodeResult" | "pending">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly partition: number;
@@ -195,6 +195,7 @@ export class LogExecutor {
     value: Uint8Array | null,
     signal: AbortSignal,
   ): Promise<void> {
+    await this.#parts.codec.pending?.(value);
     const allowed = this.#decoded(offset, value);
     if (allowed === null) return;
     const { handlers, clock, parallelCalls } = this.#parts;

@@ -15,7 +15,7 @@ export type StartedCalls = {
 /** @param sinceMs nothing before this time is looked at. */
 export async function readStartedCalls(
   log: Log,
-  codec: Pick<Codec, "decodeInput">,
+  codec: Pick<Codec, "decodeInput" | "pending">,
   partition: number,
   sinceMs: number,
 ): Promise<StartedCalls> {
@@ -28,6 +28,7 @@ export async function readStartedCalls(
     if (nextOffset <= offset) break;
     offset = nextOffset;
     for (const { value } of records) {
+      await codec.pending?.(value);
       const decoded = codec.decodeInput("results", value);
       if (!decoded.ok || decoded.input.type !== "result") continue;
       const { decisionId, status } = decoded.input;

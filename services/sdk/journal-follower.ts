@@ -15,7 +15,7 @@ const BACKOFF_MS_MAX = 2_000;
 
 export type JournalFollowerParts = {
   readonly log: Log;
-  readonly codec: Pick<Codec, "decodeJournal">;
+  readonly codec: Pick<Codec, "decodeJournal" | "pending">;
   readonly clock: Clock;
   readonly told: JournalListener;
   /** The log cannot be read any more, whatever is tried. */
@@ -94,9 +94,12 @@ export class JournalFollower {
     const { log, codec, told } = this.#parts;
     const from = this.#next.get(partition) ?? 0;
     const { records, nextOffset } = await log.read(JOURNAL_TOPIC, partition, from, READ_LIMITS);
-    const committed = records.flatMap(({ offset, appendTimeMs, value }): CommittedRecord[] =>
-      value === null ? [] : [{ offset, appendTimeMs, record: codec.decodeJournal(value) }],
-    );
+    const committed: CommittedRecord[] = [];
+    for (const { offset, appendTimeMs, value } of records) {
+      if (value === null) continue;
+      await codec.pending?.(value);
+      committed.push({ offset, appendTimeMs, record: codec.decodeJournal(value) });
+    }
     this.#next.set(partition, Math.max(from, nextOffset));
     if (committed.length > 0) told(committed, partition);
     return nextOffset - from;

@@ -26,19 +26,20 @@ export type KnownCall = {
 };
 
 export class KnownCalls {
-  /** In the order of the latest change. */
-  readonly #calls = new Map<string, KnownCall>();
+  /** What changed of late, and what changed before that: one goes as a whole when the other is full. */
+  #calls = new Map<string, KnownCall>();
+  #older: ReadonlyMap<string, KnownCall> = new Map();
   /** Holds that wait, by approval id. */
   readonly #holds = new Map<string, string>();
 
   get(decisionId: string): KnownCall | undefined {
-    return this.#calls.get(decisionId);
+    return this.#calls.get(decisionId) ?? this.#older.get(decisionId);
   }
 
   /** The call that waits under this approval id. */
   held(approvalId: string): KnownCall | undefined {
     const decisionId = this.#holds.get(approvalId);
-    return decisionId === undefined ? undefined : this.#calls.get(decisionId);
+    return decisionId === undefined ? undefined : this.get(decisionId);
   }
 
   committed(records: readonly CommittedRecord[], partition: number): void {
@@ -72,23 +73,29 @@ export class KnownCalls {
   }
 
   #reported(decisionId: string, result: JournalPlace): void {
-    const call = this.#calls.get(decisionId);
+    const call = this.get(decisionId);
     if (call !== undefined) this.#put({ ...call, result });
   }
 
   #put(call: KnownCall): void {
-    this.#calls.delete(call.decisionId);
     this.#calls.set(call.decisionId, call);
-    if (this.#calls.size <= CALLS_MAX) return;
-    for (const oldest of this.#calls.keys()) {
-      this.#calls.delete(oldest);
-      return;
-    }
+    // Taking out the oldest one by one would walk over the holes that those before it left in the map.
+    if (this.#calls.size < CALLS_MAX / 2) return;
+    this.#older = this.#calls;
+    this.#calls = new Map();
   }
 }
 
 export function knownCall(event: DecisionEvent, place: JournalPlace): KnownCall {
-  const { decisionId, tenantId, conversationId, callId, tool, isRead, type: outcome } = event;
-  const name = { decisionId, tenantId, conversationId, callId, tool, isRead };
-  return { ...name, outcome, place, result: null };
+  return {
+    decisionId: event.decisionId,
+    tenantId: event.tenantId,
+    conversationId: event.conversationId,
+    callId: event.callId,
+    tool: event.tool,
+    isRead: event.isRead,
+    outcome: event.type,
+    place,
+    result: null,
+  };
 }

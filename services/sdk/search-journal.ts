@@ -17,6 +17,7 @@ export async function readJournalRecord(
   const { records } = await log.read(JOURNAL_TOPIC, partition, offset, limits);
   const found = records[0];
   if (found === undefined || found.offset !== offset || found.value === null) return undefined;
+  await codec.pending?.(found.value);
   return codec.decodeJournal(found.value);
 }
 
@@ -69,6 +70,7 @@ async function readWindow(
     if (nextOffset <= offset) break;
     for (const { offset: at, value } of records) {
       if (at >= end || value === null) continue;
+      await codec.pending?.(value);
       entries.push({ record: codec.decodeJournal(value), place: { partition, offset: at } });
     }
     offset = nextOffset;

@@ -25,7 +25,10 @@ const paths = () => z.array(text()).meta({ path: true } satisfies LeafMeta);
 const secret = () => text().meta({ secret: "whole" } satisfies LeafMeta);
 const secretUrl = () =>
   z
-    .url({ error: "is no URL\nwrite it with its scheme" })
+    .url({
+      error: ({ code }) =>
+        code === "invalid_type" ? undefined : "is no URL\nwrite it with its scheme",
+    })
     .meta({ secret: "url" } satisfies LeafMeta);
 const timeMs = (least = 1, most = HOUR_MS) => z.int().min(least).max(most);
 
@@ -79,6 +82,8 @@ const registry = z.strictObject({
   username: text().optional().describe("who logs in"),
   password: secret().optional().describe("the password"),
   passwordFile: path().optional().describe("file that holds `password`"),
+  timeoutMs: timeMs(100).default(10_000).describe("longest wait for an answer"),
+  register: z.boolean().default(false).describe("register schemas that are not there, at start"),
 });
 
 const redis = z.strictObject({
@@ -144,6 +149,17 @@ const executor = z.strictObject({
     .describe("most calls under way on a partition"),
 });
 
+const analytics = z.strictObject({
+  directory: path()
+    .default("callgate-analytics")
+    .describe("where numbers and Parquet files are kept; one process at a time"),
+  idleMs: timeMs(1_000, 24 * HOUR_MS)
+    .default(30 * MINUTE_MS)
+    .describe("a conversation without a call for so long has come to rest"),
+  persistMs: timeMs(10).default(5_000).describe("time between two writes of the numbers, at least"),
+  segmentMs: timeMs(10).default(MINUTE_MS).describe("a Parquet file is written after so long"),
+});
+
 export const configSchema = z.strictObject({
   kafka: kafka.prefault({} as never),
   registry: registry.optional(),
@@ -154,6 +170,7 @@ export const configSchema = z.strictObject({
   log: log.prefault({}),
   gate: gate.prefault({}),
   executor: executor.prefault({}),
+  analytics: analytics.prefault({}),
   shutdownMs: timeMs().default(10_000).describe("after SIGTERM a process ends within this time"),
 });
 

@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { formatConfigProblem } from "../../../../services/adapters/config/config-problem.ts";
+import { configOf, loadConfig } from "../../../../services/adapters/config/load-config.ts";
+import { maskedConfig } from "../../../../services/adapters/config/masked-config.ts";
+
+const BROKERS = { CALLGATE_KAFKA_BROKERS: "one:9092, two:9092" };
+
+function directory(): string {
+  const path = mkdtempSync(join(tmpdir(), "callgate-config-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function write(text: string, name = "callgate.yaml"): string {
+  const file = join(directory(), name);
+  writeFileSync(file, text);
+  return file;
+}
+
+function load(
+  file: string | undefined,
+  variables: Readonly<Record<string, string>> = {},
+  needs: readonly string[] = [],
+) {
+  return loadConfig({ file, variables: new Map(Object.entries(variables)), needs });
+}
+
+function configOfFile(...given: Parameters<typeof load>) {
+  const result = load(...given);
+  if (!result.ok) throw new Error(result.problems.map(formatConfigProblem).join("\n"));
+  return result.config;
+}
+
+/** Lines of what is wrong, the file named by its last part. */
+function problemsOf(...given: Parameters<typeof load>): readonly string[] {
+  const result = load(...given);
+  if (result.ok) throw new Error("nothing was wrong");
+  const [file = ""] = given;
+  return result.problems.map((problem) => formatConfigProblem(problem).replace(file, "FILE"));
+}
+
+describe("what a process is configured with", () => {
+  test("comes from the environment alone, if need be", () => {
+    const { kafka, http, shutdownMs, redis } = configOfFile(undefined, {
+      ...BROKERS,
+      CALLGATE_HTTP_PORT: "0",
+      CALLGATE_SHUTDOWN_MS: "2500",
+      CALLGATE_KAFKA_SSL_ENABLED: "true",
+    });
+    expect(kafka.brokers).toEqual(["one:9092", "two:9092"]);
+    expect(kafka.ssl.enabled).toBe(true);
+    expect(kafka.topicPrefix).toBe("toolcalls");
+    expect(http).toEqual({ host: "127.0.0.1", port: 0 });
+    expect(shutdownMs).toBe(2_500);
+    expect(redis).toBeUndefined();
+  });
+
+  test("comes from a file, and the environment is over it", () => {
+    const file = write("kafka:\n  brokers: [one:1]\n  group: ours\nlog: {level: warn}\n");
+    const { kafka, log } = configOfFile(file, { CALLGATE_KAFKA_GROUP: "theirs" });
+    expect(kafka).toMatchObject({ brokers: ["one:1"], group: "theirs" });
+    expect(log.level).toBe("warn");
+  });
+
+  test("may be JSON", () => {
+    const file = write('{"kafka": {"brokers": ["one:1"]}}', "callgate.json");
+    expect(configOfFile(file).kafka.brokers).toEqual(["one:1"]);
+  });
+
+  test("names files beside its own; those of the environment are where the process is", () => {
+    const file = write("kafka: {brokers: [one:1]}\npolicy: {files: [policy.yaml]}\n");
+    const beside = join(file, "..", "policy.yaml");
+    expect(configOfFile(file).policy.files).toEqual([beside]);
+    const given = configOfFile(file, { CALLGATE_POLICY_FILES: "other.yaml" });
+    expect(given.policy.files).toEqual(["other.yaml"]);
+  });
+
+  test("takes secrets from files, one of the environment in place of the file's", () => {
+    const secret = write("from the file of a file\n", "secret");
+    const file = write(`kafka: {brokers: [one:1]}\nsecret: {valueFile: ${secret}}\n`);
+    expect(configOfFile(file).secret.value).toBe("from the file of a file");
+    const given = { CALLGATE_SECRET_VALUE: "from the environment" };
+    expect(configOfFile(file, given).secret.value).toBe("from the environment");
+  });
+
+  test("is handed over by a program in the same form", () => {
+    const kafka = { brokers: ["one:1"], clientId: undefined };
+    expect(configOf({ kafka }, "options")).toMatchObject({ ok: true });
+    const result = configOf({ kafka: { broker: "one:1" } }, "the options");
+    expect(result.ok ? [] : result.problems.map(formatConfigProblem)).toEqual([
+      "the options: kafka.brokers: is missing; add it, or set CALLGATE_KAFKA_BROKERS",
+      "the options: kafka.broker: is not a key; did you mean `brokers`?",
+    ]);
+  });
+});
+
+describe("what is wrong", () => {
+  test("is told all at once, each where it was written", () => {
+    const file = write(`kafka:
+  brokers: localhost:9092
+  sasl: {mechanism: plain, username: me}
+  sessionTimeoutMs: 1500
+http: {port: 99999}
+redis: {url: "redis://a:1", sentinels: ["b:1"]}
+log:
+  levl: info
+colour: red
+`);
+    const variables = { CALLGATE_KAFKA_BROKER: "one:1", CALLGATE_SHUTDOWN_MS: "soon" };
+    expect(problemsOf(file, variables, ["policy.files", "secret.value"])).toEqual([
+      "CALLGATE_KAFKA_BROKER: is no variable of ours; did you mean `CALLGATE_KAFKA_BROKERS`? else remove it",
+      "CALLGATE_SHUTDOWN_MS: shutdownMs: must be a whole number; write a whole number",
+      "FILE:2:3: kafka.brokers: must be a list; write a list",
+      "FILE:5:8: http.port: must be at most 65535; write a number of at most 65535",
+      "FILE:8:3: log.levl: is not a key; did you mean `level`?",
+      expect.stringMatching(/^FILE:9:1: colour: is not a key; the keys here are kafka, /),
+      "FILE: policy.files: is missing; add it, or set CALLGATE_POLICY_FILES",
+      "FILE: secret.value: is missing; add it, or set CALLGATE_SECRET_VALUE or CALLGATE_SECRET_VALUE_FILE",
+      "FILE:3:3: kafka.sasl.password: is missing; add it, or set CALLGATE_KAFKA_SASL_PASSWORD or CALLGATE_KAFKA_SASL_PASSWORD_FILE",
+      "FILE:6:29: redis.sentinels: is given beside `redis.url`; give one of `redis.url`, `redis.sentinels` and `redis.clusterNodes`",
+      "FILE:4:3: kafka.sessionTimeoutMs: is less than 3 times `kafka.heartbeatIntervalMs` (1000); raise it, or lower the other",
+    ]);
+  });
+
+  test.each([
+    ["kafka: [", /^FILE:1:\d+: not YAML: .*; correct the YAML$/],
+    ["- one", /^FILE:1:1: is no map of keys; begin with a key such as `kafka:`$/],
+    ["kafka: {brokers: [one:1], brokers: [two:1]}", /^FILE:1:\d+: not YAML: .*unique/],
+    ["kafka: {brokers: [one]}", /^FILE:1:19: kafka\.brokers\.0: is no address; write `host:port`/],
+    ["kafka: {brokers: []}", /^FILE:1:9: kafka\.brokers: is empty; give it a value/],
+    ["log: {level: loud}", /^FILE:1:7: log\.level: must be one of `debug`, `info`/],
+    ["redis: {tls: true}", /^FILE:1:1: redis: names no server; give one of/],
+    ["redis: {sentinels: [a:1]}", /^FILE: ?.*redis\.sentinelName: is missing; add it, or set/],
+    ["registry: {password: hidden}", /^FILE:1:1: registry\.url: is missing; add it, or set/],
+  ])("%s", (text, expected) => {
+    const file = write(/kafka|^-/.test(text) ? text : `${text}\nkafka: {brokers: [one:1]}`);
+    expect(problemsOf(file)).toContainEqual(expect.stringMatching(expected));
+  });
+
+  test("a file that is not there", () => {
+    const problems = problemsOf(join(directory(), "nowhere.yaml"));
+    expect(problems).toEqual([expect.stringMatching(/^FILE: cannot be read: .*; check the path$/)]);
+  });
+
+  test("a secret's file that cannot be used, and a secret that is given twice", () => {
+    const empty = write("\n", "empty");
+    const file = write(`kafka: {brokers: [one:1]}
+secret: {valueFile: ${empty}}
+registry: {url: "http://a:1", password: here, passwordFile: ${empty}}
+`);
+    expect(problemsOf(file)).toEqual([
+      expect.stringMatching(/^FILE:3:47: registry\.passwordFile: is given beside/),
+      expect.stringMatching(/^FILE:2:10: secret\.valueFile: `.*empty` is empty; check the path/),
+    ]);
+  });
+
+  test("a variable that is not near to any of ours is none of our business", () => {
+    const theirs = { CALLGATE_GATE_SERVICE_HOST: "10.0.0.1", CALLGATE_PORT_8080_TCP: "tcp://a" };
+    expect(load(undefined, { ...BROKERS, ...theirs }).ok).toBe(true);
+  });
+
+  test("secrets are in no message", () => {
+    const file = write(`kafka:
+  brokers: [one:1]
+  sasl: {mechanism: hidden, username: me, password: hidden}
+registry: {url: "hidden"}
+secret: {value: 5, value2: hidden}
+`);
+    const problems = problemsOf(file);
+    expect(problems).toHaveLength(4);
+    expect(problems.join("\n")).not.toContain("hidden");
+  });
+});
+
+test("what is shown holds no secrets", () => {
+  const config = configOfFile(undefined, {
+    ...BROKERS,
+    CALLGATE_SECRET_VALUE: "hidden hidden hidden",
+    CALLGATE_REDIS_URL: "redis://me:hidden@one:1/0",
+    CALLGATE_REGISTRY_URL: "http://one:1",
+    CALLGATE_REGISTRY_USERNAME: "me",
+    CALLGATE_REGISTRY_PASSWORD: "hidden",
+  });
+  const shown = maskedConfig(config);
+  expect(JSON.stringify(shown)).not.toContain("hidden");
+  expect(shown).toMatchObject({
+    secret: { value: "********" },
+    redis: { url: "redis://********@one:1/0" },
+    registry: { url: "http://one:1", username: "me", password: "********" },
+  });
+});
