@@ -5,7 +5,7 @@
 import type { Admin, Kafka, Producer } from "kafkajs";
 import { FatalError, FencedError } from "../../runtime/errors.ts";
 import type { Metrics, Ownership, PartitionWriter } from "../../runtime/ports.ts";
-import { INPUT_TOPICS, type InputTopic, type PerInput, type Topic } from "../../runtime/topics.ts";
+import { INPUT_TOPICS, type InputTopic, type PerInput } from "../../runtime/topics.ts";
 import { RETRY } from "./client.ts";
 import type { GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
@@ -26,8 +26,8 @@ export type OwnershipContext = {
   /** A client of their own for each producer, and one for asking. */
   readonly newKafka: () => Kafka;
   readonly membership: Pick<GroupMembership, "confirm" | "grantOf" | "isCurrent">;
-  /** `max.message.bytes` of a topic. */
-  readonly messageBytesMax: (topic: Topic) => number;
+  /** `max.message.bytes` of a topic, by its name. */
+  readonly messageBytesMax: (name: string) => number;
   readonly metrics: Metrics;
   readonly safeguards: KafkaSafeguards;
 };
@@ -51,7 +51,7 @@ export class KafkaOwnership implements Ownership {
       ...{ names, membership, safeguards },
       group: settings.group,
       transactionTimeoutMs: settings.transactionTimeoutMs,
-      batchBytesMax: (topic) => Math.floor(messageBytesMax(topic) * BYTES_SHARE),
+      batchBytesMax: (name) => Math.floor(messageBytesMax(name) * BYTES_SHARE),
       onLateDrop: () => metrics.count("late_drops"),
       recordedOffsets: (partition) => this.#recordedOffsets(partition),
     };

@@ -7,7 +7,7 @@
  * W3 what was sent is committed only if every topic-partition acknowledged it: kafkajs drops silently
  *    what has a new leader while it is sent (K7).
  */
-import type { Message, Producer, RecordMetadata, TopicMessages, Transaction } from "kafkajs";
+import type { Producer, RecordMetadata, TopicMessages, Transaction } from "kafkajs";
 import { FatalError, FencedError } from "../../runtime/errors.ts";
 import type {
   Appended,
@@ -16,17 +16,18 @@ import type {
   OutgoingRecord,
   PartitionWriter,
 } from "../../runtime/ports.ts";
-import { INPUT_TOPICS, type PerInput, type Topic } from "../../runtime/topics.ts";
+import { INPUT_TOPICS, type PerInput } from "../../runtime/topics.ts";
 import type { Grant, GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { isFencedCode, isTooLargeCode, mapKafkaError, protocolCode } from "./map-error.ts";
+import { SentRecords, toTopicMessages } from "./outgoing-messages.ts";
 import type { TopicNames } from "./topic-names.ts";
 
 export type WriterContext = {
   readonly names: TopicNames;
   readonly group: string;
-  /** Most bytes of a record batch, by topic (K10). */
-  readonly batchBytesMax: (topic: Topic) => number;
+  /** Most bytes of a record batch, by the topic's name (K10). */
+  readonly batchBytesMax: (name: string) => number;
   /** The broker ends a transaction after this time: whatever takes longer has failed. */
   readonly transactionTimeoutMs: number;
   readonly membership: Pick<GroupMembership, "confirm" | "isCurrent">;
@@ -40,11 +41,10 @@ export type WriterContext = {
 const NOT_COORDINATOR = 16;
 const CONCURRENT_TRANSACTIONS = 51;
 const OFFSETS_RETRY_MS = 1;
+const CLOSE_MS_MAX = 1_000;
 /** What a record takes beside key, value and headers, at most; and a batch beside its records. */
 const RECORD_EXTRA_BYTES = 40;
 const BATCH_EXTRA_BYTES = 61;
-
-type Sent = { readonly topic: Topic; readonly messages: Message[]; readonly indexes: number[] };
 
 export class TransactionalWriter implements PartitionWriter {
   readonly partition: number;
@@ -85,9 +85,14 @@ export class TransactionalWriter implements PartitionWriter {
   }
 
   async close(): Promise<void> {
-    this.#usedUp = true;
+    const gone = this.#throwAway();
     // Where the cluster does not answer, the connection is of no use to anybody either.
-    await this.#producer.disconnect().catch(() => undefined);
+    await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, CLOSE_MS_MAX))]);
+  }
+
+  #throwAway(): Promise<void> {
+    this.#usedUp = true;
+    return this.#producer.disconnect().catch(() => undefined);
   }
 
   async #commit(batch: CommitBatch): Promise<CommitOutcome> {
@@ -96,17 +101,15 @@ export class TransactionalWriter implements PartitionWriter {
       onLateDrop();
       throw new FencedError(`partition number ${this.partition} is no longer ours`);
     }
-    const sent = this.#bySend(batch.records);
-    const large = sent.find((one) => this.#isTooLarge(one));
-    if (large !== undefined) {
-      return failed(new Error(`more than ${this.#context.names[large.topic]} takes at once`), true);
-    }
+    const topicMessages = this.#messagesOf(batch.records);
+    const large = topicMessages.find((one) => this.#isTooLarge(one));
+    if (large !== undefined) return failed(new Error(`too large for \`${large.topic}\``), true);
     let transaction: Transaction;
-    let acknowledged: readonly RecordMetadata[];
+    let appended: readonly Appended[];
     try {
       transaction = await this.#within(this.#producer.transaction());
-      acknowledged = await this.#within(this.#write(transaction, sent, batch.consumed));
-      if (this.#context.safeguards.acknowledged) this.#assertAcknowledged(sent, acknowledged);
+      const metadata = await this.#within(this.#write(transaction, topicMessages, batch.consumed));
+      appended = this.#placesOf(batch.records, metadata);
     } catch (error) {
       // The end of the transaction was not sent: nothing of it can become visible any more.
       return this.#ended(error, (cause) => failed(cause, isTooLargeCode(protocolCode(cause))));
@@ -116,17 +119,17 @@ export class TransactionalWriter implements PartitionWriter {
     } catch (error) {
       return this.#ended(error, (cause) => ({ type: "unknown", error: cause }));
     }
-    return { type: "committed", appended: placesOf(sent, acknowledged, this.#context.names) };
+    return { type: "committed", appended };
   }
 
   /** Records and offsets side by side; `commit` comes after both (K8). */
   async #write(
     transaction: Transaction,
-    sent: readonly Sent[],
+    topicMessages: TopicMessages[],
     consumed: PerInput,
   ): Promise<readonly RecordMetadata[]> {
     const results = await Promise.allSettled([
-      this.#send(transaction, sent),
+      this.#send(transaction, topicMessages),
       this.#sendOffsets(transaction, consumed),
     ]);
     const [records] = results;
@@ -136,10 +139,10 @@ export class TransactionalWriter implements PartitionWriter {
     return records.status === "fulfilled" ? records.value : [];
   }
 
-  async #send(transaction: Transaction, sent: readonly Sent[]): Promise<RecordMetadata[]> {
-    const topicMessages = sent.map(
-      ({ topic, messages }): TopicMessages => ({ topic: this.#context.names[topic], messages }),
-    );
+  async #send(
+    transaction: Transaction,
+    topicMessages: TopicMessages[],
+  ): Promise<readonly RecordMetadata[]> {
     if (topicMessages.length === 0) return [];
     if (this.#context.safeguards.oneSend) {
       return transaction.sendBatch({ acks: -1, topicMessages });
@@ -169,28 +172,26 @@ export class TransactionalWriter implements PartitionWriter {
     }
   }
 
-  #assertAcknowledged(sent: readonly Sent[], acknowledged: readonly RecordMetadata[]): void {
-    for (const { topic } of sent) {
-      const name = this.#context.names[topic];
-      const answer = answerOf(acknowledged, name, this.partition);
-      if (answer === undefined || answer.errorCode !== 0) {
-        throw new Error(`${name}[${this.partition}] did not acknowledge what it was sent`);
-      }
-      if (topic === "decisions" && Number(answer.logAppendTime) < 0) {
-        throw new FatalError(
-          "log_mismatch",
-          `the broker does not set the time of records in \`${name}\`: set its ` +
-            "message.timestamp.type to LogAppendTime",
-        );
-      }
-    }
+  /** @throws where a record was not acknowledged (K7), or carries its sender's time. */
+  #placesOf(
+    records: readonly OutgoingRecord[],
+    metadata: readonly RecordMetadata[],
+  ): readonly Appended[] {
+    const sent = new SentRecords(metadata, this.#context.names);
+    if (this.#context.safeguards.acknowledged) return records.map((record) => sent.take(record));
+    const known = new Set(metadata.map(({ topicName }) => topicName));
+    const nowhere: Appended = { offset: -1, appendTimeMs: -1 };
+    return records.map((record) =>
+      known.has(this.#context.names[record.topic]) ? sent.take(record) : nowhere,
+    );
   }
 
   /** What an error means, once the producer has been thrown away (K4, K5). */
   async #ended(error: unknown, otherwise: (cause: Error) => CommitOutcome): Promise<CommitOutcome> {
     const atMs = Date.now();
     const { membership, safeguards } = this.#context;
-    if (safeguards.freshProducer) await this.close();
+    // Not waited for: what is in flight may go unanswered for long.
+    if (safeguards.freshProducer) void this.#throwAway();
     if (error instanceof FatalError) throw error;
     const cause = error instanceof Error ? error : new Error(String(error));
     if (safeguards.askGroup && isFencedCode(protocolCode(cause))) {
@@ -203,25 +204,15 @@ export class TransactionalWriter implements PartitionWriter {
     return mapped instanceof FatalError ? Promise.reject(mapped) : otherwise(cause);
   }
 
-  /** One group of messages for each topic, in the order in which the topics came. */
-  #bySend(records: readonly OutgoingRecord[]): readonly Sent[] {
-    const groups = new Map<Topic, Sent>();
-    for (const [index, record] of records.entries()) {
-      let group = groups.get(record.topic);
-      if (group === undefined) {
-        group = { topic: record.topic, messages: [], indexes: [] };
-        groups.set(record.topic, group);
-      }
-      if (record.partition !== this.partition) {
-        throw new FatalError("unexpected", `a record for another partition: ${record.partition}`);
-      }
-      group.messages.push(messageOf(record));
-      group.indexes.push(index);
+  #messagesOf(records: readonly OutgoingRecord[]): TopicMessages[] {
+    const stray = records.find(({ partition }) => partition !== this.partition);
+    if (stray !== undefined) {
+      throw new FatalError("unexpected", `a record for another partition: ${stray.partition}`);
     }
-    return [...groups.values()];
+    return toTopicMessages(records, this.#context.names);
   }
 
-  #isTooLarge({ topic, messages }: Sent): boolean {
+  #isTooLarge({ topic, messages }: TopicMessages): boolean {
     let bytes = BATCH_EXTRA_BYTES;
     for (const { key, value, headers } of messages) {
       bytes += RECORD_EXTRA_BYTES + lengthOf(key) + lengthOf(value);
@@ -252,49 +243,7 @@ function failed(error: Error, oversize: boolean): CommitOutcome {
   return { type: "failed", oversize, error };
 }
 
-function messageOf({ key, value, headers, partition }: OutgoingRecord): Message {
-  const message: Message = { key: asKey(key), value: asBuffer(value), partition };
-  if (headers === undefined || headers.length === 0) return message;
-  const named: Record<string, string[]> = {};
-  for (const { name, value: one } of headers) named[name] = [...(named[name] ?? []), one];
-  return { ...message, headers: named };
-}
-
-function asKey(key: OutgoingRecord["key"]): Buffer | string | null {
-  return typeof key === "string" ? key : asBuffer(key);
-}
-
-function asBuffer(bytes: Uint8Array | null): Buffer | null {
-  return bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 function lengthOf(bytes: string | Buffer | null | undefined): number {
   if (bytes === null || bytes === undefined) return 0;
   return typeof bytes === "string" ? Buffer.byteLength(bytes) : bytes.length;
-}
-
-function answerOf(
-  acknowledged: readonly RecordMetadata[],
-  name: string,
-  partition: number,
-): RecordMetadata | undefined {
-  return acknowledged.find((one) => one.topicName === name && one.partition === partition);
-}
-
-/** The records of a topic-partition are one batch: their offsets follow each other. */
-function placesOf(
-  sent: readonly Sent[],
-  acknowledged: readonly RecordMetadata[],
-  names: TopicNames,
-): readonly Appended[] {
-  const places: Appended[] = [];
-  for (const { topic, indexes, messages } of sent) {
-    const answer = answerOf(acknowledged, names[topic], messages[0]?.partition ?? -1);
-    const base = Number(answer?.baseOffset ?? -1);
-    const appendTimeMs = Number(answer?.logAppendTime ?? -1);
-    for (const [at, index] of indexes.entries()) {
-      places[index] = { offset: base + at, appendTimeMs };
-    }
-  }
-  return places;
 }

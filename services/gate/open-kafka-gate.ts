@@ -1,0 +1,156 @@
+/** The gate on a Kafka cluster: checked topics, the log, the group, and the host of its numbers. */
+import { createKafka, type KafkaSettings } from "../adapters/kafka/client.ts";
+import { GroupMembership } from "../adapters/kafka/group-membership.ts";
+import { type KafkaLog, openKafkaLog } from "../adapters/kafka/kafka-log.ts";
+import { KafkaOwnership } from "../adapters/kafka/kafka-ownership.ts";
+import { ALL_KAFKA_SAFEGUARDS, type KafkaSafeguards } from "../adapters/kafka/kafka-safeguards.ts";
+import { KafkaTopicInspector } from "../adapters/kafka/topic-inspector.ts";
+import type { TopicNames } from "../adapters/kafka/topic-names.ts";
+import type { CompiledPolicy } from "../core/policy/compiled.ts";
+import { FatalError } from "../runtime/errors.ts";
+import type { CheckpointStore, Clock, Codec, Logger, Metrics } from "../runtime/ports.ts";
+import type { Safeguards } from "../runtime/safeguards.ts";
+import type { TopicFacts, TopicInspector } from "../runtime/topic-facts.ts";
+import type { Topic } from "../runtime/topics.ts";
+import { type Decide, journalKeepMs } from "./gate-engine.ts";
+import { GateHost, type GateTuning } from "./gate-host.ts";
+import { checkTopics, describeStartProblems, type StartProblem } from "./start-checks.ts";
+
+export type KafkaGateOptions = {
+  readonly kafka: KafkaSettings;
+  readonly names: TopicNames;
+  /** First part of the transactional ids: one for each installation. */
+  readonly app: string;
+  readonly group: string;
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  readonly transactionTimeoutMs: number;
+  readonly codec: Codec;
+  /** Null: none are kept, a restore reads the whole journal. */
+  readonly checkpoints: (log: KafkaLog) => CheckpointStore | null;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly policy: CompiledPolicy;
+  readonly tuning: GateTuning;
+  /** Only a bench may decide instead of the policy: nothing is checked then. */
+  readonly decideUnchecked?: Decide;
+  /** All of them but in a fault test. */
+  readonly safeguards?: { readonly runtime?: Safeguards; readonly kafka?: KafkaSafeguards };
+};
+
+export interface KafkaGate {
+  readonly host: GateHost;
+  readonly log: KafkaLog;
+  /** What keeps the topics from being used under this policy; none: nothing. */
+  checkPolicy(policy: CompiledPolicy): Promise<readonly StartProblem[]>;
+  /** Stops the host (see there), then closes what was opened. A second call goes at once. */
+  stop(): Promise<void>;
+}
+
+/** Of a session: so that a request that hangs is given up before the place in the group is. */
+const REQUEST_SHARE = 0.75;
+/** Of what the smallest topic takes at once, a batch is closed at this much: see `BatchLimits`. */
+const BATCH_SHARE = 0.5;
+const BATCH_BYTES_MAX = 2 * 1024 * 1024;
+const BATCH_INPUTS_MAX = 500;
+const OUTPUTS: readonly Topic[] = ["allowed", "refused", "held", "decisions", "deadLetters"];
+
+/**
+ * Checks the topics and opens the log; nothing is decided before `host.start`.
+ * @throws PipelineError: FatalError `log_mismatch` with everything that is wrong with the topics.
+ */
+export async function openKafkaGate(options: KafkaGateOptions): Promise<KafkaGate> {
+  const newKafka = () => createKafka(options.kafka, options.logger);
+  const inspector = new KafkaTopicInspector(newKafka, options.names);
+  const facts = await inspector.describe();
+  const problems = checkTopics(facts, { keepMs: journalKeepMs(options.policy) });
+  if (problems.length > 0) throw new FatalError("log_mismatch", describeStartProblems(problems));
+  const log = await openKafkaLog({
+    kafka: newKafka(),
+    names: options.names,
+    clientId: options.kafka.clientId,
+    requestTimeoutMs: options.kafka.requestTimeoutMs,
+  });
+  const membership = createMembership(options);
+  const ownership = createOwnership(options, membership, facts);
+  const host = createHost(options, log, membership, ownership, facts);
+  return { host, log, checkPolicy: checkWith(inspector), stop: stopOf(host, log, ownership) };
+}
+
+function createMembership(options: KafkaGateOptions): GroupMembership {
+  const { kafka, names, group, sessionTimeoutMs, heartbeatIntervalMs, logger } = options;
+  const requestTimeoutMs = Math.min(kafka.requestTimeoutMs, sessionTimeoutMs * REQUEST_SHARE);
+  return new GroupMembership({
+    kafka: createKafka({ ...kafka, requestTimeoutMs }, logger),
+    names,
+    settings: { group, sessionTimeoutMs, heartbeatIntervalMs },
+    logger,
+    safeguards: options.safeguards?.kafka ?? ALL_KAFKA_SAFEGUARDS,
+  });
+}
+
+function createOwnership(
+  options: KafkaGateOptions,
+  membership: GroupMembership,
+  facts: readonly TopicFacts[],
+): KafkaOwnership {
+  const { app, group, transactionTimeoutMs, names, metrics } = options;
+  const bytes = new Map(facts.map(({ name, messageBytesMax }) => [name, messageBytesMax]));
+  return new KafkaOwnership({
+    settings: { app, group, transactionTimeoutMs },
+    newKafka: () => createKafka(options.kafka, options.logger),
+    messageBytesMax: (name) => bytes.get(name) ?? 0,
+    safeguards: options.safeguards?.kafka ?? ALL_KAFKA_SAFEGUARDS,
+    ...{ names, membership, metrics },
+  });
+}
+
+function createHost(
+  options: KafkaGateOptions,
+  log: KafkaLog,
+  membership: GroupMembership,
+  ownership: KafkaOwnership,
+  facts: readonly TopicFacts[],
+): GateHost {
+  const { codec, clock, logger, metrics, policy, tuning, safeguards } = options;
+  const journal = facts.find(({ topic }) => topic === "decisions");
+  const retentionMs = journal?.retentionMs ?? -1;
+  return new GateHost({
+    ...{ log, ownership, membership, codec, clock, logger, metrics, policy },
+    checkpoints: options.checkpoints(log),
+    // Kept without end: an idle partition need not write for its retention more often than for the policy.
+    keepMs: retentionMs === -1 ? 0 : retentionMs,
+    decideUnchecked: options.decideUnchecked ?? null,
+    tuning: { ...tuning, batch: batchLimits(tuning, facts) },
+    ...(safeguards?.runtime === undefined ? {} : { safeguards: safeguards.runtime }),
+  });
+}
+
+function batchLimits(
+  tuning: GateTuning,
+  facts: readonly TopicFacts[],
+): NonNullable<GateTuning["batch"]> {
+  const { inputsMax, bytesMax } = tuning.batch ?? {
+    inputsMax: BATCH_INPUTS_MAX,
+    bytesMax: BATCH_BYTES_MAX,
+  };
+  const smallest = Math.min(
+    ...facts.filter(({ topic }) => OUTPUTS.includes(topic)).map((one) => one.messageBytesMax),
+  );
+  return { inputsMax, bytesMax: Math.min(bytesMax, Math.floor(smallest * BATCH_SHARE)) };
+}
+
+function checkWith(inspector: TopicInspector): KafkaGate["checkPolicy"] {
+  return async (policy) =>
+    checkTopics(await inspector.describe(), { keepMs: journalKeepMs(policy) });
+}
+
+function stopOf(host: GateHost, log: KafkaLog, ownership: KafkaOwnership): () => Promise<void> {
+  let closed: Promise<void> | null = null;
+  return async () => {
+    await host.stop();
+    closed ??= Promise.all([log.close(), ownership.close()]).then(() => undefined);
+    await closed;
+  };
+}
