@@ -9,6 +9,7 @@ const HOMES = {
   avsc: "services/adapters/avro",
   "big.js": "services/adapters/values",
   "cli-table3": "services/cli",
+  "@duckdb/node-api": "services/adapters/duckdb",
   commander: "services/cli",
   "@kafkajs/confluent-schema-registry": "services/adapters/registry",
   ioredis: "services/adapters/redis",

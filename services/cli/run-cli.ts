@@ -1,5 +1,6 @@
 /** From arguments to an exit code: the whole command line but the end of the process. */
 import { Command } from "commander";
+import { addAnalytics } from "./commands/analytics.ts";
 import { addApprovals } from "./commands/approvals.ts";
 import type { Cli } from "./commands/cli.ts";
 import { addDemo } from "./commands/demo.ts";
@@ -61,6 +62,7 @@ function createProgram(cli: Cli): Command {
   addPolicy(program, cli);
   addDev(program, cli);
   addApprovals(program, cli);
+  addAnalytics(program, cli);
   return program;
 }
 

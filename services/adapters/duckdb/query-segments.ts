@@ -53,7 +53,7 @@ async function ask(
 
 function viewOf(files: readonly string[], columns: readonly SegmentColumn[]): string {
   const times = [
-    `make_timestamp("at_ms" * 1000) AS "at"`,
+    `make_timestamp("at_ms" * 1000) AS "decided_at"`,
     `make_timestamp("journaled_at_ms" * 1000) AS "journaled_at"`,
   ].join(", ");
   if (files.length === 0) {

@@ -44,6 +44,8 @@ export interface ProcessMetrics extends Metrics {
     labelNames: readonly string[],
     read: () => readonly { readonly labels: Labels; readonly value: number }[],
   ): void;
+  /** Numbers that somebody else keeps, read along with these. */
+  include(other: Registry): void;
   readonly contentType: string;
   /** All of it in the text format of Prometheus. */
   text(): Promise<string>;
@@ -54,6 +56,7 @@ export function createProcessMetrics(service: string): ProcessMetrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   const registers = [registry];
+  const included = [registry];
   collectDefaultMetrics({ register: registry });
   const counts = mapValues(
     COUNTS,
@@ -84,8 +87,12 @@ export function createProcessMetrics(service: string): ProcessMetrics {
         },
       });
     },
+    include: (other) => {
+      other.setDefaultLabels({ service });
+      included.push(other);
+    },
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: async () => (await Promise.all(included.map((one) => one.metrics()))).join("\n"),
   };
 }
 

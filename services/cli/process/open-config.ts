@@ -11,10 +11,15 @@ const FILE_VARIABLE = "CALLGATE_CONFIG";
  * environment over it.
  *
  * @param needs keys that the process cannot do without.
+ * @param presets variables as they count where nobody set them.
  * @throws CliError that lists every problem.
  */
-export function openConfig(file: string | undefined, needs: readonly string[]): Config {
-  const variables = readConfigVariables();
+export function openConfig(
+  file: string | undefined,
+  needs: readonly string[],
+  presets: Readonly<Record<string, string>> = {},
+): Config {
+  const variables = new Map([...Object.entries(presets), ...readConfigVariables()]);
   const result = loadConfig({ file: file ?? variables.get(FILE_VARIABLE), variables, needs });
   if (result.ok) return result.config;
   const count = result.problems.length === 1 ? "a problem" : `${result.problems.length} problems`;

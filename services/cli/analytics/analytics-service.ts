@@ -1,0 +1,55 @@
+/** The analytics as a long-running process. */
+import { type ExportedFamily, exportTotals } from "../../adapters/metrics/export-totals.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { ANALYTICS_OPTIONS, Analytics, type AnalyticsParts } from "../../analytics/analytics.ts";
+import { boundsOf, FAMILIES, type FamilyName } from "../../analytics/totals.ts";
+import type { ProcessContext, RunningService } from "../process/run-process.ts";
+
+/** What is behind by more has not caught up yet. */
+const LAG_RECORDS_MAX = 10_000;
+
+export type AnalyticsSource = Pick<AnalyticsParts, "log" | "codec"> & {
+  close(): Promise<void>;
+};
+
+/** @param source the log and its codec; closed with the service. */
+export async function startAnalytics(
+  source: AnalyticsSource,
+  { config, logger, metrics, fail }: ProcessContext,
+): Promise<RunningService> {
+  const { directory, idleMs, persistMs, segmentMs } = config.analytics;
+  const analytics = await Analytics.open({
+    ...{ log: source.log, codec: source.codec, clock: systemClock, logger, directory, fail },
+    options: { persistMs, segmentMs, fold: { ...ANALYTICS_OPTIONS.fold, idleMs } },
+  });
+  metrics.include(exportTotals(() => familiesOf(analytics)));
+  metrics.watch("conversations_open", "conversations that go on", [], () => [
+    { labels: {}, value: analytics.openConversations },
+  ]);
+  metrics.watch("analytics_lag_records", "journal records not read yet", ["partition"], () =>
+    analytics.lags.map(({ partition, nextOffset, endOffset }) => ({
+      labels: { partition: String(partition) },
+      value: Math.max(0, endOffset - nextOffset),
+    })),
+  );
+  analytics.start();
+  return {
+    ready: () => {
+      const { lags } = analytics;
+      const behind = lags.filter((lag) => lag.endOffset - lag.nextOffset > LAG_RECORDS_MAX);
+      const ok = lags.length === source.log.partitions && behind.length === 0;
+      return { ok, detail: { partitions: lags } };
+    },
+    close: async () => {
+      await analytics.close();
+      await source.close();
+    },
+  };
+}
+
+function familiesOf(analytics: Analytics): readonly ExportedFamily[] {
+  return (Object.keys(FAMILIES) as FamilyName[]).map((name) => ({
+    ...{ name, help: FAMILIES[name].help, bounds: boundsOf(name) },
+    samples: analytics.totals[name] ?? [],
+  }));
+}

@@ -1,0 +1,101 @@
+/** `callgate analytics query` and `report`: SQL over what the analytics have kept. */
+import { join } from "node:path";
+import { querySegments } from "../../adapters/duckdb/query-segments.ts";
+import { DECISIONS_FOLDER } from "../../analytics/analytics.ts";
+import { DECISION_COLUMNS } from "../../analytics/decision-row.ts";
+import { PipelineError } from "../../runtime/errors.ts";
+import { environmentError, usageError } from "../output/cli-error.ts";
+import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { printable } from "../output/printable.ts";
+import { textTable } from "../output/table.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { REPORTS } from "./reports.ts";
+
+export const QUERY_FORMATS = ["table", "jsonl", "json", "csv"] as const;
+
+export type QueryFormat = (typeof QUERY_FORMATS)[number];
+
+export type QueryOptions = {
+  readonly directory: string;
+  readonly format: QueryFormat;
+};
+
+type Rows = Awaited<ReturnType<typeof querySegments>>;
+
+const CELL_CHARACTERS = 60;
+
+export async function runQuery(
+  sql: string,
+  options: QueryOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const rows = await ask(sql, options.directory);
+  await terminal.out.write(formatted(rows, options.format, terminal));
+  return EXIT_OK;
+}
+
+export async function runReport(options: QueryOptions, terminal: Terminal): Promise<ExitCode> {
+  const answers: [string, Rows][] = [];
+  for (const { name, title, sql } of REPORTS) {
+    const rows = await ask(sql, options.directory);
+    answers.push([name, rows]);
+    if (options.format !== "table") continue;
+    const { style } = terminal.out;
+    await terminal.out.write(`${style.bold(title)}\n${formatted(rows, "table", terminal)}\n`);
+  }
+  if (options.format !== "table") {
+    const report = Object.fromEntries(answers.map(([name, rows]) => [name, objects(rows)]));
+    await terminal.out.write(`${JSON.stringify(report)}\n`);
+  }
+  return EXIT_OK;
+}
+
+async function ask(sql: string, directory: string): Promise<Rows> {
+  try {
+    return await querySegments(join(directory, DECISIONS_FOLDER), DECISION_COLUMNS, sql);
+  } catch (error) {
+    if (!(error instanceof PipelineError)) throw error;
+    const isMissing = error.message.startsWith("there are no decisions");
+    throw isMissing ? environmentError(error.message, error) : usageError(error.message);
+  }
+}
+
+function formatted(rows: Rows, format: QueryFormat, { out }: Terminal): string {
+  switch (format) {
+    case "table":
+      return asTable(rows, out.style);
+    case "json":
+      return `${JSON.stringify(objects(rows))}\n`;
+    case "jsonl":
+      return objects(rows)
+        .map((row) => `${JSON.stringify(row)}\n`)
+        .join("");
+    case "csv":
+      return [rows.columns, ...rows.rows]
+        .map((row) => `${row.map(csvCell).join(",")}\r\n`)
+        .join("");
+  }
+}
+
+function asTable({ columns, rows }: Rows, style: Terminal["out"]["style"]): string {
+  if (rows.length === 0) return "no rows\n";
+  const cells = rows.map((row) => row.map((value) => printable(text(value), CELL_CHARACTERS)));
+  const numbers = columns.flatMap((_, index) =>
+    rows.every((row) => row[index] === null || !Number.isNaN(Number(row[index]))) ? [index] : [],
+  );
+  return textTable(columns, cells, style, numbers);
+}
+
+function objects({ columns, rows }: Rows): readonly object[] {
+  return rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+}
+
+function text(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function csvCell(value: unknown): string {
+  const cell = text(value);
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,49 @@
+import { type Command, Option } from "commander";
+import type { QueryFormat } from "../analytics/query.ts";
+import type { Cli } from "./cli.ts";
+
+type RunOptions = { readonly config?: string; readonly dataDir?: string };
+type ReadOptions = { readonly dir: string; readonly format: QueryFormat; readonly json?: true };
+
+const FORMATS = ["table", "jsonl", "json", "csv"];
+
+export function addAnalytics(program: Command, cli: Cli): void {
+  const analytics = program
+    .command("analytics")
+    .description("numbers, alerts and SQL over the decisions");
+  analytics
+    .command("run")
+    .description("follow the decisions until it is stopped")
+    .option("-c, --config <file>", "configuration (default: $CALLGATE_CONFIG)")
+    .option("-d, --data-dir <directory>", "of an embedded gate, instead of the brokers")
+    .action(async ({ config, dataDir }: RunOptions) => {
+      const { runAnalytics } = await import("../analytics/run-analytics.ts");
+      cli.end(await runAnalytics(config, dataDir, cli.terminal));
+    });
+  addReading(
+    analytics.command("query").argument("<sql>", "what to ask of the view `decisions`"),
+    "ask in SQL (DuckDB); `describe decisions` names the columns",
+  ).action(async (sql: string, options: ReadOptions) => {
+    const { runQuery } = await import("../analytics/query.ts");
+    cli.end(await runQuery(sql, readOf(options), cli.terminal));
+  });
+  addReading(
+    analytics.command("report"),
+    "refusals by tool, how often grants run out, the largest conversations, latency",
+  ).action(async (options: ReadOptions) => {
+    const { runReport } = await import("../analytics/query.ts");
+    cli.end(await runReport(readOf(options), cli.terminal));
+  });
+}
+
+function addReading(command: Command, description: string): Command {
+  return command
+    .description(description)
+    .option("--dir <directory>", "directory of the analytics", "callgate-analytics")
+    .addOption(new Option("--format <format>", "how to print").choices(FORMATS).default("table"))
+    .option("--json", "the same as --format json");
+}
+
+function readOf({ dir, format, json }: ReadOptions) {
+  return { directory: dir, format: json === true ? "json" : format } as const;
+}
