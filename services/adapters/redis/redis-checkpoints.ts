@@ -1,0 +1,240 @@
+import { randomUUID } from "node:crypto";
+import { RetryableError } from "../../runtime/errors.ts";
+import type {
+  Checkpoint,
+  CheckpointBlob,
+  CheckpointHeader,
+  CheckpointSaved,
+  CheckpointStore,
+  CheckpointUpdate,
+  LoadedCheckpoint,
+} from "../../runtime/ports.ts";
+import { blobField, decodeBlob, encodeBlob, isBlobField } from "./blob-fields.ts";
+import type { RedisClient } from "./redis-client.ts";
+import { SAVE_SCRIPT } from "./save-script.ts";
+import { type SaveStep, stepsOf } from "./save-steps.ts";
+
+export type RedisCheckpointsOptions = {
+  readonly client: RedisClient;
+  /** Consumer group of the gate: gates of different groups may share a server. */
+  readonly group: string;
+  /** How long a load waits for a connection. */
+  readonly connectWaitMs: number;
+  /** Longest load; beyond, the journal is the faster way. */
+  readonly loadMsMax: number;
+};
+
+/** What this store knows of a partition's hash beside what its caller tells. */
+type Known = {
+  /** What was there when this store last saw it. */
+  readonly mark: string | null;
+  readonly offset: number;
+  /** Saves begun since then whose outcome was not heard. */
+  readonly unheard: readonly string[];
+};
+
+type Meta = {
+  readonly mark: string | null;
+  readonly header: string | null;
+  readonly count: number;
+  readonly digestSum: string;
+  readonly unfinished: boolean;
+  /** Another after every step of any save. */
+  readonly version: string;
+};
+
+const SCAN_COUNT = 200;
+const READS_MAX = 3;
+const DIGEST_BYTES = 32;
+const NOTHING_KNOWN: Known = { mark: null, offset: -1, unheard: [] };
+const META_FIELDS = ["m", "w", "i", "h", "n", "s", "u"] as const;
+
+/**
+ * Checkpoints on a Redis server: one hash `cg:{<group>.<number>}` for each partition number, so that it is
+ * there or lost as a whole, and lies on one node. What a hash looks like: save-script.ts.
+ */
+export class RedisCheckpoints implements CheckpointStore {
+  readonly #options: RedisCheckpointsOptions;
+  readonly #known = new Map<number, Known>();
+
+  constructor(options: RedisCheckpointsOptions) {
+    this.#options = options;
+  }
+
+  async load(partition: number): Promise<LoadedCheckpoint> {
+    const untilMs = performance.now() + this.#options.loadMsMax;
+    for (let read = 1; ; read += 1) {
+      const { loaded, steady } = await this.#read(partition, untilMs);
+      if (!steady && read < READS_MAX) continue;
+      const offset = loaded.checkpoint?.header.journalOffset ?? -1;
+      this.#known.set(partition, { mark: loaded.mark, offset, unheard: [] });
+      if (steady) return loaded;
+      return { ...loaded, checkpoint: null, problem: "it was written while it was read" };
+    }
+  }
+
+  async save(
+    partition: number,
+    update: CheckpointUpdate,
+    expectedMark: string | null,
+  ): Promise<CheckpointSaved> {
+    const token = randomUUID();
+    const known = this.#known.get(partition) ?? NOTHING_KNOWN;
+    for (const step of stepsOf(update)) {
+      const [type, text] = await this.#step(partition, update, step, {
+        token,
+        known,
+        expectedMark,
+      });
+      const mark = text === "" ? null : text;
+      if (type !== "saved") {
+        this.#known.set(partition, { mark, offset: -1, unheard: [] });
+        return { type: "stale", mark };
+      }
+      if (step.last) {
+        const offset = update.header.journalOffset;
+        this.#known.set(partition, { mark, offset, unheard: [] });
+        return { type: "saved", mark };
+      }
+      await update.pace?.rest(step.workedMs);
+    }
+    throw new RetryableError("checkpoint_unavailable", "a save had no last step");
+  }
+
+  async #step(
+    partition: number,
+    update: CheckpointUpdate,
+    step: SaveStep,
+    save: { readonly token: string; readonly known: Known; readonly expectedMark: string | null },
+  ): Promise<readonly [string, string]> {
+    const { token, known, expectedMark } = save;
+    const { header, replace } = update;
+    const savedOffset = known.mark !== null && known.mark === expectedMark ? known.offset : -1;
+    const parameters = [
+      expectedMark ?? "",
+      `,${known.unheard.join(",")},`,
+      token,
+      step.index,
+      flag(replace),
+      flag(step.last),
+      flag(step.partial),
+      header.topicId,
+      header.journalOffset,
+      savedOffset,
+      step.last ? JSON.stringify(header) : "",
+      step.blobs.length,
+      ...step.blobs.flatMap((blob) => [blobField(blob.key), encodeBlob(blob)]),
+      ...step.removals.map(blobField),
+    ];
+    try {
+      return await this.#options.client.ask(
+        (redis) =>
+          redis.eval(SAVE_SCRIPT, 1, this.#key(partition), ...parameters) as Promise<
+            readonly [string, string]
+          >,
+      );
+    } catch (error) {
+      // It may have been done all the same.
+      const unheard = [...known.unheard, token];
+      this.#known.set(partition, { ...known, unheard: unheard.slice(-UNHEARD_MAX) });
+      throw error;
+    }
+  }
+
+  async #read(
+    partition: number,
+    untilMs: number,
+  ): Promise<{ readonly loaded: LoadedCheckpoint; readonly steady: boolean }> {
+    const before = await this.#meta(partition);
+    const { mark, header, count, digestSum } = before;
+    const without = (problem: string | null) => ({
+      loaded: { mark, checkpoint: null, problem },
+      steady: true,
+    });
+    if (mark === null) return without(null);
+    if (before.unfinished) return without("it was not finished");
+    const parsed = header === null ? undefined : parseHeader(header);
+    if (parsed === undefined) return without("its header cannot be read");
+    const blobs = await this.#blobs(partition, untilMs);
+    const after = await this.#meta(partition);
+    if (after.version !== before.version) {
+      return { loaded: { mark: after.mark, checkpoint: null, problem: null }, steady: false };
+    }
+    if (blobs === undefined) return without("one of its conversations cannot be read");
+    const checkpoint: Checkpoint = { header: parsed, count, digestSum, blobs };
+    return { loaded: { mark, checkpoint, problem: null }, steady: true };
+  }
+
+  async #meta(partition: number): Promise<Meta> {
+    const { client, connectWaitMs } = this.#options;
+    const key = this.#key(partition);
+    const type = await client.ask((redis) => redis.type(key), connectWaitMs);
+    if (type !== "hash") return noHash(type === "none" ? null : `type:${type}`);
+    const fields = await client.ask((redis) => redis.hmgetBuffer(key, ...META_FIELDS));
+    const [mark, token, step, header, count, sum, unfinished] = fields.map(
+      (field) => field ?? null,
+    );
+    const begun = token === null || token === undefined ? null : `w:${token.toString()}`;
+    return {
+      mark: mark?.toString() ?? begun ?? "type:hash",
+      header: header?.toString() ?? null,
+      count: Number(count?.toString() ?? Number.NaN),
+      digestSum: sum?.length === DIGEST_BYTES ? sum.toString("hex") : "",
+      // Begun on nothing: there is no header of an earlier one.
+      unfinished: unfinished !== null || (mark === null && token !== null),
+      version: [mark, token, step, count, sum].map((one) => one?.toString("hex")).join(),
+    };
+  }
+
+  /** Undefined where a field is no conversation as we write it. */
+  async #blobs(partition: number, untilMs: number): Promise<readonly CheckpointBlob[] | undefined> {
+    const key = this.#key(partition);
+    // A scan may tell of a field twice.
+    const blobs = new Map<string, CheckpointBlob>();
+    let isWhole = true;
+    let cursor = "0";
+    do {
+      if (performance.now() > untilMs) {
+        throw new RetryableError("checkpoint_unavailable", "the checkpoint took too long to load");
+      }
+      const from = cursor;
+      const [next, entries] = await this.#options.client.ask((redis) =>
+        redis.hscanBuffer(key, from, "COUNT", SCAN_COUNT),
+      );
+      for (let at = 0; at + 1 < entries.length; at += 2) {
+        const field = entries[at];
+        const value = entries[at + 1];
+        if (field === undefined || value === undefined || !isBlobField(field)) continue;
+        const blob = decodeBlob(field, value);
+        if (blob === undefined) isWhole = false;
+        else blobs.set(blob.key, blob);
+      }
+      cursor = next.toString();
+    } while (cursor !== "0");
+    return isWhole ? [...blobs.values()] : undefined;
+  }
+
+  #key(partition: number): string {
+    return `cg:{${this.#options.group}.${partition}}`;
+  }
+}
+
+const UNHEARD_MAX = 16;
+
+function flag(value: boolean): string {
+  return value ? "1" : "0";
+}
+
+function noHash(mark: string | null): Meta {
+  const rest = { header: null, count: 0, digestSum: "", unfinished: false };
+  return { mark, ...rest, version: mark ?? "" };
+}
+
+function parseHeader(text: string): CheckpointHeader | undefined {
+  try {
+    const header = JSON.parse(text) as CheckpointHeader;
+    return typeof header?.seq === "number" && typeof header.next === "object" ? header : undefined;
+  } catch {
+    return undefined;
+  }
+}

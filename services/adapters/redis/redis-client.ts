@@ -1,0 +1,207 @@
+import { Cluster, Redis } from "ioredis";
+import { RetryableError } from "../../runtime/errors.ts";
+import type { Logger } from "../../runtime/ports.ts";
+
+/** Texts, not paths: whoever reads files has read them. */
+export type RedisTls = {
+  /** Certificates to trust instead of the system's, PEM. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly passphrase?: string;
+  readonly servername?: string;
+};
+
+/** Addresses are `host:port`. */
+export type RedisServer =
+  | { readonly type: "single"; readonly url: string }
+  | {
+      readonly type: "sentinel";
+      readonly sentinels: readonly string[];
+      /** What the Sentinels call the master. */
+      readonly name: string;
+      readonly sentinelUsername?: string;
+      readonly sentinelPassword?: string;
+    }
+  | { readonly type: "cluster"; readonly nodes: readonly string[] };
+
+export type RedisOptions = {
+  readonly server: RedisServer;
+  /** Of the server or the nodes; those in a `url` count where these are absent. */
+  readonly username?: string;
+  readonly password?: string;
+  /** Present: TLS, with Sentinels and nodes too. `rediss://` needs none for the system's trust. */
+  readonly tls?: RedisTls;
+  readonly clientName: string;
+  /** Longest wait for one answer. */
+  readonly commandTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+};
+
+const PORT = 6379;
+const RECONNECT_MS_STEP = 100;
+const RECONNECT_MS_MAX = 2_000;
+const REDIRECTIONS_MAX = 5;
+
+/**
+ * One connection, or one for each node. What cannot be sent now fails now: nothing is queued while there
+ * is no server, and nothing is sent twice.
+ */
+export class RedisClient {
+  readonly #client: Redis | Cluster;
+  readonly #logger: Logger;
+  readonly #options: RedisOptions;
+  #isReachable = true;
+
+  constructor(options: RedisOptions, logger: Logger) {
+    this.#options = options;
+    this.#logger = logger;
+    this.#client = createClient(options);
+    this.#client.on("ready", () => this.#told(null));
+    this.#client.on("error", (error: Error) => this.#told(error));
+    this.#client.on("close", () => this.#told(new Error("the connection was closed")));
+  }
+
+  /**
+   * The answer to what `ask` sends. With `waitMs` it waits for a connection first.
+   * @throws RetryableError `checkpoint_unavailable`
+   */
+  async ask<T>(ask: (client: Redis | Cluster) => Promise<T>, waitMs = 0): Promise<T> {
+    const { commandTimeoutMs } = this.#options;
+    try {
+      if (this.#client.status !== "ready") await this.#ready(waitMs);
+      return await within(ask(this.#client), commandTimeoutMs);
+    } catch (error) {
+      throw new RetryableError(
+        "checkpoint_unavailable",
+        `Redis (${addressOf(this.#options.server)}) did not answer as it should: ${textOf(error)}`,
+      );
+    }
+  }
+
+  close(): void {
+    this.#isReachable = true;
+    this.#client.removeAllListeners();
+    this.#client.on("error", () => undefined);
+    this.#client.disconnect();
+  }
+
+  async #ready(waitMs: number): Promise<void> {
+    const client = this.#client;
+    let arrived: (() => void) | undefined;
+    const ready = new Promise<void>((resolve) => {
+      arrived = resolve;
+      client.once("ready", resolve);
+    });
+    try {
+      await within(ready, waitMs, "there is no connection");
+    } finally {
+      if (arrived !== undefined) client.off("ready", arrived);
+    }
+  }
+
+  /** Says once that the server is gone, and once that it is there again. */
+  #told(error: Error | null): void {
+    if ((error === null) === this.#isReachable) return;
+    this.#isReachable = error === null;
+    const server = addressOf(this.#options.server);
+    if (error === null) this.#logger.info("redis answers again", { server });
+    else {
+      this.#logger.warn("redis is not reachable, decisions go on without checkpoints", {
+        server,
+        problem: textOf(error),
+      });
+    }
+  }
+}
+
+function createClient(options: RedisOptions): Redis | Cluster {
+  const { server, connectTimeoutMs, tls } = options;
+  const common = commonOptions(options);
+  if (server.type === "cluster") {
+    return new Cluster(server.nodes.map(hostAndPort), {
+      enableOfflineQueue: false,
+      clusterRetryStrategy: retryStrategy,
+      maxRedirections: REDIRECTIONS_MAX,
+      slotsRefreshTimeout: connectTimeoutMs,
+      redisOptions: common,
+    });
+  }
+  const alone = {
+    ...common,
+    enableOfflineQueue: false,
+    retryStrategy,
+    // After a failover the old master may answer on as a replica.
+    reconnectOnError: (error: Error) => error.message.startsWith("READONLY"),
+  };
+  if (server.type === "single") return new Redis(server.url, alone);
+  const { sentinelUsername, sentinelPassword } = server;
+  return new Redis({
+    ...alone,
+    sentinels: server.sentinels.map(hostAndPort),
+    name: server.name,
+    sentinelRetryStrategy: retryStrategy,
+    failoverDetector: true,
+    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
+    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
+    ...(tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls }),
+  });
+}
+
+function commonOptions(options: RedisOptions) {
+  const { username, password, tls } = options;
+  return {
+    protocol: 2,
+    connectionName: options.clientName,
+    connectTimeout: options.connectTimeoutMs,
+    commandTimeout: options.commandTimeoutMs,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls === undefined ? {} : { tls }),
+  } as const;
+}
+
+function retryStrategy(times: number): number {
+  return Math.min(times * RECONNECT_MS_STEP, RECONNECT_MS_MAX);
+}
+
+function hostAndPort(address: string): { readonly host: string; readonly port: number } {
+  const at = address.lastIndexOf(":");
+  const host = (at < 0 ? address : address.slice(0, at)).replace(/^\[(.*)\]$/, "$1");
+  return { host, port: at < 0 ? PORT : Number(address.slice(at + 1)) };
+}
+
+/** For people: without a login. */
+function addressOf(server: RedisServer): string {
+  switch (server.type) {
+    case "single":
+      return URL.canParse(server.url) ? new URL(server.url).host : "its URL cannot be read";
+    case "sentinel":
+      return `${server.name} by ${server.sentinels.join(",")}`;
+    case "cluster":
+      return server.nodes.join(",");
+  }
+}
+
+/** The server's words alone: the client's errors carry the command, and with it what was sent. */
+function textOf(error: unknown): string {
+  return error instanceof Error && error.message !== "" ? error.message : "no reason was given";
+}
+
+async function within<T>(
+  work: Promise<T>,
+  timeoutMs: number,
+  late = "it took too long",
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${late} (${timeoutMs} ms)`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
