@@ -18,8 +18,6 @@ export type RedisCheckpointsOptions = {
   readonly client: RedisClient;
   /** Consumer group of the gate: gates of different groups may share a server. */
   readonly group: string;
-  /** How long a load waits for a connection. */
-  readonly connectWaitMs: number;
   /** Longest load; beyond, the journal is the faster way. */
   readonly loadMsMax: number;
 };
@@ -166,9 +164,9 @@ export class RedisCheckpoints implements CheckpointStore {
   }
 
   async #meta(partition: number): Promise<Meta> {
-    const { client, connectWaitMs } = this.#options;
+    const { client } = this.#options;
     const key = this.#key(partition);
-    const type = await client.ask((redis) => redis.type(key), connectWaitMs);
+    const type = await client.ask((redis) => redis.type(key));
     if (type !== "hash") return noHash(type === "none" ? null : `type:${type}`);
     const fields = await client.ask((redis) => redis.hmgetBuffer(key, ...META_FIELDS));
     const [mark, token, step, header, count, sum, unfinished] = fields.map(

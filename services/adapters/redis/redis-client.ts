@@ -52,6 +52,8 @@ export class RedisClient {
   readonly #logger: Logger;
   readonly #options: RedisOptions;
   #isReachable = true;
+  /** Who waits for the first connection, or for the news that there is none. */
+  #waiting: ((error: Error | null) => void)[] = [];
 
   constructor(options: RedisOptions, logger: Logger) {
     this.#options = options;
@@ -63,13 +65,14 @@ export class RedisClient {
   }
 
   /**
-   * The answer to what `ask` sends. With `waitMs` it waits for a connection first.
+   * The answer to what `ask` sends. It waits for a connection while the first attempt is made, and not
+   * once the server is known to be gone.
    * @throws RetryableError `checkpoint_unavailable`
    */
-  async ask<T>(ask: (client: Redis | Cluster) => Promise<T>, waitMs = 0): Promise<T> {
-    const { commandTimeoutMs } = this.#options;
+  async ask<T>(ask: (client: Redis | Cluster) => Promise<T>): Promise<T> {
+    const { commandTimeoutMs, connectTimeoutMs } = this.#options;
     try {
-      if (this.#client.status !== "ready") await this.#ready(waitMs);
+      if (this.#client.status !== "ready") await within(this.#ready(), connectTimeoutMs);
       return await within(ask(this.#client), commandTimeoutMs);
     } catch (error) {
       throw new RetryableError(
@@ -80,28 +83,21 @@ export class RedisClient {
   }
 
   close(): void {
-    this.#isReachable = true;
     this.#client.removeAllListeners();
     this.#client.on("error", () => undefined);
     this.#client.disconnect();
   }
 
-  async #ready(waitMs: number): Promise<void> {
-    const client = this.#client;
-    let arrived: (() => void) | undefined;
-    const ready = new Promise<void>((resolve) => {
-      arrived = resolve;
-      client.once("ready", resolve);
+  #ready(): Promise<void> {
+    if (!this.#isReachable) return Promise.reject(new Error("there is no connection"));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push((error) => (error === null ? resolve() : reject(error)));
     });
-    try {
-      await within(ready, waitMs, "there is no connection");
-    } finally {
-      if (arrived !== undefined) client.off("ready", arrived);
-    }
   }
 
   /** Says once that the server is gone, and once that it is there again. */
   #told(error: Error | null): void {
+    for (const wake of this.#waiting.splice(0)) wake(error);
     if ((error === null) === this.#isReachable) return;
     this.#isReachable = error === null;
     const server = addressOf(this.#options.server);
@@ -190,14 +186,10 @@ function textOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : "no reason was given";
 }
 
-async function within<T>(
-  work: Promise<T>,
-  timeoutMs: number,
-  late = "it took too long",
-): Promise<T> {
+async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${late} (${timeoutMs} ms)`)), timeoutMs);
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     return await Promise.race([work, over]);

@@ -1,0 +1,33 @@
+// The checkpoint contract on a real Redis, each test under a group of its own.
+import { describe, it } from "vitest";
+import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpoints.ts";
+import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
+import { redisBackend } from "../../support/backends/redis-backend.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
+import { createTestLogger } from "../../support/runtime-kit.ts";
+import { describeCheckpointContract } from "./checkpoints.contract.ts";
+
+const redis = await redisBackend();
+
+if (redis.available) {
+  describeCheckpointContract("in Redis", async () => {
+    const client = new RedisClient(
+      {
+        server: { type: "single", url: redis.url },
+        clientName: "callgate-test",
+        commandTimeoutMs: 5_000,
+        connectTimeoutMs: 5_000,
+      },
+      createTestLogger([]),
+    );
+    const group = uniqueName("contract");
+    return {
+      store: new RedisCheckpoints({ client, group, loadMsMax: 30_000 }),
+      close: async () => client.close(),
+    };
+  });
+} else {
+  describe("a checkpoint store: in Redis", () => {
+    it.skip(redis.reason);
+  });
+}
