@@ -3,8 +3,10 @@ import { Command } from "commander";
 import { addAnalytics } from "./commands/analytics.ts";
 import { addApprovals } from "./commands/approvals.ts";
 import type { Cli } from "./commands/cli.ts";
+import { addConfig } from "./commands/config.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDev } from "./commands/dev.ts";
+import { addGate } from "./commands/gate.ts";
 import { addPolicy } from "./commands/policy.ts";
 import { addReplay } from "./commands/replay.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "./output/exit-codes.ts";
@@ -62,6 +64,8 @@ function createProgram(cli: Cli): Command {
   addPolicy(program, cli);
   addDev(program, cli);
   addApprovals(program, cli);
+  addGate(program, cli);
+  addConfig(program, cli);
   addAnalytics(program, cli);
   return program;
 }

@@ -2,6 +2,8 @@
 export type { CallReport } from "../executor/call-report.ts";
 export { CallgateError, type CallgateErrorCode } from "./callgate-error.ts";
 export type { Callgate } from "./callgate-gate.ts";
+export { connectCallgate } from "./connect-callgate.ts";
+export type { ConnectOptions, KafkaConnection, RegistryConnection } from "./connect-types.ts";
 export type {
   CallOptions,
   CallRefusal,

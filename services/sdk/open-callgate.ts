@@ -1,13 +1,10 @@
-import { type Env, readEnv } from "../adapters/config/read-env.ts";
-import { quietLogger } from "../adapters/log/quiet-logger.ts";
-import { createStreamLogger, LOG_LEVELS } from "../adapters/log/stream-logger.ts";
-import type { Logger } from "../runtime/ports.ts";
-import { CallgateError } from "./callgate-error.ts";
+import { readEnv } from "../adapters/config/read-env.ts";
 import type { Callgate } from "./callgate-gate.ts";
 import { composeCallgate } from "./compose-callgate.ts";
 import { linkToEmbedded } from "./embedded-link.ts";
 import { GateClient } from "./gate-client.ts";
 import type { OpenOptions } from "./gate-types.ts";
+import { loggerOf } from "./library-logger.ts";
 import { openEmbedded } from "./open-embedded.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -28,15 +25,4 @@ export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   });
   const link = linkToEmbedded(embedded);
   return composeCallgate(link, new GateClient(link, { timeoutMs, onLost }));
-}
-
-/** Somebody else's program is quiet unless its operator wants to hear. */
-function loggerOf({ logLevel }: Env): Logger {
-  if (logLevel === undefined) return quietLogger;
-  const level = LOG_LEVELS.find((known) => known === logLevel);
-  if (level !== undefined) return createStreamLogger(process.stderr, level);
-  throw new CallgateError(
-    "invalid_input",
-    `CALLGATE_LOG is \`${logLevel}\`: set it to one of ${LOG_LEVELS.join(", ")}`,
-  );
 }

@@ -17,6 +17,14 @@ export function addPolicyOption(command: Command, need?: "optional"): Command {
   return command.addOption(option);
 }
 
+export interface ConfigOptions {
+  readonly config?: string;
+}
+
+export function addConfigOption(command: Command): Command {
+  return command.option("-c, --config <file>", "configuration, YAML or JSON; or CALLGATE_CONFIG");
+}
+
 export function addJsonOption(command: Command): Command {
   return command.option("--json", "print JSON, for programs");
 }

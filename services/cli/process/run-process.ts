@@ -72,7 +72,12 @@ export async function runProcess(parts: ProcessParts, terminal: Terminal): Promi
       await asked;
     }
     logger.info("stopping", { withinMs: config.shutdownMs });
-    const closed = starting.then((started) => started.close());
+    const closed = starting.then(
+      (started) => started.close(),
+      // Asked to end before it could begin.
+      (error: unknown) =>
+        logger.warn("had not started", { message: asPipelineError(error).message }),
+    );
     const inTime = await within(closed, config.shutdownMs);
     if (!inTime) logger.error("did not stop in time", { withinMs: config.shutdownMs });
     else logger.info("stopped");

@@ -21,11 +21,14 @@ export type WatchedPolicyParts = {
   readonly metrics: ProcessMetrics;
 };
 
+/** Decides by the policy from now on, or says what keeps it from that. */
+export type TakeOver = (policy: CompiledPolicy) => Promise<readonly string[]>;
+
 export class WatchedPolicy {
   readonly #parts: WatchedPolicyParts;
   #current: CompiledPolicy;
   #stamp: string;
-  #listener: (policy: CompiledPolicy) => void = () => undefined;
+  #takeOver: TakeOver = async () => [];
   #timer: NodeJS.Timeout | undefined;
   #loading: Promise<void> = Promise.resolve();
   readonly #hangUp = (): void => this.#reload("SIGHUP");
@@ -47,9 +50,8 @@ export class WatchedPolicy {
     return this.#current;
   }
 
-  /** @param listener told of each policy that takes the place of the one before; may refuse it by throwing. */
-  watch(listener: (policy: CompiledPolicy) => void): void {
-    this.#listener = listener;
+  watch(takeOver: TakeOver): void {
+    this.#takeOver = takeOver;
     process.on("SIGHUP", this.#hangUp);
     if (!this.#parts.config.watch) return;
     this.#timer = setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
@@ -77,17 +79,22 @@ export class WatchedPolicy {
     try {
       const { compiled } = withKeyId(await openPolicy(config.files), keyId);
       if (compiled.revision === this.#current.revision) return this.#told("unchanged");
-      this.#listener(compiled);
+      const problems = await this.#takeOver(compiled);
+      if (problems.length > 0) return this.#refused(why, problems);
       const before = this.#current.revision;
       this.#current = compiled;
       logger.info("decides by another policy", { why, revision: compiled.revision, before });
       this.#told("loaded");
     } catch (error) {
-      const lines = error instanceof CliError ? error.lines : [String(error)];
-      for (const problem of lines) logger.error("the policy was not taken over", { why, problem });
-      logger.warn("goes on by the policy before", { revision: this.#current.revision });
-      this.#told("refused");
+      this.#refused(why, error instanceof CliError ? error.lines : [String(error)]);
     }
+  }
+
+  #refused(why: string, problems: readonly string[]): void {
+    const { logger } = this.#parts;
+    for (const problem of problems) logger.error("the policy was not taken over", { why, problem });
+    logger.warn("goes on by the policy before", { revision: this.#current.revision });
+    this.#told("refused");
   }
 
   #told(outcome: "loaded" | "unchanged" | "refused"): void {

@@ -1,0 +1,135 @@
+/** `callgate gate`: the gate on a cluster, put together from the configuration. */
+import type { Config } from "../../adapters/config/config-schema.ts";
+import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import type { GateHost, GateTuning } from "../../gate/gate-host.ts";
+import {
+  type KafkaGate,
+  type KafkaGateOptions,
+  openKafkaGate,
+} from "../../gate/open-kafka-gate.ts";
+import type { CommittedRecord } from "../../runtime/journal.ts";
+import type { Logger } from "../../runtime/ports.ts";
+import { kafkaSettings, topicNamesOf } from "../../sdk/kafka-settings.ts";
+import { openCodec } from "../../sdk/open-codec.ts";
+import type { ExitCode } from "../output/exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { openConfig } from "./open-config.ts";
+import { openRedis } from "./open-redis.ts";
+import { openSecrets } from "./open-secrets.ts";
+import { type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
+import { untilThere } from "./until-there.ts";
+import { WatchedPolicy } from "./watched-policy.ts";
+
+const PORT = 8_080;
+const BATCH_BYTES_MAX = 2 * 1024 * 1024;
+
+export async function runGate(file: string | undefined, terminal: Terminal): Promise<ExitCode> {
+  const config = openConfig(file, ["policy.files", "secret.value"]);
+  return runProcess({ service: "gate", config, portDefault: PORT, start: startGate }, terminal);
+}
+
+async function startGate(context: ProcessContext): Promise<RunningService> {
+  const { config, logger, metrics, signal, fail } = context;
+  const secrets = openSecrets(config);
+  const { keyId } = secrets.current;
+  const policy = await WatchedPolicy.open({ config: config.policy, keyId, logger, metrics });
+  const names = topicNamesOf(config);
+  const waiting = { logger, signal };
+  const { codec, close } = await untilThere(
+    () => openCodec(config, names, secrets.byKeyId),
+    waiting,
+  );
+  const redis = openRedis(config, logger);
+  const options: KafkaGateOptions = {
+    ...{ kafka: kafkaSettings(config), names, codec, logger, metrics },
+    ...groupOf(config),
+    checkpoints: () => redis?.checkpoints ?? null,
+    clock: systemClock,
+    policy: policy.current,
+    tuning: tuningOf(config),
+  };
+  const gate = await untilThere(() => openKafkaGate(options), waiting);
+  watchGate(gate.host, logger, metrics, config);
+  void gate.host.failed.then(fail);
+  logger.info("decides by the policy", { revision: policy.current.revision, keyId });
+  await gate.host.start();
+  policy.watch((next) => takeOver(gate, next));
+  return {
+    ready: () => {
+      const { ready, ...detail } = readiness(gate.host);
+      return { ok: ready, detail };
+    },
+    close: async () => {
+      await policy.close();
+      await gate.stop();
+      redis?.close();
+      close();
+    },
+  };
+}
+
+function groupOf(config: Config) {
+  const { app, group, sessionTimeoutMs, heartbeatIntervalMs, transactionTimeoutMs } = config.kafka;
+  return { app, group, sessionTimeoutMs, heartbeatIntervalMs, transactionTimeoutMs };
+}
+
+function tuningOf({ gate }: Config): GateTuning {
+  return {
+    batch: { inputsMax: gate.batchInputs, bytesMax: BATCH_BYTES_MAX },
+    lingerMs: gate.lingerMs,
+    checkpointEvery: gate.checkpointEveryRecords,
+    offsetsGraceMs: gate.offsetsGraceMs,
+  };
+}
+
+/** Problems that keep the policy from being taken over; none: it decides from now on. */
+async function takeOver(
+  gate: KafkaGate,
+  policy: KafkaGateOptions["policy"],
+): Promise<readonly string[]> {
+  const problems = await gate.checkPolicy(policy);
+  if (problems.length === 0) gate.host.setPolicy(policy);
+  return problems.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`);
+}
+
+function readiness(host: GateHost) {
+  const { ready, joined, partitions } = host.status();
+  const shown = partitions.map(({ partition, state, detail, error }) => ({
+    ...{ partition, state, detail },
+    ...(error === null ? {} : { code: error.code, problem: error.message }),
+  }));
+  return { ready, joined, partitions: shown };
+}
+
+function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { log }: Config): void {
+  metrics.watch(
+    "partition_state",
+    "1 for the state that a partition is in",
+    ["partition", "state"],
+    () =>
+      host.status().partitions.map(({ partition, state }) => ({
+        labels: { partition: String(partition), state },
+        value: 1,
+      })),
+  );
+  metrics.watch("ready", "1: every partition that is ours is running", [], () => [
+    { labels: {}, value: host.status().ready ? 1 : 0 },
+  ]);
+  if (log.level !== "debug") return;
+  host.onCommitted((records, partition) => {
+    for (const record of records) logRecord(logger, partition, record);
+  });
+}
+
+/** What was decided of which call: names and codes, never arguments. */
+function logRecord(logger: Logger, partition: number, { offset, record }: CommittedRecord): void {
+  for (const event of record.events) {
+    if (event.type === "ignored") continue;
+    const told = event.type === "repeated" ? event.decision : event;
+    const { tenantId, conversationId, callId, decisionId, tool } = told;
+    const reason = told.type === "refused" ? { reason: told.refusal.reason } : {};
+    const names = { tenantId, conversationId, callId, decisionId, tool };
+    logger.debug("journaled", { type: event.type, ...names, ...reason, partition, offset });
+  }
+}

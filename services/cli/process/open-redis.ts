@@ -1,0 +1,43 @@
+import type { Config } from "../../adapters/config/config-schema.ts";
+import { RedisCheckpoints } from "../../adapters/redis/redis-checkpoints.ts";
+import {
+  RedisClient,
+  type RedisOptions,
+  type RedisServer,
+} from "../../adapters/redis/redis-client.ts";
+import type { CheckpointStore, Logger } from "../../runtime/ports.ts";
+
+const COMMAND_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+/** A restore that waited for longer would rather have read the journal. */
+const CONNECT_WAIT_MS = 1_000;
+const LOAD_MS_MAX = 30_000;
+
+export type OpenedRedis = { readonly checkpoints: CheckpointStore; close(): void };
+
+/** Null: none is configured. A server that is not there is no error: decisions go on without. */
+export function openRedis(config: Config, logger: Logger): OpenedRedis | null {
+  const { redis, kafka } = config;
+  if (redis === undefined) return null;
+  const { username, password, tls } = redis;
+  const options: RedisOptions = {
+    server: serverOf(redis),
+    clientName: kafka.clientId,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(tls ? { tls: {} } : {}),
+  };
+  const client = new RedisClient(options, logger);
+  const times = { connectWaitMs: CONNECT_WAIT_MS, loadMsMax: LOAD_MS_MAX };
+  const checkpoints = new RedisCheckpoints({ client, group: kafka.group, ...times });
+  return { checkpoints, close: () => client.close() };
+}
+
+function serverOf(redis: NonNullable<Config["redis"]>): RedisServer {
+  const { url, sentinels, sentinelName: name, clusterNodes: nodes } = redis;
+  if (url !== undefined) return { type: "single", url };
+  if (name !== undefined && sentinels.length > 0) return { type: "sentinel", sentinels, name };
+  return { type: "cluster", nodes };
+}

@@ -1,0 +1,60 @@
+import { formatConfigProblem } from "../adapters/config/config-problem.ts";
+import type { Config } from "../adapters/config/config-schema.ts";
+import { configOf } from "../adapters/config/load-config.ts";
+import { readEnv } from "../adapters/config/read-env.ts";
+import { secretFrom } from "../adapters/config/secret-file.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { asCallgateError, CallgateError } from "./callgate-error.ts";
+import type { Callgate } from "./callgate-gate.ts";
+import { composeCallgate } from "./compose-callgate.ts";
+import type { ConnectOptions } from "./connect-types.ts";
+import { GateClient } from "./gate-client.ts";
+import { loggerOf } from "./library-logger.ts";
+import type { OpenedCluster } from "./open-cluster.ts";
+import { linkToRemote } from "./remote-link.ts";
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Connects to a gate that runs elsewhere, through the topics it reads and writes. Decisions are read from
+ * its journal: what is answered is durable and visible to everybody.
+ *
+ * @throws CallgateError: `invalid_input` with every problem of the options; the cluster cannot be used.
+ */
+export async function connectCallgate(options: ConnectOptions): Promise<Callgate> {
+  const { timeoutMs = TIMEOUT_MS, onLost } = options;
+  const config = checkedConfig(options);
+  const secrets = secretsOf(options.secret);
+  const cluster = await opened(config, secrets);
+  const { log, codec } = cluster;
+  const clock = systemClock;
+  const link = linkToRemote({ log, codec, clock, secrets, close: () => cluster.close() });
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost }));
+}
+
+function checkedConfig({ kafka, registry }: ConnectOptions): Config {
+  const result = configOf({ kafka, registry }, "the options of connectCallgate");
+  if (result.ok) return result.config;
+  const lines = result.problems.map(formatConfigProblem);
+  throw new CallgateError("invalid_input", lines.join("\n"));
+}
+
+function secretsOf(given: string | Uint8Array | undefined): ReadonlyMap<string, Uint8Array> {
+  if (given === undefined) return new Map();
+  const result = secretFrom(given);
+  if (!result.ok) throw new CallgateError("secret_unreadable", result.problem.message);
+  return new Map([[result.secret.keyId, result.secret.bytes]]);
+}
+
+async function opened(
+  config: Config,
+  secrets: ReadonlyMap<string, Uint8Array>,
+): Promise<OpenedCluster> {
+  // A program that has its gate with it needs none of the clients that are behind this.
+  const { openCluster } = await import("./open-cluster.ts");
+  try {
+    return await openCluster(config, secrets, loggerOf(readEnv()));
+  } catch (error) {
+    throw asCallgateError(error);
+  }
+}
