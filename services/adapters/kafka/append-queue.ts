@@ -41,6 +41,8 @@ export type AppendQueueOptions = {
   readonly names: TopicNames;
   /** Begins the transactional id, which is new in each process: nobody takes it over. */
   readonly clientId: string;
+  /** Resolves once what was committed there can be read: a commit is answered before that. */
+  readonly untilVisible: (record: OutgoingRecord, at: Appended) => Promise<void>;
 };
 
 export class AppendQueue {
@@ -153,7 +155,24 @@ export class AppendQueue {
       const text = "appending: it is not known whether the transaction was committed";
       throw new RetryableError("outcome_unknown", text, { cause });
     }
+    await this.#untilVisible(records, appended);
     return appended;
+  }
+
+  async #untilVisible(
+    records: readonly OutgoingRecord[],
+    appended: readonly Appended[],
+  ): Promise<void> {
+    const last = new Map<string, number>();
+    for (const [index, { topic, partition }] of records.entries()) {
+      last.set(`${partition} ${topic}`, index);
+    }
+    const waits = [...last.values()].map(async (index) => {
+      const record = records[index];
+      const at = appended[index];
+      if (record !== undefined && at !== undefined) await this.#options.untilVisible(record, at);
+    });
+    await Promise.all(waits);
   }
 
   #messages(records: readonly OutgoingRecord[]): ReturnType<typeof toTopicMessages> {

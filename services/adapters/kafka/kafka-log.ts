@@ -93,7 +93,15 @@ export class KafkaLog implements Log {
     this.#link = links[0];
     this.#tracks = new Tracks(nowMs, options.walk ?? WALK);
     this.#fetcher = new Fetcher(links, () => this.#tracks.all(), nowMs);
-    this.#appends = new AppendQueue(options);
+    this.#appends = new AppendQueue({
+      ...options,
+      untilVisible: ({ topic, partition }, { offset }) =>
+        // What is committed stays so, whether or not it could be seen in time.
+        this.#stableFrom(topic, partition, offset + 1).then(
+          () => undefined,
+          () => undefined,
+        ),
+    });
     this.#watch = setInterval(() => void this.#look(), options.watchMs ?? WATCH_MS).unref();
   }
 
@@ -146,22 +154,7 @@ export class KafkaLog implements Log {
   async endOffset(topic: Topic, partition: number): Promise<number> {
     const waits = !(INPUT_TOPICS as readonly Topic[]).includes(topic);
     const latest = waits ? await this.#offset(topic, partition, "latest") : 0;
-    const untilMs = nowMs() + STABLE_MS_MAX;
-    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
-      const stable = await this.#offset(topic, partition, "stable");
-      if (stable >= latest) {
-        this.#tracks.raiseEnds(this.#names[topic], partition, stable);
-        return stable;
-      }
-      if (nowMs() > untilMs) {
-        throw new RetryableError(
-          "log_unavailable",
-          `\`${this.#names[topic]}\` partition ${partition}: a transaction stays open at ${stable}`,
-          { context: { topic, partition, offset: stable } },
-        );
-      }
-      await sleep(pauseMs, this.#closing.signal);
-    }
+    return this.#stableFrom(topic, partition, latest);
   }
 
   startOffset(topic: Topic, partition: number): Promise<number> {
@@ -281,6 +274,26 @@ export class KafkaLog implements Log {
         await this.#link.refresh().catch(() => undefined);
         this.#assertOpen();
       }
+    }
+  }
+
+  /** The end of what is decided, once that is `least` or more. */
+  async #stableFrom(topic: Topic, partition: number, least: number): Promise<number> {
+    const untilMs = nowMs() + STABLE_MS_MAX;
+    for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+      const stable = await this.#offset(topic, partition, "stable");
+      if (stable >= least) {
+        this.#tracks.raiseEnds(this.#names[topic], partition, stable);
+        return stable;
+      }
+      if (nowMs() > untilMs) {
+        throw new RetryableError(
+          "log_unavailable",
+          `\`${this.#names[topic]}\` partition ${partition}: a transaction stays open at ${stable}`,
+          { context: { topic, partition, offset: stable } },
+        );
+      }
+      await sleep(pauseMs, this.#closing.signal);
     }
   }
 

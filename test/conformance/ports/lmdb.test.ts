@@ -6,14 +6,18 @@ import { acquireGateRole } from "../../../services/adapters/lmdb/gate-role.ts";
 import { LmdbCheckpoints } from "../../../services/adapters/lmdb/lmdb-checkpoints.ts";
 import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
 import { describeCheckpointContract } from "./checkpoints.contract.ts";
-import { describeLogContract } from "./log.contract.ts";
+import {
+  describeLogContract,
+  describeTimedLogContract,
+  type TimedLogUnderTest,
+} from "./log.contract.ts";
 
 function temporary(): { readonly dataDir: string; remove(): void } {
   const dataDir = mkdtempSync(join(tmpdir(), "callgate-lmdb-"));
   return { dataDir, remove: () => rmSync(dataDir, { recursive: true, force: true }) };
 }
 
-describeLogContract("in LMDB", async () => {
+async function open(): Promise<TimedLogUnderTest> {
   const { dataDir, remove } = temporary();
   let now = 0;
   const environment = new Environment({ dataDir, partitions: 2, newId: () => "c" });
@@ -31,7 +35,10 @@ describeLogContract("in LMDB", async () => {
       remove();
     },
   };
-});
+}
+
+describeLogContract("in LMDB", open);
+describeTimedLogContract("in LMDB", open);
 
 describeCheckpointContract("in LMDB", async () => {
   const { dataDir, remove } = temporary();

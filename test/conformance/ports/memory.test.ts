@@ -1,9 +1,13 @@
 import { MemoryCheckpoints } from "../../../services/adapters/memory/memory-checkpoints.ts";
 import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
 import { describeCheckpointContract } from "./checkpoints.contract.ts";
-import { describeLogContract } from "./log.contract.ts";
+import {
+  describeLogContract,
+  describeTimedLogContract,
+  type TimedLogUnderTest,
+} from "./log.contract.ts";
 
-describeLogContract("in memory", async () => {
+async function open(): Promise<TimedLogUnderTest> {
   let now = 0;
   const log = new MemoryLog({ partitions: 2, clusterId: "c", nowMs: () => now });
   return {
@@ -14,7 +18,10 @@ describeLogContract("in memory", async () => {
     },
     close: () => log.close(),
   };
-});
+}
+
+describeLogContract("in memory", open);
+describeTimedLogContract("in memory", open);
 
 describeCheckpointContract("in memory", async () => ({
   store: new MemoryCheckpoints(),

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Admin, ITopicConfig, Kafka } from "kafkajs";
+import { createKafka, type KafkaSettings } from "../../../services/adapters/kafka/client.ts";
+import { type KafkaLog, openKafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
+import type { WalkSettings } from "../../../services/adapters/kafka/record-batches.ts";
+import { type TopicNames, topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { Logger } from "../../../services/runtime/ports.ts";
+import { uniqueName } from "../backends/unique-name.ts";
+
+const TRIES_MAX = 200;
+const PAUSE_MS = 25;
+export const REQUEST_TIMEOUT_MS = 10_000;
+
+const silent = (): void => undefined;
+const quiet: Logger = { debug: silent, info: silent, warn: silent, error: silent };
+
+/** Settings of a client without TLS or login. */
+export function plainSettings(brokers: readonly string[]): KafkaSettings {
+  return {
+    brokers,
+    clientId: "test",
+    ssl: null,
+    sasl: null,
+    connectionTimeoutMs: 3_000,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+  };
+}
+
+export function connectKafka(brokers: readonly string[], logger: Logger = quiet): Kafka {
+  return createKafka(plainSettings(brokers), logger);
+}
+
+export type TopicChoices = {
+  readonly partitions?: number;
+  /** Settings of each topic beside the broker's time, `retention.ms` and the like. */
+  readonly config?: Readonly<Record<string, string>>;
+};
+
+/** All topics of a gate that nobody else has. */
+export async function makeTopics(
+  brokers: readonly string[],
+  choices: TopicChoices = {},
+): Promise<TopicNames> {
+  const names = topicNames(uniqueName("t"));
+  const config = { "message.timestamp.type": "LogAppendTime", ...choices.config };
+  const topics: ITopicConfig[] = Object.values(names).map((topic) => ({
+    topic,
+    numPartitions: choices.partitions ?? 2,
+    configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
+  }));
+  const admin = connectKafka(brokers).admin();
+  await admin.connect();
+  try {
+    await admin.createTopics({ topics, waitForLeaders: false });
+    await untilKnown(admin, Object.values(names));
+  } finally {
+    await admin.disconnect();
+  }
+  return names;
+}
+
+/** A broker that has made a topic may not know it for some milliseconds. */
+async function untilKnown(admin: Admin, topics: string[]): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await admin.fetchTopicMetadata({ topics });
+      return;
+    } catch (error) {
+      if (tries > TRIES_MAX) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+export function openTestLog(
+  brokers: readonly string[],
+  names: TopicNames,
+  options: { readonly walk?: WalkSettings; readonly watchMs?: number } = {},
+): Promise<KafkaLog> {
+  const kafka = connectKafka(brokers);
+  const clientId = "test";
+  return openKafkaLog({ kafka, names, clientId, requestTimeoutMs: REQUEST_TIMEOUT_MS, ...options });
+}
