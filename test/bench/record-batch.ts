@@ -1,0 +1,106 @@
+// What a record costs on the wire, ours beside kafkajs: `npx tsx test/bench/record-batch.ts` prints
+// microseconds of processor time for each record.
+import { createRequire } from "node:module";
+import { RecordCursor } from "../../services/adapters/kafka/decode-records.ts";
+import type { FetchedPartition } from "../../services/adapters/kafka/fetch-request.ts";
+import { createProduceRequest } from "../../services/adapters/kafka/mends/produce-request.ts";
+import { WALK, walkBatches } from "../../services/adapters/kafka/record-batches.ts";
+import { percentile } from "./bench-row.ts";
+
+const ROUNDS = 15;
+const RECORDS = 500;
+const REPEATS = 40;
+const BODY_BYTES = 300;
+
+type Encoded = { readonly buffer: Buffer };
+type Request = { encode(): Promise<Encoded> };
+type MakeRequest = (input: object) => Request;
+type StockDecoder = new (bytes: Buffer) => object;
+
+const require = createRequire(import.meta.url);
+const stock = {
+  request: require("kafkajs/src/protocol/requests/produce/v3/request") as MakeRequest,
+  decode: require("kafkajs/src/protocol/requests/fetch/v4/decodeMessages") as (
+    decoder: object,
+  ) => Promise<readonly unknown[]>,
+  Decoder: require("kafkajs/src/protocol/decoder") as StockDecoder,
+};
+
+const messages = Array.from({ length: RECORDS }, (_, index) => ({
+  key: `tenant/conversation-${index % 50}`,
+  value: Buffer.alloc(BODY_BYTES, index),
+  partition: 0,
+  headers: index % 2 === 0 ? undefined : { traceparent: "00-0af7651916cd43dd8448eb211c80319c-01" },
+}));
+
+const input = {
+  acks: -1,
+  timeout: 30_000,
+  transactionalId: "app.group.0",
+  producerId: "4000",
+  producerEpoch: 3,
+  topicData: [
+    { topic: "toolcalls.decisions.v1", partitions: [{ partition: 0, firstSequence: 7, messages }] },
+  ],
+};
+
+/** Where the batch stands in a request with one topic-partition. */
+function batchOf(request: Buffer): Buffer {
+  const { transactionalId, topicData } = input;
+  const topic = topicData[0]?.topic ?? "";
+  const from = 2 + transactionalId.length + 2 + 4 + 4 + 2 + topic.length + 4 + 4;
+  return request.subarray(from);
+}
+
+async function measure(name: string, run: () => Promise<unknown>): Promise<void> {
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const before = process.cpuUsage();
+    for (let repeat = 0; repeat < REPEATS; repeat += 1) await run();
+    const { user, system } = process.cpuUsage(before);
+    rounds.push((user + system) / REPEATS / RECORDS);
+  }
+  const micros = Float64Array.from(rounds).sort();
+  const best = (micros[0] ?? 0).toFixed(2);
+  console.log(`${name.padEnd(34)} ${percentile(micros, 0.5).toFixed(2).padStart(6)} µs  (${best})`);
+}
+
+function readAll(batch: Buffer, checkCrc: boolean): number {
+  const fetched: FetchedPartition = {
+    topic: "t",
+    partition: 0,
+    errorCode: 0,
+    stableOffset: RECORDS,
+    aborted: [],
+    payload: batch,
+    from: 4,
+    to: batch.length,
+  };
+  let bytes = 0;
+  const { batches } = walkBatches(fetched, 0, { ...WALK, checkCrc });
+  for (const one of batches) {
+    const cursor = new RecordCursor(one);
+    while (!cursor.isDone) bytes += cursor.next().value?.length ?? 0;
+  }
+  if (bytes !== RECORDS * BODY_BYTES) throw new Error(`read ${bytes} bytes`);
+  return bytes;
+}
+
+const APPEND_TIME = 8;
+const ATTRIBUTES_LOW_AT = 4 + 22;
+
+async function main(): Promise<void> {
+  console.log(`${RECORDS} records of ${BODY_BYTES} bytes in a batch, every second with a header`);
+  const make = createProduceRequest as MakeRequest;
+  const request = batchOf((await make(input).encode()).buffer);
+  // As a broker with LogAppendTime gives it back, but for the checksum.
+  request[ATTRIBUTES_LOW_AT] = (request[ATTRIBUTES_LOW_AT] ?? 0) | APPEND_TIME;
+  await measure("encode, kafkajs", () => stock.request(input).encode());
+  await measure("encode, ours", () => make(input).encode());
+  await measure("decode, kafkajs", () => stock.decode(new stock.Decoder(request)));
+  await measure("decode, ours", async () => readAll(request, false));
+  const { crc32c } = await import("../../services/adapters/kafka/crc32c.ts");
+  await measure("checksum", async () => crc32c(request, 0, request.length));
+}
+
+await main();
