@@ -38,50 +38,96 @@ const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
 
 /**
- * Where bytes that are hashed together are put side by side. One call for all of them costs half of an
- * object that takes them one by one, and leaves nothing to the garbage collector.
+ * Where what is hashed is put side by side. One call for all of it costs half of an object that takes
+ * one piece after the other, and leaves neither that nor the joined text to the garbage collector.
  */
 const scratch = new Uint8Array(16_384);
+/** Room that is always left for what stands between parts. */
+const SPARE_BYTES = 8;
+const ASCII_MAX = 0x7f;
+const LINE_FEED = 0x0a;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const LETTER_N = 0x6e;
 
 /** SHA-256 of a tag and parts, 64 hex digits. The tag is a constant of the caller without line feeds. */
 export function sha256Hex(tag: string, ...parts: readonly (string | Uint8Array)[]): string {
-  const strings = parts.filter((part) => typeof part === "string");
-  if (strings.length === parts.length) return hash("sha256", `${tag}\n${array(strings)}`, "hex");
-  // Bytes stand in the array as their number, and follow it in order.
-  const frame = parts.map((part) => (typeof part === "string" ? quoted(part) : part.length));
-  const head = `${tag}\n[${frame.join(",")}]\n`;
-  return hashedAtOnce(head, parts) ?? hashedInTurn(head, parts);
+  const end = laidOut(tag, parts);
+  return end < 0 ? hashedInTurn(tag, parts) : hash("sha256", scratch.subarray(0, end), "hex");
 }
 
-/** Undefined where the head has more than ASCII, or all together is too long. */
-function hashedAtOnce(head: string, parts: readonly (string | Uint8Array)[]): string | undefined {
-  let end = asciiInto(scratch, 0, head);
-  if (end < 0) return undefined;
+/** Where what is hashed ends in the scratch; -1 where it has more than ASCII, or no room there. */
+function laidOut(tag: string, parts: readonly (string | Uint8Array)[]): number {
+  let end = asciiInto(0, `${tag}\n[`);
+  let hasBytes = false;
+  for (let at = 0; at < parts.length && end >= 0; at += 1) {
+    const part = parts[at] as string | Uint8Array;
+    if (at > 0) scratch[end++] = COMMA;
+    if (typeof part === "string") {
+      end = quotedInto(end, part);
+    } else {
+      end = asciiInto(end, String(part.length));
+      hasBytes = true;
+    }
+  }
+  if (end < 0) return -1;
+  end = asciiInto(end, hasBytes ? "]\n" : "]");
+  return hasBytes ? bytesInto(end, parts) : end;
+}
+
+/** The bytes among the parts, in order. */
+function bytesInto(start: number, parts: readonly (string | Uint8Array)[]): number {
+  let end = start;
   for (const part of parts) {
     if (typeof part === "string") continue;
-    if (end + part.length > scratch.length) return undefined;
+    if (end < 0 || end + part.length > scratch.length) return -1;
     scratch.set(part, end);
     end += part.length;
   }
-  return hash("sha256", scratch.subarray(0, end), "hex");
+  return end;
 }
 
-function hashedInTurn(head: string, parts: readonly (string | Uint8Array)[]): string {
-  const digest = createHash("sha256").update(head, "utf8");
-  for (const part of parts) if (typeof part !== "string") digest.update(part);
-  return digest.digest("hex");
-}
-
-/** Where the text ends that was put at `start`; -1 where it has more than ASCII, or no room. */
-function asciiInto(bytes: Uint8Array, start: number, text: string): number {
+/** Puts ASCII into the scratch and gives its end; -1 where the text has more, or there is no room. */
+function asciiInto(start: number, text: string): number {
   const end = start + text.length;
-  if (end > bytes.length) return -1;
+  if (end + SPARE_BYTES > scratch.length) return -1;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
-    if (unit > 0x7f) return -1;
-    bytes[start + at] = unit;
+    if (unit > ASCII_MAX) return -1;
+    scratch[start + at] = unit;
   }
   return end;
+}
+
+/** The same for the text as JSON prints it; -1 also where it has a control character but line feeds. */
+function quotedInto(start: number, text: string): number {
+  if (start + 2 * text.length + SPARE_BYTES > scratch.length) return -1;
+  let end = start;
+  scratch[end++] = QUOTE;
+  for (let at = 0; at < text.length; at += 1) {
+    let unit = text.charCodeAt(at);
+    if (unit === QUOTE || unit === BACKSLASH || unit === LINE_FEED) {
+      scratch[end++] = BACKSLASH;
+      if (unit === LINE_FEED) unit = LETTER_N;
+    } else if (unit < SPACE || unit > ASCII_MAX) {
+      return -1;
+    }
+    scratch[end++] = unit;
+  }
+  scratch[end++] = QUOTE;
+  return end;
+}
+
+/** The same hash by an object that takes one piece after the other. */
+function hashedInTurn(tag: string, parts: readonly (string | Uint8Array)[]): string {
+  const frame = parts.map((part) => (typeof part === "string" ? quoted(part) : part.length));
+  const bytes = parts.filter((part) => typeof part !== "string");
+  const digest = createHash("sha256").update(`${tag}\n[${frame.join(",")}]`, "utf8");
+  if (bytes.length > 0) digest.update("\n", "utf8");
+  for (const part of bytes) digest.update(part);
+  return digest.digest("hex");
 }
 
 /** The action key: SHA-256 of a tool and the canonical text of its arguments, 64 hex digits. */
@@ -130,7 +176,7 @@ let lastPads: { readonly secret: Uint8Array; readonly pads: Pads } | undefined;
  */
 function hmacAtOnce(secret: Uint8Array | string, text: string): string | undefined {
   if (typeof secret === "string" || secret.length > BLOCK_BYTES) return undefined;
-  const end = asciiInto(scratch, BLOCK_BYTES, text);
+  const end = asciiInto(BLOCK_BYTES, text);
   if (end < 0) return undefined;
   if (lastPads?.secret !== secret) {
     const pads = { inner: padded(secret, INNER_PAD), outer: padded(secret, OUTER_PAD) };

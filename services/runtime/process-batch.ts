@@ -19,7 +19,7 @@ import type {
   QuarantineCode,
 } from "./journal.ts";
 import type { PartitionState, Progress } from "./partition-state.ts";
-import { conversationKey, partitionOf } from "./partitioner.ts";
+import { conversationKey, isKey, partitionOf } from "./partitioner.ts";
 import type { Codec, Logger, LogRecord, Metrics, OutgoingRecord, RecordHeader } from "./ports.ts";
 import { StagedState } from "./staged-state.ts";
 import { sumText } from "./state-hash.ts";
@@ -67,7 +67,6 @@ type Judged = {
 };
 
 const PASSED_ON = ["traceparent", "tracestate"];
-const decoder = new TextDecoder();
 const NO_HEADERS: readonly RecordHeader[] = [];
 
 export class BatchBuilder {
@@ -178,7 +177,8 @@ export class BatchBuilder {
     events: readonly GateEvent[],
     headers: readonly RecordHeader[],
   ): Judged {
-    const passedOn = headers.filter(({ name }) => PASSED_ON.includes(name));
+    const passedOn =
+      headers.length === 0 ? NO_HEADERS : headers.filter(({ name }) => PASSED_ON.includes(name));
     const outputs: OutgoingRecord[] = [];
     for (const event of events) {
       if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") continue;
@@ -210,7 +210,7 @@ export class BatchBuilder {
   }
 
   #misrouting(key: string, recordKey: Uint8Array | null): string | null {
-    if (recordKey === null || decoder.decode(recordKey) !== key) {
+    if (recordKey === null || !isKey(recordKey, key)) {
       return "the record's key is not tenantId/conversationId of its payload";
     }
     const { partition, partitions } = this.#context;
@@ -242,7 +242,8 @@ export class BatchBuilder {
       const chainHead = chainHash(before.chainHead, value);
       if (lapse !== null) this.#staged.acceptLapse(lapse);
       const { stateSum } = lapse ?? applied;
-      this.#staged.advance({ ...progress, stateSum, chainHead });
+      const { latestMs } = progress;
+      this.#staged.advance({ seq, chainHead, next, clocks, latestMs, stateSum });
       this.#journal.push({ record, index: this.#records.length });
       this.#push({ topic: JOURNAL_TOPIC, partition, key: judged.key, value });
       for (const output of judged.outputs) this.#push(output);

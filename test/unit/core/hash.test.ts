@@ -30,8 +30,8 @@ const occurrence = {
 const bytes = (...values: number[]) => Uint8Array.from(values);
 
 /** What every digest is, written out: SHA-256 of the frame's UTF-8 bytes. */
-function sha256(frame: string): string {
-  return createHash("sha256").update(Buffer.from(frame, "utf8")).digest("hex");
+function sha256(frame: string | Uint8Array): string {
+  return createHash("sha256").update(frame).digest("hex");
 }
 
 describe("digests are SHA-256 over a frame that anyone can write", () => {
@@ -59,6 +59,42 @@ describe("digests are SHA-256 over a frame that anyone can write", () => {
     const frame = Buffer.concat([Buffer.from('tag/1\n[2,"x",1]\n'), Buffer.from([1, 2, 3])]);
     const expected = createHash("sha256").update(frame).digest("hex");
     expect(sha256Hex("tag/1", bytes(1, 2), "x", bytes(3))).toBe(expected);
+  });
+});
+
+describe("what is hashed", () => {
+  const texts = [
+    "",
+    "plain",
+    'quotes " and \\ and \n',
+    "\u0000\t\u001f",
+    "\u007f",
+    "é",
+    "\ud800",
+    "x".repeat(9_000),
+    '"'.repeat(8_150),
+    '"'.repeat(8_200),
+    "é".repeat(20_000),
+  ];
+
+  it("is the tag and the parts as JSON, whatever they hold and however long they are", () => {
+    for (const one of texts) {
+      for (const other of texts) {
+        const frame = `tag/1\n${JSON.stringify([one, other])}`;
+        expect(sha256Hex("tag/1", one, other)).toBe(sha256(frame));
+      }
+    }
+  });
+
+  it("is followed by the bytes, their number standing in their place", () => {
+    for (const text of texts) {
+      for (const length of [0, 1, 5_000, 16_000, 16_384, 50_000]) {
+        const given = Uint8Array.from({ length }, (_, at) => at * 7);
+        const frame = Buffer.from(`tag/1\n[${JSON.stringify(text)},${length},${length}]\n`);
+        const expected = sha256(Buffer.concat([frame, given, given]));
+        expect(sha256Hex("tag/1", text, given, given)).toBe(expected);
+      }
+    }
   });
 });
 
