@@ -6,6 +6,7 @@ import type { Cli } from "./commands/cli.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDev } from "./commands/dev.ts";
+import { addExecutor } from "./commands/executor.ts";
 import { addGate } from "./commands/gate.ts";
 import { addPolicy } from "./commands/policy.ts";
 import { addReplay } from "./commands/replay.ts";
@@ -65,6 +66,7 @@ function createProgram(cli: Cli): Command {
   addDev(program, cli);
   addApprovals(program, cli);
   addGate(program, cli);
+  addExecutor(program, cli);
   addConfig(program, cli);
   addAnalytics(program, cli);
   return program;

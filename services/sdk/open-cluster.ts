@@ -1,7 +1,7 @@
 /** The log of a cluster and the codec of its records: what every process on Kafka begins with. */
 import type { AvroCodec } from "../adapters/avro/codec.ts";
 import type { Config } from "../adapters/config/config-schema.ts";
-import { createKafka } from "../adapters/kafka/client.ts";
+import { createKafka, type KafkaSettings } from "../adapters/kafka/client.ts";
 import { type KafkaLog, openKafkaLog } from "../adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../adapters/kafka/topic-names.ts";
 import type { Logger } from "../runtime/ports.ts";
@@ -13,7 +13,9 @@ export type OpenedCluster = {
   readonly codec: AvroCodec;
   readonly names: TopicNames;
   /** A client of its own: for each role and each group. */
-  readonly newKafka: () => ReturnType<typeof createKafka>;
+  readonly newKafka: (
+    other?: Partial<Pick<KafkaSettings, "requestTimeoutMs">>,
+  ) => ReturnType<typeof createKafka>;
   close(): Promise<void>;
 };
 
@@ -28,7 +30,8 @@ export async function openCluster(
 ): Promise<OpenedCluster> {
   const settings = kafkaSettings(config);
   const names = topicNamesOf(config);
-  const newKafka = (): ReturnType<typeof createKafka> => createKafka(settings, logger);
+  const newKafka: OpenedCluster["newKafka"] = (other = {}) =>
+    createKafka({ ...settings, ...other }, logger);
   const { clientId, requestTimeoutMs } = settings;
   const opened = await openCodec(config, names, secrets);
   try {

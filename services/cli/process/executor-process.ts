@@ -1,0 +1,113 @@
+/** `callgate executor`: runs allowed calls with the handlers of a module. */
+import type { Config } from "../../adapters/config/config-schema.ts";
+import { GroupMembership } from "../../adapters/kafka/group-membership.ts";
+import { KafkaOwnership } from "../../adapters/kafka/kafka-ownership.ts";
+import { ALL_KAFKA_SAFEGUARDS } from "../../adapters/kafka/kafka-safeguards.ts";
+import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { ExecutorHost } from "../../executor/executor-host.ts";
+import type { Ownership } from "../../runtime/ports.ts";
+import { type OpenedCluster, openCluster } from "../../sdk/open-cluster.ts";
+import type { ExitCode } from "../output/exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { type Handlers, loadHandlers } from "./load-handlers.ts";
+import { openConfig } from "./open-config.ts";
+import { type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
+import { untilThere } from "./until-there.ts";
+
+const PORT = 8_081;
+/** Of the time to stop in: the rest is for what is left to write, and for leaving the group. */
+const HANDLERS_SHARE = 0.8;
+/** Of a session: a request that hangs is given up before the place in the group is. */
+const REQUEST_SHARE = 0.75;
+
+export type ExecutorOptions = {
+  readonly config: string | undefined;
+  /** Takes the place of `executor.handlers`. */
+  readonly handlers: string | undefined;
+};
+
+export async function runExecutor(options: ExecutorOptions, terminal: Terminal): Promise<ExitCode> {
+  const needs = options.handlers === undefined ? ["executor.handlers"] : [];
+  const config = openConfig(options.config, needs);
+  const handlers = await loadHandlers(options.handlers ?? config.executor.handlers ?? "");
+  const start = (context: ProcessContext) => startExecutor(handlers, context);
+  return runProcess({ service: "executor", config, portDefault: PORT, start }, terminal);
+}
+
+async function startExecutor(handlers: Handlers, context: ProcessContext): Promise<RunningService> {
+  const { config, logger, metrics, signal, fail } = context;
+  const cluster = await untilThere(() => openCluster(config, new Map(), logger), {
+    logger,
+    signal,
+  });
+  const membership = membershipOf(config, cluster, context);
+  const ownership = await untilThere(() => ownershipOf(config, cluster, membership, context), {
+    logger,
+    signal,
+  });
+  const host = new ExecutorHost({
+    ...{ log: cluster.log, codec: cluster.codec, clock: systemClock, logger, handlers },
+    ...{ ownership, membership, parallelCalls: config.executor.parallelCalls },
+    onReported: (status) =>
+      metrics.add("executor_reports", "reports written, by what they say", { status }),
+  });
+  metrics.watch(
+    "executor_partition_state",
+    "1 for the state that a partition is in",
+    ["partition", "state"],
+    () =>
+      host.status().partitions.map(({ partition, state }) => ({
+        labels: { partition: String(partition), state },
+        value: 1,
+      })),
+  );
+  void host.failed.then(fail);
+  logger.info("runs the calls of its tools", { tools: Object.keys(handlers).join(",") });
+  await host.start();
+  return {
+    ready: () => {
+      const { ready, joined, partitions } = host.status();
+      const shown = partitions.map(({ partition, state, error }) => ({
+        ...{ partition, state },
+        ...(error === null ? {} : { code: error.code, problem: error.message }),
+      }));
+      return { ok: ready, detail: { joined, partitions: shown } };
+    },
+    close: async () => {
+      await host.stop(config.shutdownMs * HANDLERS_SHARE);
+      await ownership.close();
+      await cluster.close();
+    },
+  };
+}
+
+function membershipOf(
+  { kafka, executor }: Config,
+  { newKafka, names }: OpenedCluster,
+  { logger }: ProcessContext,
+): GroupMembership {
+  const { sessionTimeoutMs, heartbeatIntervalMs } = kafka;
+  const requestTimeoutMs = Math.min(kafka.requestTimeoutMs, sessionTimeoutMs * REQUEST_SHARE);
+  return new GroupMembership({
+    ...{ kafka: newKafka({ requestTimeoutMs }), names, logger },
+    settings: { group: executor.group, sessionTimeoutMs, heartbeatIntervalMs },
+    safeguards: ALL_KAFKA_SAFEGUARDS,
+  });
+}
+
+async function ownershipOf(
+  { kafka, executor }: Config,
+  { newKafka, names }: OpenedCluster,
+  membership: GroupMembership,
+  { metrics }: ProcessContext,
+): Promise<Ownership & { close(): Promise<void> }> {
+  const { app, transactionTimeoutMs } = kafka;
+  const facts = await new KafkaTopicInspector(newKafka, names).describe();
+  const bytes = new Map(facts.map(({ name, messageBytesMax }) => [name, messageBytesMax]));
+  return new KafkaOwnership({
+    settings: { app, group: executor.group, transactionTimeoutMs },
+    ...{ names, newKafka, membership, metrics, safeguards: ALL_KAFKA_SAFEGUARDS },
+    messageBytesMax: (name) => bytes.get(name) ?? 0,
+  });
+}

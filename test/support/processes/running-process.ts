@@ -1,0 +1,105 @@
+// A long-running command in a process of its own, as an operator runs it: configured by a file, watched
+// through its health server and its log.
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { uniqueName } from "../backends/unique-name.ts";
+import { startCallgate } from "../run-callgate.ts";
+
+const LOOK_EVERY_MS = 50;
+const STARTS_WITHIN_MS = 60_000;
+
+export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
+
+/** A directory that is gone after the test. */
+export function testDirectory(): string {
+  const path = mkdtempSync(join(tmpdir(), "callgate-process-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** What the processes of one test share; each has groups of its own. */
+export function sharedConfig(brokers: readonly string[], names: TopicNames) {
+  const unique = uniqueName("p");
+  return {
+    kafka: { brokers, topics: names, app: unique, group: `${unique}-gate` },
+    executor: { group: `${unique}-executor` },
+    http: { port: 0 },
+    log: { level: "debug" },
+    secret: { value: "a secret that is long enough" },
+  };
+}
+
+export class RunningProcess {
+  readonly child: ChildProcess;
+  readonly lines: LogLine[] = [];
+  stderr = "";
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.child = startCallgate(args, { env });
+    this.ended = new Promise((resolve) => {
+      this.child.once("close", (code, signal) => resolve({ code, signal }));
+    });
+    let rest = "";
+    this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      const parts = `${rest}${chunk}`.split("\n");
+      rest = parts.pop() ?? "";
+      for (const line of parts) this.lines.push(JSON.parse(line) as LogLine);
+    });
+    this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
+      this.stderr += chunk;
+    });
+    onTestFinished(async () => {
+      this.child.kill("SIGKILL");
+      await this.ended;
+    });
+  }
+
+  /** The first line with that message. */
+  async line(msg: string, withinMs = STARTS_WITHIN_MS): Promise<LogLine> {
+    for (const untilMs = Date.now() + withinMs; ; ) {
+      const found = this.lines.find((line) => line.msg === msg);
+      if (found !== undefined) return found;
+      if (Date.now() > untilMs || this.child.exitCode !== null) {
+        throw new Error(`no line \`${msg}\`: ${JSON.stringify(this.lines)} ${this.stderr}`);
+      }
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  async get(path: string): Promise<Response> {
+    const { port } = await this.line("starting");
+    return fetch(`http://127.0.0.1:${String(port)}${path}`);
+  }
+
+  /** Until it does its work. */
+  async ready(): Promise<void> {
+    for (const untilMs = Date.now() + STARTS_WITHIN_MS; ; ) {
+      const response = await this.get("/readyz");
+      if (response.ok) return;
+      if (Date.now() > untilMs || this.child.exitCode !== null) {
+        const told = `${await response.text()} ${JSON.stringify(this.lines)} ${this.stderr}`;
+        throw new Error(`not ready: ${told}`);
+      }
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+}
+
+/** Starts a command with the configuration, which is written to a file beside the others given. */
+export function startProcess(
+  command: readonly string[],
+  config: object,
+  files: Readonly<Record<string, string>> = {},
+): RunningProcess {
+  const directory = testDirectory();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  const file = join(directory, "callgate.json");
+  writeFileSync(file, JSON.stringify(config));
+  return new RunningProcess([...command, "--config", file]);
+}
