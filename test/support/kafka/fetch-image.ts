@@ -1,0 +1,86 @@
+// What a broker would answer to a fetch, built batch by batch.
+import { crc32c } from "../../../services/adapters/kafka/crc32c.ts";
+import { measureBatch, writeBatch } from "../../../services/adapters/kafka/encode-batch.ts";
+import type {
+  AbortedTransaction,
+  FetchedPartition,
+} from "../../../services/adapters/kafka/fetch-request.ts";
+
+export const APPEND_TIME = 8;
+export const TRANSACTIONAL = 16;
+export const CONTROL = 32;
+
+const CRC_AT = 17;
+const CRC_FROM = 21;
+
+export type BatchSpec = {
+  readonly baseOffset: number;
+  /** One record for each; null values are kept. */
+  readonly values: readonly (string | null)[];
+  readonly producerId?: number;
+  readonly attributes?: number;
+  /** Where it ends, if not with its last record. */
+  readonly lastOffset?: number;
+  readonly appendTimeMs?: number;
+};
+
+export function batchBytes(spec: BatchSpec): Buffer {
+  const measured = measureBatch(spec.values.map((value) => ({ key: "k", value })));
+  const bytes = Buffer.alloc(measured.bytes);
+  writeBatch(bytes, 0, measured, {
+    transactional: false,
+    producerId: BigInt(spec.producerId ?? -1),
+    producerEpoch: 0,
+    firstSequence: 0,
+    timestampMs: spec.appendTimeMs ?? 1_000,
+  });
+  return sealed(bytes, spec);
+}
+
+/** The marker that ends a transaction. */
+export function markerBytes(baseOffset: number, producerId: number, isCommit: boolean): Buffer {
+  const measured = measureBatch([
+    { key: Buffer.from([0, 0, 0, isCommit ? 1 : 0]), value: Buffer.alloc(6) },
+  ]);
+  const bytes = Buffer.alloc(measured.bytes);
+  writeBatch(bytes, 0, measured, {
+    transactional: true,
+    producerId: BigInt(producerId),
+    producerEpoch: 0,
+    firstSequence: -1,
+    timestampMs: 1_000,
+  });
+  return sealed(bytes, {
+    baseOffset,
+    values: [],
+    attributes: TRANSACTIONAL | CONTROL,
+    lastOffset: baseOffset,
+  });
+}
+
+function sealed(bytes: Buffer, spec: BatchSpec): Buffer {
+  const lastOffset = spec.lastOffset ?? spec.baseOffset + spec.values.length - 1;
+  bytes.writeBigInt64BE(BigInt(spec.baseOffset), 0);
+  bytes.writeInt16BE(spec.attributes ?? APPEND_TIME, CRC_FROM);
+  bytes.writeInt32BE(lastOffset - spec.baseOffset, 23);
+  bytes.writeUInt32BE(crc32c(bytes, CRC_FROM, bytes.length), CRC_AT);
+  return bytes;
+}
+
+export function fetchedOf(
+  batches: readonly Buffer[],
+  aborted: readonly AbortedTransaction[] = [],
+  stableOffset = Number.MAX_SAFE_INTEGER,
+): FetchedPartition {
+  const payload = Buffer.concat(batches);
+  return {
+    topic: "calls",
+    partition: 0,
+    errorCode: 0,
+    stableOffset,
+    aborted,
+    payload,
+    from: 0,
+    to: payload.length,
+  };
+}
