@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { addAnalytics } from "./commands/analytics.ts";
 import { addApprovals } from "./commands/approvals.ts";
 import type { Cli } from "./commands/cli.ts";
+import { addCluster } from "./commands/cluster.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDev } from "./commands/dev.ts";
@@ -69,6 +70,7 @@ function createProgram(cli: Cli): Command {
   addExecutor(program, cli);
   addConfig(program, cli);
   addAnalytics(program, cli);
+  addCluster(program, cli);
   return program;
 }
 

@@ -6,8 +6,8 @@ import { readProblem } from "../adapters/avro/writer-schemas.ts";
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { TopicNames } from "../adapters/kafka/topic-names.ts";
 import { openRegistry } from "../adapters/registry/open-registry.ts";
-import { createRegistryClient } from "../adapters/registry/registry-client.ts";
-import { subjectOf } from "../adapters/registry/subjects.ts";
+import { createRegistryClient, type RegistryClient } from "../adapters/registry/registry-client.ts";
+import { type SubjectSchema, subjectOf } from "../adapters/registry/subjects.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { TOPICS } from "../runtime/topics.ts";
 
@@ -27,21 +27,11 @@ export async function openCodec(
   if (registry === undefined) {
     return { codec: createAvroCodec({ secrets, schemas }), close: () => undefined };
   }
-  const client = createRegistryClient({
-    url: registry.url,
-    clientId: config.kafka.clientId,
-    timeoutMs: registry.timeoutMs,
-    ...(registry.username === undefined
-      ? {}
-      : { login: { username: registry.username, password: registry.password ?? "" } }),
-  });
+  const client = openRegistryClient(registry, config.kafka.clientId);
   try {
     const opened = await openRegistry({
       client,
-      schemas: TOPICS.map((topic) => {
-        const name = TOPIC_SCHEMAS[topic];
-        return { subject: subjectOf(names[topic]), name, schema: schemas.current[name] };
-      }),
+      schemas: subjectSchemas(names, schemas.current),
       readProblem,
       clock: systemClock,
       register: registry.register,
@@ -53,4 +43,30 @@ export async function openCodec(
     client.close();
     throw error;
   }
+}
+
+/** The registry's API, as it is configured. */
+export function openRegistryClient(
+  registry: NonNullable<Config["registry"]>,
+  clientId: string,
+): RegistryClient {
+  return createRegistryClient({
+    url: registry.url,
+    clientId,
+    timeoutMs: registry.timeoutMs,
+    ...(registry.username === undefined
+      ? {}
+      : { login: { username: registry.username, password: registry.password ?? "" } }),
+  });
+}
+
+/** The schema of each topic, under its subject. */
+export function subjectSchemas(
+  names: TopicNames,
+  schemas: Readonly<Record<SchemaName, unknown>>,
+): readonly SubjectSchema[] {
+  return TOPICS.map((topic) => {
+    const name = TOPIC_SCHEMAS[topic];
+    return { subject: subjectOf(names[topic]), name, schema: schemas[name] };
+  });
 }

@@ -1,9 +1,11 @@
 /** `callgate analytics run`. */
+import { createAvroCodec } from "../../adapters/avro/codec.ts";
+import { openCluster } from "../../sdk/open-cluster.ts";
 import { openLog } from "../approvals/find-holds.ts";
 import type { ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openConfig } from "../process/open-config.ts";
-import { runProcess } from "../process/run-process.ts";
+import { type ProcessContext, runProcess } from "../process/run-process.ts";
 import { type AnalyticsSource, startAnalytics } from "./analytics-service.ts";
 
 const PORT = 8_082;
@@ -20,11 +22,17 @@ export async function runAnalytics(
   return await runProcess(
     {
       ...{ service: "analytics", config, portDefault: PORT },
-      start: async (context) => {
-        const source: AnalyticsSource = dataDir === undefined ? openLog(".") : openLog(dataDir);
-        return await startAnalytics(source, context);
-      },
+      start: async (context) => startAnalytics(await openSource(dataDir, context), context),
     },
     terminal,
   );
+}
+
+async function openSource(
+  dataDir: string | undefined,
+  { config, logger }: ProcessContext,
+): Promise<AnalyticsSource> {
+  if (dataDir === undefined) return await openCluster(config, new Map(), logger);
+  const { log, close } = openLog(dataDir);
+  return { log, codec: createAvroCodec({ secrets: new Map() }), close };
 }

@@ -12,7 +12,7 @@ export function addAnalytics(program: Command, cli: Cli): void {
     .command("analytics")
     .description("numbers, alerts and SQL over the decisions");
   analytics
-    .command("run")
+    .command("run", { isDefault: true })
     .description("follow the decisions until it is stopped")
     .option("-c, --config <file>", "configuration (default: $CALLGATE_CONFIG)")
     .option("-d, --data-dir <directory>", "of an embedded gate, instead of the brokers")

@@ -1,0 +1,152 @@
+/** `callgate doctor`: what of the environment is wrong, and the mend. */
+import type { Config } from "../../adapters/config/config-schema.ts";
+import { createKafka } from "../../adapters/kafka/client.ts";
+import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
+import { quietLogger } from "../../adapters/log/quiet-logger.ts";
+import { journalKeepMs } from "../../gate/gate-engine.ts";
+import type { GatePolicy } from "../../gate/gate-policy.ts";
+import { checkTopics } from "../../gate/start-checks.ts";
+import { asPipelineError } from "../../runtime/errors.ts";
+import { kafkaSettings, topicNamesOf } from "../../sdk/kafka-settings.ts";
+import { CliError, environmentError } from "../output/cli-error.ts";
+import { counted } from "../output/counted.ts";
+import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { openPolicy } from "../policy/open-policy.ts";
+import { openConfig } from "../process/open-config.ts";
+import { openRedis } from "../process/open-redis.ts";
+import { openSecrets } from "../process/open-secrets.ts";
+import { askRegistry } from "./schemas.ts";
+
+type Finding = {
+  readonly part: string;
+  /** `skipped`: not configured, or what it needs is wrong itself. */
+  readonly state: "ok" | "wrong" | "skipped";
+  /** What was found, or what is wrong with its mend. */
+  readonly lines: readonly string[];
+};
+
+const NODE_MIN = [20, 20] as const;
+const DEFAULT_KEEP_MS = 9 * 86_400_000;
+
+export async function runDoctor(
+  file: string | undefined,
+  json: boolean,
+  { out }: Terminal,
+): Promise<ExitCode> {
+  const findings = await examine(file);
+  const wrong = findings.filter(({ state }) => state === "wrong");
+  if (json) await out.write(`${JSON.stringify({ ok: wrong.length === 0, findings })}\n`);
+  else await out.write(findings.map((finding) => render(finding, out.style)).join(""));
+  if (wrong.length === 0) return EXIT_OK;
+  throw environmentError(`${counted(wrong.length, "part")} of the environment need mending`);
+}
+
+async function examine(file: string | undefined): Promise<readonly Finding[]> {
+  const findings = [nodeFinding()];
+  let config: Config | undefined;
+  findings.push(
+    await finding("configuration", () => {
+      config = openConfig(file, []);
+      return ["every key is as it should be"];
+    }),
+  );
+  if (config === undefined) return findings;
+  const known: Config = config;
+  let policy: GatePolicy | undefined;
+  findings.push(
+    await finding("policy", async () => {
+      const { files } = known.policy;
+      if (files.length === 0) return null;
+      policy = await openPolicy(files);
+      return [`revision ${policy.compiled.revision}`];
+    }),
+    await finding("secret", () => {
+      const { value } = known.secret;
+      return value === undefined ? null : [`key id ${openSecrets(known).current.keyId}`];
+    }),
+    await finding("kafka", () => topicLines(known, policy)),
+    await finding("registry", () => registryLines(known)),
+    await finding("redis", () => redisLines(known)),
+  );
+  return findings;
+}
+
+function nodeFinding(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [majorMin, minorMin] = NODE_MIN;
+  const isNewEnough = major > majorMin || (major === majorMin && minor >= minorMin);
+  const found = `Node ${process.versions.node}`;
+  return isNewEnough
+    ? { part: "node", state: "ok", lines: [found] }
+    : { part: "node", state: "wrong", lines: [`${found}: install ${NODE_MIN.join(".")} or newer`] };
+}
+
+/** @param look what was found; null: there is nothing to look at. */
+async function finding(
+  part: string,
+  look: () => Promise<readonly string[] | null> | readonly string[] | null,
+): Promise<Finding> {
+  try {
+    const lines = await look();
+    return lines === null
+      ? { part, state: "skipped", lines: ["not configured"] }
+      : { part, state: "ok", lines };
+  } catch (error) {
+    const lines = error instanceof CliError ? error.lines : [asPipelineError(error).message];
+    return { part, state: "wrong", lines };
+  }
+}
+
+async function topicLines(config: Config, policy: GatePolicy | undefined) {
+  const newKafka = () => createKafka(kafkaSettings(config), quietLogger);
+  const facts = await new KafkaTopicInspector(newKafka, topicNamesOf(config)).describe();
+  const keepMs =
+    policy === undefined
+      ? DEFAULT_KEEP_MS
+      : Math.max(DEFAULT_KEEP_MS, journalKeepMs(policy.compiled));
+  const problems = checkTopics(facts, { keepMs });
+  if (problems.length > 0) {
+    throw environmentError(
+      problems.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`),
+    );
+  }
+  return [`${facts.length} topics of ${facts[0]?.partitions ?? 0} partitions`];
+}
+
+async function registryLines(config: Config) {
+  if (config.registry === undefined) return null;
+  const reports = await askRegistry(config, false);
+  const problems = reports.flatMap((one) =>
+    one.problems.map((problem) => `${one.subject}: ${problem}`),
+  );
+  if (problems.length > 0) throw environmentError(problems);
+  const missing = reports.filter(({ id }) => id === null).map(({ subject }) => subject);
+  if (missing.length > 0 && !config.registry.register) {
+    throw environmentError(`not registered: ${missing.join(", ")}: run callgate schemas register`);
+  }
+  return [`${reports.length - missing.length} of ${reports.length} schemas are registered`];
+}
+
+async function redisLines(config: Config) {
+  const redis = openRedis(config, quietLogger);
+  if (redis === null) return null;
+  try {
+    const { mark } = await redis.checkpoints.load(0);
+    return [mark === null ? "it answers; partition 0 has no checkpoint" : "it answers"];
+  } finally {
+    redis.close();
+  }
+}
+
+const SIGNS = { ok: "ok", wrong: "wrong", skipped: "-" } as const;
+
+function render({ part, state, lines }: Finding, style: Terminal["out"]["style"]): string {
+  const paint = { ok: style.good, wrong: style.bad, skipped: style.dim }[state];
+  return lines
+    .map((line, index) => {
+      const sign = index === 0 ? paint(SIGNS[state].padEnd("wrong".length)) : "     ";
+      return `${sign}  ${(index === 0 ? part : "").padEnd("configuration".length)}  ${line}\n`;
+    })
+    .join("");
+}

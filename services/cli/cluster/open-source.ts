@@ -1,0 +1,48 @@
+/** The log that a command reads: of the brokers in the configuration, or of an embedded gate. */
+import type { AvroCodec } from "../../adapters/avro/codec.ts";
+import { quietLogger } from "../../adapters/log/quiet-logger.ts";
+import type { Log, LogRecord } from "../../runtime/ports.ts";
+import type { Topic } from "../../runtime/topics.ts";
+import { openCluster } from "../../sdk/open-cluster.ts";
+import { openLog } from "../approvals/find-holds.ts";
+import { openConfig } from "../process/open-config.ts";
+
+export type SourceOptions = {
+  readonly config: string | undefined;
+  /** Undefined: the brokers. */
+  readonly dataDir: string | undefined;
+};
+
+export type Source = {
+  readonly log: Log;
+  readonly codec: AvroCodec;
+  close(): Promise<void>;
+};
+
+const READ_LIMITS = { recordsMax: 1_000, bytesMax: 8 * 1024 * 1024 };
+
+/** @throws CliError, PipelineError where there is no such log, or it cannot be reached. */
+export async function openSource({ config, dataDir }: SourceOptions): Promise<Source> {
+  if (dataDir !== undefined) return openLog(dataDir);
+  return await openCluster(openConfig(config, []), new Map(), quietLogger);
+}
+
+/** What a topic holds now, partition after partition. */
+export async function* recordsOf(
+  { log, codec }: Source,
+  topic: Topic,
+): AsyncGenerator<{ readonly partition: number; readonly record: LogRecord }> {
+  for (let partition = 0; partition < log.partitions; partition += 1) {
+    let offset = await log.startOffset(topic, partition);
+    const end = await log.endOffset(topic, partition);
+    while (offset < end) {
+      const { records, nextOffset } = await log.read(topic, partition, offset, READ_LIMITS);
+      for (const record of records) {
+        await codec.pending?.(record.value);
+        yield { partition, record };
+      }
+      if (nextOffset <= offset) break;
+      offset = nextOffset;
+    }
+  }
+}

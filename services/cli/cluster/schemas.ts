@@ -1,0 +1,59 @@
+/** `callgate schemas check` and `register`: ours against the registry's. */
+import { readSchemaFiles } from "../../adapters/avro/schema-files.ts";
+import { readProblem } from "../../adapters/avro/writer-schemas.ts";
+import type { Config } from "../../adapters/config/config-schema.ts";
+import {
+  checkSubjects,
+  registerSubjects,
+  type SubjectReport,
+} from "../../adapters/registry/subjects.ts";
+import { topicNamesOf } from "../../sdk/kafka-settings.ts";
+import { openRegistryClient, subjectSchemas } from "../../sdk/open-codec.ts";
+import { environmentError, usageError } from "../output/cli-error.ts";
+import { counted } from "../output/counted.ts";
+import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { textTable } from "../output/table.ts";
+import type { Terminal } from "../output/terminal.ts";
+
+export type SchemaOptions = { readonly register: boolean; readonly json: boolean };
+
+export async function runSchemas(
+  config: Config,
+  { register, json }: SchemaOptions,
+  { out }: Terminal,
+): Promise<ExitCode> {
+  const reports = await askRegistry(config, register);
+  const refused = reports.filter(({ problems }) => problems.length > 0);
+  if (json) {
+    await out.write(`${JSON.stringify({ ok: refused.length === 0, subjects: reports })}\n`);
+  } else {
+    const rows = reports.map(({ subject, state, id, level }) => [
+      ...[subject, state, id ?? "", level ?? ""],
+    ]);
+    await out.write(textTable(["subject", "state", "id", "compatibility"], rows, out.style, [2]));
+    for (const { subject, problems } of refused) {
+      for (const problem of problems) await out.write(`${subject}: ${problem}\n`);
+    }
+  }
+  if (refused.length === 0) return EXIT_OK;
+  throw environmentError(`the registry and ${counted(refused.length, "schema")} do not fit`);
+}
+
+/** @throws RetryableError `schema_unavailable` */
+export async function askRegistry(
+  config: Config,
+  register: boolean,
+): Promise<readonly SubjectReport[]> {
+  const { registry, kafka } = config;
+  if (registry === undefined) {
+    throw usageError("no registry is configured; set registry.url (CALLGATE_REGISTRY_URL)");
+  }
+  const client = openRegistryClient(registry, kafka.clientId);
+  try {
+    const schemas = subjectSchemas(topicNamesOf(config), readSchemaFiles().current);
+    const work = register ? registerSubjects : checkSubjects;
+    return await work(client, schemas, readProblem);
+  } finally {
+    client.close();
+  }
+}

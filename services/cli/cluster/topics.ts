@@ -1,0 +1,92 @@
+/** `callgate topics plan` and `apply`. */
+import type { Config } from "../../adapters/config/config-schema.ts";
+import { createKafka } from "../../adapters/kafka/client.ts";
+import { KafkaTopicAdmin } from "../../adapters/kafka/topic-admin.ts";
+import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
+import { quietLogger } from "../../adapters/log/quiet-logger.ts";
+import { journalKeepMs } from "../../gate/gate-engine.ts";
+import { kafkaSettings, topicNamesOf } from "../../sdk/kafka-settings.ts";
+import { environmentError } from "../output/cli-error.ts";
+import { counted } from "../output/counted.ts";
+import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { openPolicy } from "../policy/open-policy.ts";
+import { planTopics, type TopicAction } from "./plan-topics.ts";
+
+export type TopicOptions = {
+  readonly partitions: number;
+  /** Undefined: three, or as many as there are brokers. */
+  readonly replication: number | undefined;
+  readonly apply: boolean;
+  readonly json: boolean;
+};
+
+const REPLICATION_WANTED = 3;
+const DEFAULT_KEEP_MS = 9 * 86_400_000;
+
+export async function runTopics(
+  config: Config,
+  options: TopicOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const newKafka = () => createKafka(kafkaSettings(config), quietLogger);
+  const admin = new KafkaTopicAdmin(newKafka);
+  const facts = await new KafkaTopicInspector(newKafka, topicNamesOf(config)).describe();
+  const brokers = await admin.countBrokers();
+  const replicationFactor = options.replication ?? Math.min(REPLICATION_WANTED, brokers);
+  const keepMs = await keepMsOf(config);
+  const actions = planTopics(facts, {
+    ...{ partitions: options.partitions, replicationFactor, journalKeepMs: keepMs },
+  });
+  const conflict = actions.some(({ type }) => type === "conflict");
+  if (options.apply && !conflict) {
+    await admin.create(actions.filter((action) => action.type === "create"));
+    await admin.configure(actions.filter((action) => action.type === "configure"));
+  }
+  await tell(actions, options, terminal);
+  if (conflict) throw environmentError("the topics cannot be mended by a program; see above");
+  return EXIT_OK;
+}
+
+async function keepMsOf({ policy }: Config): Promise<number> {
+  if (policy.files.length === 0) return DEFAULT_KEEP_MS;
+  const { compiled } = await openPolicy(policy.files);
+  return Math.max(DEFAULT_KEEP_MS, journalKeepMs(compiled));
+}
+
+async function tell(
+  actions: readonly TopicAction[],
+  { apply, json }: TopicOptions,
+  { out }: Terminal,
+): Promise<void> {
+  if (json) {
+    await out.write(`${JSON.stringify({ applied: apply, actions })}\n`);
+    return;
+  }
+  for (const action of actions) await out.write(`${describe(action)}\n`);
+  const what = counted(actions.length, "change");
+  if (actions.length === 0) await out.write("the topics are as they should be\n");
+  else if (apply) await out.write(`${what} made\n`);
+  else await out.write(`${what} to make: callgate topics apply\n`);
+}
+
+function describe(action: TopicAction): string {
+  switch (action.type) {
+    case "create": {
+      const { name, partitions, replicationFactor, settings } = action;
+      return `create    ${name}: ${partitions} partitions, ${replicationFactor} replicas, ${listed(settings)}`;
+    }
+    case "configure": {
+      const { name, settings, before } = action;
+      return `configure ${name}: ${listed(settings)} (now ${listed(before)})`;
+    }
+    case "conflict":
+      return `conflict  ${action.name} ${action.message}`;
+  }
+}
+
+function listed(settings: Readonly<Record<string, string>>): string {
+  return Object.entries(settings)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(" ");
+}

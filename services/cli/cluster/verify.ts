@@ -1,0 +1,55 @@
+/** `callgate verify`: whether the journal is what it must be. */
+import { coreFold } from "../../runtime/core-engine.ts";
+import { type VerifyReport, verifyJournal } from "../../runtime/verify.ts";
+import { counted } from "../output/counted.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { textTable } from "../output/table.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { openSource, type SourceOptions } from "./open-source.ts";
+
+export type VerifyOptions = SourceOptions & { readonly json: boolean };
+
+/** Longest life of a conversation and a hold, by default, and a day (docs/runtime.md). */
+const JOURNAL_SPAN_MS = 9 * 86_400_000;
+
+export async function runVerify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
+  const { log, codec, close } = await openSource(options);
+  const reports: VerifyReport[] = [];
+  try {
+    const context = { log, codec, fold: coreFold, journalSpanMs: JOURNAL_SPAN_MS };
+    for (let partition = 0; partition < log.partitions; partition += 1) {
+      reports.push(await verifyJournal(context, partition));
+    }
+  } finally {
+    await close();
+  }
+  const problems = reports.flatMap((report) => report.problems);
+  const { out } = terminal;
+  if (options.json) {
+    await out.write(`${JSON.stringify({ ok: problems.length === 0, partitions: reports })}\n`);
+  } else {
+    await out.write(render(reports, out.style));
+  }
+  return problems.length === 0 ? EXIT_OK : EXIT_FINDINGS;
+}
+
+function render(reports: readonly VerifyReport[], style: Terminal["out"]["style"]): string {
+  const rows = reports.map((one) => [
+    ...[one.partition, one.records, one.firstSeq, one.lastSeq, one.stateHashesCompared],
+    one.chainHead,
+    one.problems.length,
+  ]);
+  const titles = ["partition", "records", "first", "last", "hashes", "chain head", "problems"];
+  const found = reports.flatMap(({ problems }) =>
+    problems.map(
+      ({ partition, offset, seq, problem }) =>
+        `partition ${partition}, offset ${offset}, seq ${seq}: ${problem}\n`,
+    ),
+  );
+  const records = reports.reduce((sum, one) => sum + one.records, 0);
+  const verdict =
+    found.length === 0
+      ? `${counted(records, "record")}: gapless, the chain unbroken, one decision for each call\n`
+      : `${counted(found.length, "problem")} in ${counted(records, "record")}\n`;
+  return `${textTable(titles, rows, style, [0, 1, 2, 3, 4, 6])}${found.join("")}${verdict}`;
+}

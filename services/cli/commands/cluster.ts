@@ -1,0 +1,167 @@
+/** Commands for who runs the gate: topics, schemas, the journal, the dead letters. */
+import { type Command, InvalidArgumentError } from "commander";
+import type { TailOptions } from "../cluster/tail.ts";
+import { addConfigOption, addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
+
+type Common = { readonly config?: string; readonly dataDir?: string; readonly json?: true };
+
+const PARTITIONS_DEFAULT = 4;
+const OUTCOMES = ["allowed", "refused", "held"];
+
+export function addCluster(program: Command, cli: Cli): void {
+  addTopics(program, cli);
+  addSchemas(program, cli);
+  addTail(program, cli);
+  addExplainDecision(program, cli);
+  addDeadLetters(program, cli);
+  addVerify(program, cli);
+  const doctor = program
+    .command("doctor")
+    .description("look at everything that a gate needs; say what is wrong, and the mend");
+  addJsonOption(addConfigOption(doctor)).action(async ({ config, json }: Common) => {
+    const { runDoctor } = await import("../cluster/doctor.ts");
+    cli.end(await runDoctor(config, json === true, cli.terminal));
+  });
+}
+
+function addTopics(program: Command, cli: Cli): void {
+  const topics = program.command("topics").description("the topics of the gate on a cluster");
+  type Options = Common & { readonly partitions: number; readonly replication?: number };
+  const add = (name: "plan" | "apply", description: string) => {
+    const command = topics
+      .command(name)
+      .description(description)
+      .option("--partitions <number>", "of topics to be made", count, PARTITIONS_DEFAULT)
+      .option("--replication <number>", "copies of each; default: 3, or all brokers", count);
+    addJsonOption(addConfigOption(command)).action(async (options: Options) => {
+      const { openConfig } = await import("../process/open-config.ts");
+      const { runTopics } = await import("../cluster/topics.ts");
+      const { partitions, replication, json } = options;
+      const config = openConfig(options.config, []);
+      const wishes = { partitions, replication, apply: name === "apply", json: json === true };
+      cli.end(await runTopics(config, wishes, cli.terminal));
+    });
+  };
+  add("plan", "what it takes to have them as they should be; changes nothing");
+  add("apply", "make them, and set what is configured wrongly");
+}
+
+function addSchemas(program: Command, cli: Cli): void {
+  const schemas = program.command("schemas").description("our schemas and the registry's");
+  const add = (name: "check" | "register", description: string) => {
+    addJsonOption(addConfigOption(schemas.command(name).description(description))).action(
+      async ({ config, json }: Common) => {
+        const { openConfig } = await import("../process/open-config.ts");
+        const { runSchemas } = await import("../cluster/schemas.ts");
+        const options = { register: name === "register", json: json === true };
+        cli.end(await runSchemas(openConfig(config, []), options, cli.terminal));
+      },
+    );
+  };
+  add("check", "whether they fit what the registry has; changes nothing");
+  add("register", "register what is not there, with a compatibility that keeps them readable");
+}
+
+function addTail(program: Command, cli: Cli): void {
+  type Options = Common &
+    Partial<Pick<TailOptions, "conversation" | "tool" | "reason" | "outcome" | "limit">> & {
+      readonly fromBeginning?: true;
+      readonly once?: true;
+    };
+  const command = program
+    .command("tail")
+    .description("decisions as they come")
+    .option("--conversation <id>", "of one conversation alone (or tenant/conversation)")
+    .option("--tool <name>", "of one tool alone")
+    .option("--reason <code>", "with one reason alone")
+    .addOption(choiceOption("--outcome <outcome>", "of one kind alone", OUTCOMES))
+    .option("--from-beginning", "what is there already, too")
+    .option("--once", "print what is there and end")
+    .option("--limit <number>", "end after so many", count);
+  addSource(command).action(async (options: Options) => {
+    const { runTail } = await import("../cluster/tail.ts");
+    const { conversation, tool, reason, outcome, limit } = options;
+    const filter = { conversation, tool, reason, outcome, limit };
+    const fromBeginning = options.fromBeginning === true;
+    const once = options.once === true;
+    cli.end(await runTail({ ...sourceOf(options), ...filter, fromBeginning, once }, cli.terminal));
+  });
+}
+
+function addExplainDecision(program: Command, cli: Cli): void {
+  const command = program
+    .command("explain")
+    .description("one decision: which check, which earlier call, which line of the policy")
+    .argument("<decision>", "its id, or enough of the beginning");
+  addSource(addPolicyOption(command, "optional")).action(
+    async (id: string, options: Common & { readonly policy?: readonly string[] }) => {
+      const { runExplainDecision } = await import("../cluster/explain-decision.ts");
+      const asked = { ...sourceOf(options), id, policy: options.policy ?? [] };
+      cli.end(await runExplainDecision(asked, cli.terminal));
+    },
+  );
+}
+
+function addDeadLetters(program: Command, cli: Cli): void {
+  const dlq = program.command("dlq").description("inputs that could not be decided");
+  addSource(dlq.command("list").description("all that are there")).action(
+    async (options: Common) => {
+      const { listDeadLetters } = await import("../cluster/dead-letters.ts");
+      cli.end(await listDeadLetters(sourceOf(options), cli.terminal));
+    },
+  );
+  addSource(
+    dlq.command("show").description("one of them").argument("<letter>", "as `dlq list` names it"),
+  ).action(async (name: string, options: Common) => {
+    const { showDeadLetter } = await import("../cluster/dead-letters.ts");
+    cli.end(await showDeadLetter(name, sourceOf(options), cli.terminal));
+  });
+  addSource(
+    dlq
+      .command("replay")
+      .description("append inputs again, as they were: after the cause was mended")
+      .argument("[letters...]", "as `dlq list` names them")
+      .option("--all", "all of them")
+      .option("--dry-run", "say what would be done"),
+  ).action(
+    async (
+      names: readonly string[],
+      options: Common & { readonly all?: true; readonly dryRun?: true },
+    ) => {
+      if ((names.length === 0) !== (options.all === true)) {
+        throw new InvalidArgumentError("name the letters, or give --all");
+      }
+      const { replayDeadLetters } = await import("../cluster/dead-letters.ts");
+      const asked = { ...sourceOf(options), dryRun: options.dryRun === true };
+      cli.end(await replayDeadLetters(names, asked, cli.terminal));
+    },
+  );
+}
+
+function addVerify(program: Command, cli: Cli): void {
+  const command = program
+    .command("verify")
+    .description("check the journal: gapless, chained, one decision a call, one record an input");
+  addSource(command).action(async (options: Common) => {
+    const { runVerify } = await import("../cluster/verify.ts");
+    cli.end(await runVerify(sourceOf(options), cli.terminal));
+  });
+}
+
+function addSource(command: Command): Command {
+  const described = addConfigOption(command).option(
+    "-d, --data-dir <directory>",
+    "of an embedded gate, instead of the brokers",
+  );
+  return addJsonOption(described);
+}
+
+function sourceOf({ config, dataDir, json }: Common) {
+  return { config, dataDir, json: json === true } as const;
+}
+
+function count(text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new InvalidArgumentError("it must be a whole number above 0");
+}
