@@ -1,0 +1,196 @@
+// Gates on a real broker, in this process: the real thing from the topics to the group.
+import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
+import type { KafkaSafeguards } from "../../../services/adapters/kafka/kafka-safeguards.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { systemClock } from "../../../services/adapters/system/clock.ts";
+import { capabilities } from "../../../services/gate/capabilities.ts";
+import type { GateTuning } from "../../../services/gate/gate-host.ts";
+import { compileGatePolicy, withKeyId } from "../../../services/gate/gate-policy.ts";
+import { type KafkaGate, openKafkaGate } from "../../../services/gate/open-kafka-gate.ts";
+import { coreFold } from "../../../services/runtime/core-engine.ts";
+import type { JournalRecord } from "../../../services/runtime/journal.ts";
+import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
+import type { CheckpointStore, Logger } from "../../../services/runtime/ports.ts";
+import { readJournal } from "../../../services/runtime/read-journal.ts";
+import { verifyJournal } from "../../../services/runtime/verify.ts";
+import { readPolicy } from "../../../services/sdk/read-policy.ts";
+import { numberedCall, PAY_POLICY } from "../numbered-calls.ts";
+import { until } from "../runtime-kit.ts";
+import { plainSettings } from "./test-cluster.ts";
+
+const SECRET = "a secret that is long enough for it";
+const TENANT = "t";
+const DAY_MS = 86_400_000;
+
+const secret = secretFrom(SECRET);
+if (!secret.ok) throw new Error("the secret is not one");
+const { keyId, bytes } = secret.secret;
+
+export const testCodec = createAvroCodec({ secrets: new Map([[keyId, bytes]]) });
+
+const compiled = compileGatePolicy(readPolicy({ document: PAY_POLICY }), capabilities);
+if (!compiled.ok) throw new Error("the policy does not compile");
+export const testPolicy = withKeyId(compiled.policy, keyId).compiled;
+
+/** Keeps the journal as long as the test's policy needs. */
+export const KEPT = { "retention.ms": String(30 * DAY_MS) };
+
+export type TestGateChoices = {
+  readonly group: string;
+  readonly logger?: Logger;
+  readonly tuning?: GateTuning;
+  readonly checkpoints?: CheckpointStore | null;
+  readonly kafkaSafeguards?: KafkaSafeguards;
+  readonly counts?: Map<string, number>;
+  readonly transactionTimeoutMs?: number;
+};
+
+const silent = (): void => undefined;
+const quiet: Logger = { debug: silent, info: silent, warn: silent, error: silent };
+
+/** Not started. A session of three seconds, so that a test need not wait for long. */
+export function openTestGate(
+  brokers: readonly string[],
+  names: TopicNames,
+  choices: TestGateChoices,
+): Promise<KafkaGate> {
+  const { group, counts } = choices;
+  return openKafkaGate({
+    ...{ names, group, app: "test", codec: testCodec, clock: systemClock, policy: testPolicy },
+    kafka: plainSettings(brokers),
+    sessionTimeoutMs: 3_000,
+    heartbeatIntervalMs: 500,
+    transactionTimeoutMs: choices.transactionTimeoutMs ?? 10_000,
+    checkpoints: () => choices.checkpoints ?? null,
+    logger: choices.logger ?? quiet,
+    metrics: {
+      count: (name, amount = 1) => counts?.set(name, (counts.get(name) ?? 0) + amount),
+      observe: () => undefined,
+    },
+    tuning: { lingerMs: 0, ...choices.tuning },
+    ...(choices.kafkaSafeguards === undefined
+      ? {}
+      : { safeguards: { kafka: choices.kafkaSafeguards } }),
+  });
+}
+
+export function isReady(gate: KafkaGate): boolean {
+  return gate.host.status().ready;
+}
+
+export function untilReady(...gates: readonly KafkaGate[]): Promise<void> {
+  return until(() => gates.every(isReady));
+}
+
+export function ownedBy(gate: KafkaGate): readonly number[] {
+  return gate.host.status().partitions.map(({ partition }) => partition);
+}
+
+/** Appends calls from `from` on, so many, each to the partition of its conversation. */
+export async function propose(log: KafkaLog, from: number, count: number): Promise<void> {
+  const records = Array.from({ length: count }, (_, at) => {
+    const call = numberedCall(from + at);
+    const key = conversationKey(TENANT, call.conversationId);
+    const value = testCodec.encodeProposal({
+      tenantId: TENANT,
+      conversationId: call.conversationId,
+      callId: call.callId ?? "",
+      agentId: null,
+      turn: String(call.turn),
+      step: String(call.step),
+      tool: call.tool,
+      arguments: JSON.stringify(call.arguments),
+      assistantText: null,
+      estimatedCost: null,
+      confirmation: null,
+    });
+    const partition = partitionOf(Buffer.from(key), log.partitions);
+    return { topic: "proposals" as const, partition, key, value };
+  });
+  await log.append(records);
+}
+
+/** Proposes in the background until it is stopped. */
+export class Load {
+  #stopped = false;
+  #count = 0;
+  readonly #done: Promise<void>;
+
+  constructor(log: KafkaLog, each = 10, pauseMs = 20) {
+    this.#done = this.#run(log, each, pauseMs);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Resolves with how many calls were proposed. */
+  async stop(): Promise<number> {
+    this.#stopped = true;
+    await this.#done;
+    return this.#count;
+  }
+
+  async #run(log: KafkaLog, each: number, pauseMs: number): Promise<void> {
+    while (!this.#stopped) {
+      await propose(log, this.#count, each);
+      this.#count += each;
+      await systemClock.sleep(pauseMs);
+    }
+  }
+}
+
+export type Decided = {
+  /** Terminal decisions, and holds, by call. */
+  readonly byCall: ReadonlyMap<string, readonly string[]>;
+  /** Proposals that were decided, each offset once. */
+  readonly proposals: number;
+  readonly problems: readonly string[];
+};
+
+/** What the journals of all partitions say, and what is wrong with them. */
+export async function readDecided(log: KafkaLog): Promise<Decided> {
+  const byCall = new Map<string, string[]>();
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  for (let partition = 0; partition < log.partitions; partition += 1) {
+    const context = { log, codec: testCodec, fold: coreFold, journalSpanMs: DAY_MS };
+    const report = await verifyJournal(context, partition);
+    problems.push(...report.problems.map(({ problem }) => `${partition}: ${problem}`));
+    const end = await log.endOffset("decisions", partition);
+    for await (const entries of readJournal(log, testCodec, partition, 0, end)) {
+      for (const { record } of entries) {
+        const place = proposalOf(record);
+        if (place === null) continue;
+        if (seen.has(place)) problems.push(`${place} was decided twice`);
+        seen.add(place);
+        collect(record, byCall);
+      }
+    }
+  }
+  return { byCall, proposals: seen.size, problems };
+}
+
+function proposalOf({ input }: JournalRecord): string | null {
+  if (input.type !== "decided" || input.at.topic !== "proposals") return null;
+  return `${input.at.partition}/${input.at.offset}`;
+}
+
+function collect({ events }: JournalRecord, byCall: Map<string, string[]>): void {
+  for (const event of events) {
+    if (!("callId" in event)) continue;
+    byCall.set(event.callId, [...(byCall.get(event.callId) ?? []), event.type]);
+  }
+}
+
+/** Waits until so many proposals have been decided. */
+export async function untilDecided(log: KafkaLog, count: number): Promise<Decided> {
+  let decided = await readDecided(log);
+  while (decided.proposals < count) {
+    await systemClock.sleep(100);
+    decided = await readDecided(log);
+  }
+  return decided;
+}
