@@ -21,6 +21,7 @@ import {
   readOtherNumber,
   type Token,
 } from "./fast-tokens.ts";
+import type { FastRead, Walk } from "./fast-walk.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
 
@@ -61,29 +62,6 @@ const MAX_VALUES = 8192;
 const CAPACITY = MAX_VALUES * SLOT;
 
 const PARTS = new Int32Array(CAPACITY);
-
-export type FastRead = {
-  readonly value: JsonValue;
-  readonly text: string;
-  readonly keyCount: number;
-  readonly depth: number;
-};
-
-/** One walk over one text; the parts are in `PARTS` until the next walk. */
-type Walk = {
-  readonly text: string;
-  readonly limits: CanonicalLimits;
-  /** Where the next backslash stands, or the length of the text. */
-  backslash: number;
-  /** False where the text differs from its canonical form. */
-  asItStands: boolean;
-  /** Texts of values of kind `PRINTED`, by slot. */
-  pieces: Map<number, string> | undefined;
-  keyCount: number;
-  depth: number;
-  /** First slot that is not in use. */
-  free: number;
-};
 
 const NO = -1;
 
@@ -135,13 +113,27 @@ function walkText(text: string, limits: CanonicalLimits): Walk | undefined {
 /** Each walking function steps over what it is named after and gives the offset behind it. */
 function walkValue(walk: Walk, at: number, first: number, open: number, slot: number): number {
   const { text } = walk;
-  if (first === OPEN_OBJECT) return walkObject(walk, at, open + 1, slot);
-  if (first === OPEN_ARRAY) return walkArray(walk, at, open + 1, slot);
+  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return walkNested(walk, at, first, open, slot);
   PARTS[slot + KIND] = COPIED;
   if (first === 0x74) return text.startsWith("true", at) ? at + 4 : NO;
   if (first === 0x66) return text.startsWith("false", at) ? at + 5 : NO;
   if (first === 0x6e) return text.startsWith("null", at) ? at + 4 : NO;
   return walkNumber(walk, at, first, slot);
+}
+
+/** What differs from its canonical form makes what contains it differ; what does not is copied whole. */
+function walkNested(walk: Walk, at: number, first: number, open: number, slot: number): number {
+  const before = walk.asItStands;
+  walk.asItStands = true;
+  const to =
+    first === OPEN_OBJECT
+      ? walkObject(walk, at, open + 1, slot)
+      : walkArray(walk, at, open + 1, slot);
+  if (walk.asItStands) {
+    PARTS[slot + KIND] = COPIED;
+    walk.asItStands = before;
+  }
+  return to;
 }
 
 function walkObject(walk: Walk, start: number, open: number, parent: number): number {
@@ -150,6 +142,7 @@ function walkObject(walk: Walk, start: number, open: number, parent: number): nu
   let at = toToken(walk, text, start + 1);
   if (text.charCodeAt(at) === CLOSE_OBJECT) return at + 1;
   let greatest = NONE;
+  let before = NONE;
   for (;;) {
     const slot = walk.free;
     at = walkKey(walk, text, at, slot);
@@ -159,7 +152,8 @@ function walkObject(walk: Walk, start: number, open: number, parent: number): nu
     PARTS[slot + NEXT] = NONE;
     if (greatest === NONE) PARTS[parent + CHILD] = greatest = slot;
     else if (compareKeys(text, greatest, slot) < 0) PARTS[greatest + NEXT] = greatest = slot;
-    else if (!insert(walk, parent, slot)) return NO;
+    else if (!insert(walk, parent, before, slot)) return NO;
+    before = slot;
     const unit = text.charCodeAt(at);
     at += 1;
     if (unit !== COMMA) return closed(unit, CLOSE_OBJECT, at);
@@ -211,10 +205,13 @@ function walkItem(walk: Walk, text: string, start: number, open: number, slot: n
   return at === NO || at >= text.length ? NO : toToken(walk, text, at);
 }
 
-/** Puts a member before the first with a greater key; false where it finds its own, or looks too long. */
-function insert(walk: Walk, parent: number, slot: number): boolean {
+/**
+ * Puts a member before the first with a greater key; false where it finds its own, or looks too long. Members often
+ * stand in runs of the right order, so it looks first behind the one `before` it in the text.
+ */
+function insert(walk: Walk, parent: number, before: number, slot: number): boolean {
   walk.asItStands = false;
-  let link = parent + CHILD;
+  let link = compareKeys(walk.text, before, slot) < 0 ? before + NEXT : parent + CHILD;
   // The greatest key is not below this one, so that the list does not end before the place is found.
   for (let step = 0; step < MAX_STEPS; step += 1) {
     const next = PARTS[link] as number;
@@ -348,43 +345,47 @@ function valueText(walk: Walk, slot: number, kind: number): string {
   return walk.text.slice(PARTS[slot + VALUE_FROM] as number, PARTS[slot + VALUE_TO] as number);
 }
 
+/**
+ * Long slices are cheaper than many: members that stand one after the other in the text as they do
+ * here are copied as one, with the commas between them.
+ */
 function objectText(walk: Walk, parent: number): string {
   const { text } = walk;
   let out = "{";
+  /** What is to be copied, up to and without the comma behind it; empty: nothing. */
+  let from = 0;
+  let to = 0;
   for (let slot = PARTS[parent + CHILD] as number; slot !== NONE; ) {
-    const next = PARTS[slot + NEXT] as number;
+    const keyFrom = (PARTS[slot + KEY_FROM] as number) - 1;
+    const keyTo = (PARTS[slot + KEY_TO] as number) + 1;
     const kind = PARTS[slot + KIND] as number;
-    if (kind === COPIED) {
-      out = withCopied(text, out, slot, next !== NONE);
-    } else {
-      const from = (PARTS[slot + KEY_FROM] as number) - 1;
-      out += `${text.slice(from, (PARTS[slot + KEY_TO] as number) + 1)}:`;
-      out += valueText(walk, slot, kind);
-      if (next !== NONE) out += ",";
+    if (from !== to && keyFrom !== to + 1) {
+      out += withComma(text, from, to);
+      to = from;
     }
-    slot = next;
+    if (from === to) from = keyFrom;
+    to = PARTS[slot + VALUE_TO] as number;
+    if (kind !== COPIED || PARTS[slot + VALUE_FROM] !== keyTo + 1) {
+      out += memberAfter(walk, from, slot);
+      to = from;
+      if (PARTS[slot + NEXT] !== NONE) out += ",";
+    }
+    slot = PARTS[slot + NEXT] as number;
   }
-  return `${out}}`;
+  return from === to ? `${out}}` : `${out}${text.slice(from, to)}}`;
 }
 
-/** Long slices are cheaper than many: colon and comma come along where they stand in the text. */
-function withCopied(text: string, before: string, slot: number, hasNext: boolean): string {
-  const keyFrom = (PARTS[slot + KEY_FROM] as number) - 1;
+function withComma(text: string, from: number, to: number): string {
+  return text.charCodeAt(to) === COMMA ? text.slice(from, to + 1) : `${text.slice(from, to)},`;
+}
+
+/** A member that is not copied whole, and what stands from `from` to its key. */
+function memberAfter(walk: Walk, from: number, slot: number): string {
+  const { text } = walk;
   const keyTo = (PARTS[slot + KEY_TO] as number) + 1;
-  const from = PARTS[slot + VALUE_FROM] as number;
-  const to = PARTS[slot + VALUE_TO] as number;
-  const hasComma = hasNext && text.charCodeAt(to) === COMMA;
-  const end = hasComma ? to + 1 : to;
-  let out = before;
-  if (from === keyTo + 1) {
-    out += text.slice(keyFrom, end);
-  } else if (text.charCodeAt(keyTo) === COLON) {
-    out += text.slice(keyFrom, keyTo + 1);
-    out += text.slice(from, end);
-  } else {
-    out += `${text.slice(keyFrom, keyTo)}:${text.slice(from, end)}`;
-  }
-  return hasNext && !hasComma ? `${out},` : out;
+  const value = valueText(walk, slot, PARTS[slot + KIND] as number);
+  if (text.charCodeAt(keyTo) === COLON) return text.slice(from, keyTo + 1) + value;
+  return `${text.slice(from, keyTo)}:${value}`;
 }
 
 function arrayText(walk: Walk, parent: number): string {

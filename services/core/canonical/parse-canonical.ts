@@ -9,7 +9,8 @@
 
 import { canonicalText } from "./canonical-text.ts";
 import { type CanonicalFailure, canonicalFailure } from "./failure.ts";
-import { type FastRead, readFast } from "./fast-reader.ts";
+import { readFast } from "./fast-reader.ts";
+import type { FastRead } from "./fast-walk.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type CanonicalLimits, DEFAULT_CANONICAL_LIMITS } from "./limits.ts";
 import { readStrict } from "./strict-reader.ts";
