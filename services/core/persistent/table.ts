@@ -9,82 +9,79 @@
  */
 export interface Table<V> {
   readonly size: number;
-  readonly place: Place<V>;
-}
-
-/** Where a version finds its content: in its own map, or one change away from the next version. */
-interface Place<V> {
+  // The members below belong to this file: how a version finds its content changes (B1 does not).
+  /** Of the version that was made or read last; the others are changes away from it. */
   map: Map<string, V> | undefined;
-  next: Place<V> | undefined;
+  next: Table<V> | undefined;
   /** What this version holds under `key` unlike the next; undefined: nothing. */
   key: string;
   value: V | undefined;
 }
 
-const EMPTY: Table<never> = {
-  size: 0,
-  place: { map: undefined, next: undefined, key: "", value: undefined },
-};
+const EMPTY: Table<never> = versionOf<never>(0, undefined);
 
 export function emptyTable<V>(): Table<V> {
   return EMPTY;
 }
 
 export function tableGet<V>(table: Table<V>, key: string): V | undefined {
-  if (table.size === 0) return undefined;
-  const { map } = table.place;
-  return (map ?? rerooted(table.place)).get(key);
+  return table.size === 0 ? undefined : mapOf(table).get(key);
 }
 
 /** Values are never undefined: that stands for none. */
 export function tableSet<V>(table: Table<V>, key: string, value: V): Table<V> {
-  if (table.size === 0) return { size: 1, place: placeOf(new Map<string, V>().set(key, value)) };
-  const map = table.place.map ?? rerooted(table.place);
+  if (table.size === 0) return versionOf(1, new Map<string, V>().set(key, value));
+  const map = mapOf(table);
   const old = map.get(key);
   map.set(key, value);
-  return { size: old === undefined ? table.size + 1 : table.size, place: moved(table, key, old) };
+  const size = old === undefined ? table.size + 1 : table.size;
+  return replaced(table, size, key, old);
 }
 
 export function tableDelete<V>(table: Table<V>, key: string): Table<V> {
   if (table.size === 0) return table;
-  const map = table.place.map ?? rerooted(table.place);
+  const map = mapOf(table);
   const old = map.get(key);
   if (old === undefined) return table;
   if (table.size === 1) return EMPTY;
   map.delete(key);
-  return { size: table.size - 1, place: moved(table, key, old) };
+  return replaced(table, table.size - 1, key, old);
 }
 
 /** All entries, in no particular order: what comes first depends on what was read before. */
 export function tableEntries<V>(table: Table<V>): (readonly [string, V])[] {
-  return table.size === 0 ? [] : [...(table.place.map ?? rerooted(table.place))];
+  return table.size === 0 ? [] : [...mapOf(table)];
 }
 
-function placeOf<V>(map: Map<string, V>): Place<V> {
-  return { map, next: undefined, key: "", value: undefined };
+function versionOf<V>(size: number, map: Map<string, V> | undefined): Table<V> {
+  return { size, map, next: undefined, key: "", value: undefined };
+}
+
+function mapOf<V>(version: Table<V>): Map<string, V> {
+  return version.map ?? rerooted(version);
 }
 
 /** The map goes to a new version; the one before remembers what it held. */
-function moved<V>({ place }: Table<V>, key: string, old: V | undefined): Place<V> {
-  const next = placeOf(place.map as Map<string, V>);
-  place.map = undefined;
-  place.next = next;
-  place.key = key;
-  place.value = old;
+function replaced<V>(before: Table<V>, size: number, key: string, old: V | undefined): Table<V> {
+  const next = versionOf(size, before.map);
+  before.map = undefined;
+  before.next = next;
+  before.key = key;
+  before.value = old;
   return next;
 }
 
 /** Turns the chain from this version to the holder of the map around, so that this one holds it. */
-function rerooted<V>(place: Place<V>): Map<string, V> {
-  const chain: Place<V>[] = [];
-  let holder: Place<V> = place;
+function rerooted<V>(version: Table<V>): Map<string, V> {
+  const chain: Table<V>[] = [];
+  let holder = version;
   while (holder.map === undefined) {
     chain.push(holder);
-    holder = holder.next as Place<V>;
+    holder = holder.next as Table<V>;
   }
   const { map } = holder;
   for (let at = chain.length - 1; at >= 0; at -= 1) {
-    const earlier = chain[at] as Place<V>;
+    const earlier = chain[at] as Table<V>;
     const { key, value } = earlier;
     holder.map = undefined;
     holder.next = earlier;

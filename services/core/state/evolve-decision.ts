@@ -249,9 +249,15 @@ function ringEntry(event: DecisionBase, n: number, state: ConversationState): Ri
 }
 
 function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): readonly RingEntry[] {
-  const kept = ring.length < size ? ring.slice() : ring.slice(ring.length - size + 1);
-  kept.push(entry);
-  return kept;
+  // A push to a copy of the same length would take room for as many again.
+  const next = ring.length <= size ? ring.slice() : ring.slice(ring.length - size);
+  if (next.length < size) {
+    next.push(entry);
+    return next;
+  }
+  for (let at = 1; at < size; at += 1) next[at - 1] = next[at] as RingEntry;
+  next[size - 1] = entry;
+  return next;
 }
 
 function addEffects(state: StateDraft, event: CallAllowed): void {

@@ -65,7 +65,7 @@ function always(
  * What versions of a table and of a queue share, and hand on to the latest. That an earlier version
  * still reads as it did is a law of its own below.
  */
-const SHARED: ReadonlySet<string> = new Set(["place", "line"]);
+const SHARED: ReadonlySet<string> = new Set(["map", "line"]);
 
 function frozen<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
