@@ -1,0 +1,209 @@
+/**
+ * Stands between clients and brokers, sees every request and answer as a whole, and does to one what a
+ * test asks for: holds, drops or changes it, or cuts the connection at that very point.
+ */
+import {
+  type AddressInfo,
+  createServer,
+  connect as dial,
+  type Server,
+  type Socket,
+} from "node:net";
+import { type AddressBook, type Cast, readdressed } from "./addresses.ts";
+import { type Api, Frames, framed, type RequestHead, requestHead } from "./wire.ts";
+
+export type Deed =
+  /** The connection is lost before the broker sees the request. */
+  | { readonly type: "cut-before" }
+  /** The broker does what was asked for; the connection is lost before its answer comes. */
+  | { readonly type: "cut-after" }
+  /** The broker does what was asked for; its answer never comes, the connection stays. */
+  | { readonly type: "swallow" }
+  /** The answer comes when `until` resolves. */
+  | { readonly type: "hold"; readonly until: Promise<void> }
+  /** The broker never sees it: the proxy answers, with what comes after the correlation id. */
+  | { readonly type: "answer"; readonly make: (request: Buffer) => Buffer };
+
+export type Rule = {
+  readonly api: Api;
+  readonly deed: Deed;
+  /** How many requests it strikes. Default 1. */
+  readonly times?: number;
+  /** Which requests it strikes, by their whole frame and by the node that they were sent to. */
+  readonly where?: (frame: Buffer, node: number) => boolean;
+};
+
+type Armed = Rule & { left: number; readonly strike: () => void };
+
+type Waiting = { readonly head: RequestHead; readonly rule: Armed | undefined };
+
+type Door = { readonly server: Server; readonly port: number; readonly node: number };
+
+export class KafkaProxy {
+  readonly #doors: Door[] = [];
+  readonly #upstream = new Map<number, { readonly host: string; readonly port: number }>();
+  readonly #sockets = new Set<Socket>();
+  readonly #seen = new Map<Api, number>();
+  readonly #frames: { readonly api: Api; readonly frame: Buffer }[] = [];
+  readonly #book: AddressBook;
+  #rules: Armed[] = [];
+
+  private constructor(cast: Cast) {
+    this.#book = {
+      portFor: (brokerPort) =>
+        this.#doors.find((door) => this.#portBehind(door) === brokerPort)?.port,
+      portOfNode: (node) => this.#doors.find((door) => door.node === node)?.port ?? 0,
+      cast,
+    };
+  }
+
+  /** @param cast several nodes that the first broker plays; its leaders are the test's to choose. */
+  static async start(brokers: readonly string[], cast: Cast = null): Promise<KafkaProxy> {
+    const proxy = new KafkaProxy(cast);
+    const nodes = cast?.nodes ?? brokers.map((_, index) => index);
+    for (const [index, node] of nodes.entries()) {
+      const address = (cast === null ? brokers[index] : brokers[0]) ?? "";
+      const [host = "", port = ""] = address.split(":");
+      proxy.#upstream.set(node, { host, port: Number(port) });
+      await proxy.#open(node);
+    }
+    return proxy;
+  }
+
+  get brokers(): readonly string[] {
+    return this.#doors.map(({ port }) => `127.0.0.1:${port}`);
+  }
+
+  /** How many requests of a kind came by so far, struck or not. */
+  seen(api: Api): number {
+    return this.#seen.get(api) ?? 0;
+  }
+
+  /** The requests of a kind that came by so far, as whole frames. */
+  frames(api: Api): readonly Buffer[] {
+    return this.#frames.filter((one) => one.api === api).map(({ frame }) => frame);
+  }
+
+  /** Arms a rule. `struck` resolves when it strikes for the first time. */
+  arm(rule: Rule): { readonly struck: Promise<void> } {
+    let strike = (): void => undefined;
+    const struck = new Promise<void>((resolve) => {
+      strike = resolve;
+    });
+    this.#rules.push({ ...rule, left: rule.times ?? 1, strike });
+    return { struck };
+  }
+
+  /** Forgets all rules. */
+  disarm(): void {
+    this.#rules = [];
+  }
+
+  /** Cuts every connection; new ones are let in. */
+  cutAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async close(): Promise<void> {
+    this.cutAll();
+    await Promise.all(
+      this.#doors.map(
+        ({ server }) => new Promise<void>((resolve) => server.close(() => resolve())),
+      ),
+    );
+  }
+
+  #portBehind({ node }: Door): number | undefined {
+    return this.#upstream.get(node)?.port;
+  }
+
+  async #open(node: number): Promise<void> {
+    const server = createServer((client) => this.#serve(client, node));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    this.#doors.push({ server, port: (server.address() as AddressInfo).port, node });
+  }
+
+  #serve(client: Socket, node: number): void {
+    const { host = "", port = 0 } = this.#upstream.get(node) ?? {};
+    const broker = dial({ host, port });
+    const waiting = new Map<number, Waiting>();
+    const cut = (): void => {
+      client.destroy();
+      broker.destroy();
+    };
+    for (const socket of [client, broker]) {
+      socket.setNoDelay(true);
+      this.#sockets.add(socket);
+      socket.on("error", cut);
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        cut();
+      });
+    }
+    const requests = new Frames();
+    client.on("data", (chunk: Buffer) => {
+      for (const frame of requests.push(chunk)) {
+        const forward = this.#onRequest(frame, node, waiting, client, cut);
+        if (forward && !broker.destroyed) broker.write(framed(frame));
+      }
+    });
+    const answers = new Frames();
+    broker.on("data", (chunk: Buffer) => {
+      for (const frame of answers.push(chunk)) void this.#onAnswer(frame, waiting, client, cut);
+    });
+  }
+
+  /** True where the broker is to see it. */
+  #onRequest(
+    frame: Buffer,
+    node: number,
+    waiting: Map<number, Waiting>,
+    client: Socket,
+    cut: () => void,
+  ): boolean {
+    const head = requestHead(frame);
+    if (head.api !== undefined) {
+      this.#seen.set(head.api, this.seen(head.api) + 1);
+      this.#frames.push({ api: head.api, frame: Buffer.from(frame) });
+    }
+    const rule = this.#rules.find(
+      ({ api, left, where }) => api === head.api && left > 0 && (where?.(frame, node) ?? true),
+    );
+    if (rule !== undefined) rule.left -= 1;
+    if (rule?.deed.type === "cut-before") {
+      rule.strike();
+      cut();
+      return false;
+    }
+    if (rule?.deed.type === "answer") {
+      const correlation = frame.subarray(4, 8);
+      client.write(framed(Buffer.concat([correlation, rule.deed.make(frame)])));
+      rule.strike();
+      return false;
+    }
+    waiting.set(head.correlationId, { head, rule });
+    return true;
+  }
+
+  async #onAnswer(
+    frame: Buffer,
+    waiting: Map<number, Waiting>,
+    client: Socket,
+    cut: () => void,
+  ): Promise<void> {
+    const correlationId = frame.readInt32BE(0);
+    const request = waiting.get(correlationId);
+    waiting.delete(correlationId);
+    const deed = request?.rule?.deed;
+    request?.rule?.strike();
+    if (deed?.type === "cut-after") {
+      cut();
+      return;
+    }
+    if (deed?.type === "swallow") return;
+    if (deed?.type === "hold") await deed.until;
+    if (client.destroyed) return;
+    const answer = request === undefined ? frame : readdressed(frame, request.head, this.#book);
+    client.write(framed(answer));
+  }
+}
