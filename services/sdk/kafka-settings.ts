@@ -1,10 +1,8 @@
 /** From the configuration to what the adapters take. */
-import { readFileSync } from "node:fs";
-import { rootCertificates } from "node:tls";
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { KafkaSasl, KafkaSettings, KafkaTls } from "../adapters/kafka/client.ts";
 import { type TopicNames, topicNames } from "../adapters/kafka/topic-names.ts";
-import { CallgateError } from "./callgate-error.ts";
+import { readTlsFiles } from "./tls-files.ts";
 
 /** @throws CallgateError `invalid_input` where a certificate or key cannot be read. */
 export function kafkaSettings({ kafka }: Config): KafkaSettings {
@@ -21,15 +19,8 @@ export function topicNamesOf({ kafka }: Config): TopicNames {
 }
 
 function tlsOf(ssl: Config["kafka"]["ssl"]): KafkaTls {
-  const { caFile, certFile, keyFile, passphrase, serverName } = ssl;
-  return {
-    // Given alone, they would take the place of the system's.
-    ca: caFile === undefined ? undefined : [...rootCertificates, pem("kafka.ssl.caFile", caFile)],
-    cert: certFile === undefined ? undefined : pem("kafka.ssl.certFile", certFile),
-    key: keyFile === undefined ? undefined : pem("kafka.ssl.keyFile", keyFile),
-    passphrase,
-    serverName,
-  };
+  const { ca, ...texts } = readTlsFiles("kafka.ssl", ssl);
+  return { ...texts, ca: ca === undefined ? undefined : [ca], serverName: ssl.serverName };
 }
 
 function saslOf({
@@ -39,15 +30,4 @@ function saslOf({
 }: NonNullable<Config["kafka"]["sasl"]>): KafkaSasl {
   // The configuration is not accepted without one.
   return { mechanism, username, password: password ?? "" };
-}
-
-function pem(key: string, file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new CallgateError("invalid_input", `${key}: cannot be read: ${why}; check the path`, {
-      cause,
-    });
-  }
 }

@@ -10,6 +10,7 @@ import { createRegistryClient, type RegistryClient } from "../adapters/registry/
 import { type SubjectSchema, subjectOf } from "../adapters/registry/subjects.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import { TOPICS } from "../runtime/topics.ts";
+import { readTlsFiles } from "./tls-files.ts";
 
 export type OpenedCodec = { readonly codec: AvroCodec; close(): void };
 
@@ -54,6 +55,7 @@ export function openRegistryClient(
     url: registry.url,
     clientId,
     timeoutMs: registry.timeoutMs,
+    tls: readTlsFiles("registry.ssl", registry.ssl),
     ...(registry.username === undefined
       ? {}
       : { login: { username: registry.username, password: registry.password ?? "" } }),

@@ -40,14 +40,20 @@ const topicNames = Object.fromEntries(
   TOPICS.map((topic) => [topic, text().optional().describe(`name of \`${topic}\``)] as const),
 ) as { [topic in (typeof TOPICS)[number]]: z.ZodOptional<z.ZodString> };
 
-const ssl = z.strictObject({
-  enabled: z.boolean().default(false).describe("speak TLS with the brokers"),
+const tlsFiles = {
   caFile: path().optional().describe("certificates to trust beside the system's, PEM"),
   certFile: path().optional().describe("the client's certificate, PEM"),
   keyFile: path().optional().describe("the client's private key, PEM"),
   passphrase: secret().optional().describe("opens the private key"),
   passphraseFile: path().optional().describe("file that holds `passphrase`"),
-  serverName: text().optional().describe("name that the certificate must carry, if not the host's"),
+};
+const serverName = text()
+  .optional()
+  .describe("name that the certificate must carry, if not the host's");
+const ssl = z.strictObject({
+  enabled: z.boolean().default(false).describe("speak TLS"),
+  ...tlsFiles,
+  serverName,
 });
 
 const sasl = z.strictObject({
@@ -83,6 +89,7 @@ const registry = z.strictObject({
   password: secret().optional().describe("the password"),
   passwordFile: path().optional().describe("file that holds `password`"),
   timeoutMs: timeMs(100).default(10_000).describe("longest wait for an answer"),
+  ssl: z.strictObject(tlsFiles).prefault({}),
   register: z.boolean().default(false).describe("register schemas that are not there, at start"),
 });
 
@@ -94,7 +101,7 @@ const redis = z.strictObject({
   username: text().optional().describe("who logs in"),
   password: secret().optional().describe("the password"),
   passwordFile: path().optional().describe("file that holds `password`"),
-  tls: z.boolean().default(false).describe("speak TLS with Sentinels and nodes"),
+  ssl: ssl.prefault({}),
 });
 
 const policy = z.strictObject({

@@ -4,8 +4,10 @@ import {
   RedisClient,
   type RedisOptions,
   type RedisServer,
+  type RedisTls,
 } from "../../adapters/redis/redis-client.ts";
 import type { CheckpointStore, Logger } from "../../runtime/ports.ts";
+import { readTlsFiles } from "../../sdk/tls-files.ts";
 
 const COMMAND_TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -19,7 +21,7 @@ export type OpenedRedis = { readonly checkpoints: CheckpointStore; close(): void
 export function openRedis(config: Config, logger: Logger): OpenedRedis | null {
   const { redis, kafka } = config;
   if (redis === undefined) return null;
-  const { username, password, tls } = redis;
+  const { username, password, ssl } = redis;
   const options: RedisOptions = {
     server: serverOf(redis),
     clientName: kafka.clientId,
@@ -27,12 +29,18 @@ export function openRedis(config: Config, logger: Logger): OpenedRedis | null {
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    ...(tls ? { tls: {} } : {}),
+    ...(ssl.enabled ? { tls: tlsOf(ssl) } : {}),
   };
   const client = new RedisClient(options, logger);
   const times = { connectWaitMs: CONNECT_WAIT_MS, loadMsMax: LOAD_MS_MAX };
   const checkpoints = new RedisCheckpoints({ client, group: kafka.group, ...times });
   return { checkpoints, close: () => client.close() };
+}
+
+function tlsOf(ssl: NonNullable<Config["redis"]>["ssl"]): RedisTls {
+  const { serverName } = ssl;
+  const texts = readTlsFiles("redis.ssl", ssl);
+  return serverName === undefined ? texts : { ...texts, servername: serverName };
 }
 
 function serverOf(redis: NonNullable<Config["redis"]>): RedisServer {

@@ -132,7 +132,7 @@ colour: red
     ["kafka: {brokers: [one]}", /^FILE:1:19: kafka\.brokers\.0: is no address; write `host:port`/],
     ["kafka: {brokers: []}", /^FILE:1:9: kafka\.brokers: is empty; give it a value/],
     ["log: {level: loud}", /^FILE:1:7: log\.level: must be one of `debug`, `info`/],
-    ["redis: {tls: true}", /^FILE:1:1: redis: names no server; give one of/],
+    ["redis: {ssl: {enabled: true}}", /^FILE:1:1: redis: names no server; give one of/],
     ["redis: {sentinels: [a:1]}", /^FILE: ?.*redis\.sentinelName: is missing; add it, or set/],
     ["registry: {password: hidden}", /^FILE:1:1: registry\.url: is missing; add it, or set/],
   ])("%s", (text, expected) => {

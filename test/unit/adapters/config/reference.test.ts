@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { CONFIG_KEYS, type ConfigKey } from "../../../../services/adapters/config/config-keys.ts";
+
+const REFERENCE = readFileSync(
+  new URL("../../../../docs/configuration.md", import.meta.url),
+  "utf8",
+);
+const ROWS = REFERENCE.split("\n").filter((line) => line.startsWith("| `"));
+
+/** As the reference has it: to be copied from here when a key is new. */
+function rowOf({ name, variable, defaultText, description }: ConfigKey): string {
+  const preset = defaultText === null ? "–" : `\`${defaultText}\``;
+  return `| \`${name}\` | \`${variable}\` | ${preset} | ${description} |`;
+}
+
+describe("docs/configuration.md", () => {
+  test.each(CONFIG_KEYS.map((key) => [key.name, key] as const))("has a row of `%s`", (_, key) => {
+    expect(ROWS).toContain(rowOf(key));
+  });
+
+  test("has rows of nothing else", () => {
+    const known = new Set(CONFIG_KEYS.map(rowOf));
+    expect(ROWS.filter((row) => !known.has(row))).toEqual([]);
+  });
+});
+
+test("every key is described, and no two are meant by one variable", () => {
+  expect(CONFIG_KEYS.filter(({ description }) => description === "")).toEqual([]);
+  expect(new Set(CONFIG_KEYS.map(({ variable }) => variable)).size).toBe(CONFIG_KEYS.length);
+});
