@@ -1,0 +1,88 @@
+// What is kept up of open calls against a search through all of them.
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { trieEntries } from "../../../services/core/persistent/trie.ts";
+import {
+  firstDeadlineMs,
+  heldTwinKey,
+  indexOf,
+  latestHeld,
+  putOpen,
+  takeOpen,
+} from "../../../services/core/state/open-calls.ts";
+import {
+  type ConversationState,
+  initialState,
+  type OpenCall,
+  type StateDraft,
+} from "../../../services/core/state/state.ts";
+import { given } from "../../support/decider-spec.ts";
+
+const POLICY = {
+  authorization: { tiers: [{ name: "asks", pattern: "ask", action: "hitl" }] },
+  tool_schemas: { ask: {}, write: {} },
+} as const;
+
+function opened(tool: "ask" | "write"): OpenCall {
+  const story = given(POLICY);
+  story.when(story.proposal(tool));
+  const [entry] = trieEntries((story.state as ConversationState).open);
+  if (entry === undefined) throw new Error("no call is open");
+  return entry[1];
+}
+
+const RUNNING = opened("write");
+const HELD = opened("ask");
+
+const step = fc.record({
+  act: fc.constantFrom("run", "run", "hold", "take", "take", "unknown"),
+  id: fc.nat(9),
+  deadlineMs: fc.nat(30),
+  twin: fc.constantFrom("a", "b"),
+});
+
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+function act(state: StateDraft, { act: what, id, deadlineMs, twin }: Step, n: number): void {
+  const decisionId = `decision ${id}`;
+  const open = new Map(trieEntries(state.open)).get(decisionId);
+  if (what === "take") takeOpen(state, decisionId);
+  else if (what === "unknown") {
+    if (open !== undefined && open.held === null) {
+      putOpen(state, { ...open, status: "unknown", deadlineMs: null });
+    }
+  } else if (open === undefined) {
+    const base = what === "hold" ? HELD : RUNNING;
+    const call = { ...base.call, twinKey: twin };
+    putOpen(state, { ...base, decisionId, deadlineMs, call, n });
+  }
+}
+
+test("deadlines and holds are those of the calls that are open, and little else is remembered", () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+      const state: StateDraft = { ...initialState("tenant", "conversation", 0) };
+      for (const [n, one] of steps.entries()) {
+        act(state, one, n);
+        const calls = [...trieEntries(state.open)].map(([, call]) => call);
+        const deadlines = calls.flatMap((call) => call.deadlineMs ?? []);
+        expect(firstDeadlineMs(state)).toBe(
+          deadlines.length === 0 ? undefined : Math.min(...deadlines),
+        );
+        for (const twin of ["a", "b"]) {
+          const held = calls.filter((call) => call.held !== null && call.call.twinKey === twin);
+          held.sort((a, b) => b.n - a.n);
+          for (const except of [null, held[0]?.decisionId ?? null]) {
+            const expected = held.find((call) => call.decisionId !== except);
+            expect(latestHeld(state, heldTwinKey(twin), except)).toBe(expected);
+            expect(
+              latestHeld({ ...state, openIndex: indexOf(state.open) }, heldTwinKey(twin), except),
+            ).toBe(expected);
+          }
+        }
+        expect(state.openIndex.queued).toBeLessThanOrEqual(2 * state.open.size + 17);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
