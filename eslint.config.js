@@ -15,7 +15,7 @@ export default [
     ],
   },
   {
-    files: ["services/**/*.ts", "test/**/*.ts", "tasks/*.js", "infra/**/*.js", "bin/*.js"],
+    files: ["services/**/*.ts", "test/**/*.ts", "tasks/*.js", "infra/**/*.{js,mjs}", "bin/*.js"],
     languageOptions: {
       parser: tseslint.parser,
       parserOptions: { project: ["./test/tsconfig.json"], tsconfigRootDir: import.meta.dirname },

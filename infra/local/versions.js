@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
  *   registry: { artifact: string },
  *   redis: { debianPackage: string, version: string },
  *   mavenDependencyPlugin: string,
+ *   checkJsonschema: string,
  *   images: Record<"kafka" | "kafka-for-tests" | "redis" | "registry", string>,
  * }} Versions
  */

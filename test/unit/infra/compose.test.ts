@@ -1,0 +1,171 @@
+// docker-compose.yml and the Dockerfile name nothing that the code does not have. There is no container
+// engine where this runs: the compose schema is checked by `npm run infra:check`.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { VERSIONS } from "../../../infra/local/versions.js";
+import { CONFIG_KEYS } from "../../../services/adapters/config/config-keys.ts";
+import { loadConfig } from "../../../services/adapters/config/load-config.ts";
+import { compose, mountedFrom, processes } from "../../support/compose-file.ts";
+import { listTextFiles, readText } from "../../support/source-tree.ts";
+
+const files = listTextFiles();
+const { services } = compose;
+const isThere = (path: string) =>
+  files.includes(path) || files.some((file) => file.startsWith(`${path.replace(/\/$/, "")}/`));
+
+describe("docker-compose.yml", () => {
+  test("runs two gates, an executor and the analytics beside what they need", () => {
+    const names = [
+      ...["analytics", "executor", "gate-1", "gate-2", "grafana", "kafka", "prometheus", "redis"],
+      ...["registry", "topics"],
+    ];
+    expect(Object.keys(services).sort()).toEqual(names);
+    expect(services["gate-1"]).toEqual(services["gate-2"]);
+  });
+
+  test("pins every image, those of the tests to the same version", () => {
+    const loose = Object.values(services)
+      .map(({ image }) => image)
+      .filter((image) => !/:v?\d+\.\d+\.\d+([.-]\w+)*$/.test(image));
+    expect(loose).toEqual([]);
+    const { images } = VERSIONS;
+    expect(services["kafka"]?.image).toBe(images.kafka);
+    expect(services["redis"]?.image).toBe(images.redis);
+    expect(services["registry"]?.image.split(":")[1]).toBe(images.registry.split(":")[1]);
+  });
+
+  test("names no file and no volume that is not there", () => {
+    const mounts = Object.values(services).flatMap(({ volumes = [] }) => volumes);
+    const missing = mounts
+      .map((volume) => volume.split(":")[0] ?? "")
+      .filter((source) =>
+        source.startsWith("./") ? !isThere(source.slice(2)) : !(source in compose.volumes),
+      );
+    expect(mounts.length).toBeGreaterThan(5);
+    expect(missing).toEqual([]);
+  });
+
+  test("opens ports to this machine alone", () => {
+    const ports = Object.values(services).flatMap((service) => service.ports ?? []);
+    expect(ports.filter((port) => !port.startsWith("127.0.0.1:"))).toEqual([]);
+  });
+
+  test("asks every service that stays whether it is well", () => {
+    const silent = Object.entries(services)
+      .filter(([name, { healthcheck }]) => name !== "topics" && healthcheck === undefined)
+      .map(([name]) => name);
+    expect(silent).toEqual([]);
+  });
+});
+
+describe("each of our processes in docker-compose.yml", () => {
+  const scratch = mkdtempSync(join(tmpdir(), "callgate-compose-"));
+  const secretFile = join(scratch, "secret");
+  writeFileSync(secretFile, "a secret of some length\n");
+
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+  test.each(processes)("$name can write nothing but its volumes", (service) => {
+    expect(service.read_only).toBe(true);
+    expect(service.cap_drop).toEqual(["ALL"]);
+    expect(service.security_opt).toEqual(["no-new-privileges:true"]);
+  });
+
+  test.each(processes)("$name sets variables that are keys of the configuration", (service) => {
+    const known = CONFIG_KEYS.map(({ variable }) => variable);
+    const unknown = Object.keys(service.environment ?? {}).filter((name) => !known.includes(name));
+    expect(unknown).toEqual([]);
+  });
+
+  test.each(processes)("$name has a configuration that is accepted", (service) => {
+    const needs = ["kafka.brokers", "policy.files", "secret.value"];
+    const { environment = {} } = service;
+    const variables = new Map(Object.entries(environment));
+    variables.set("CALLGATE_SECRET_VALUE_FILE", secretFile);
+    expect(loadConfig({ file: undefined, variables, needs })).toMatchObject({ ok: true });
+    expect(environment["CALLGATE_SECRET_VALUE_FILE"]).toBe(`/run/secrets/${service.secrets?.[0]}`);
+    expect(Object.keys(compose.secrets)).toEqual(service.secrets);
+  });
+
+  test.each(processes)("$name is given files that are mounted", (service) => {
+    const { environment = {} } = service;
+    const named = ["CALLGATE_POLICY_FILES", "CALLGATE_EXECUTOR_HANDLERS"]
+      .map((name) => environment[name])
+      .filter((path) => path !== undefined);
+    expect(named.length).toBeGreaterThan(0);
+    const missing = named.filter((path) => !isThere(mountedFrom(service, path) ?? "nowhere"));
+    expect(missing).toEqual([]);
+  });
+
+  test("has the addresses of the parts as they listen", () => {
+    const environment = services["gate-1"]?.environment ?? {};
+    const listeners = services["kafka"]?.environment?.["KAFKA_ADVERTISED_LISTENERS"];
+    expect(listeners?.split(",")).toContain(`CLIENT://${environment["CALLGATE_KAFKA_BROKERS"]}`);
+    const check = services["registry"]?.healthcheck?.test.at(-1) ?? "";
+    const registry = new URL(environment["CALLGATE_REGISTRY_URL"] ?? "");
+    expect(new URL(check).pathname).toBe(`${registry.pathname}/subjects`);
+    expect(new URL(check).port).toBe(registry.port);
+    expect(Object.keys(services)).toContain(registry.hostname);
+    expect(Object.keys(services)).toContain(
+      new URL(environment["CALLGATE_REDIS_URL"] ?? "").hostname,
+    );
+  });
+
+  test("is scraped where it serves its numbers, and the port is open in the image", () => {
+    const { scrape_configs: scrapes } = parse(readText("infra/prometheus/prometheus.yml"));
+    const targets = scrapes[0].static_configs[0].targets;
+    const served = processes
+      .filter(({ healthcheck }) => healthcheck !== undefined)
+      .map(({ name, environment = {} }) => `${name}:${environment["CALLGATE_HTTP_PORT"]}`);
+    expect(served).toEqual(targets);
+    const open = /^EXPOSE (.+)$/m.exec(readText("Dockerfile"))?.[1]?.split(" ");
+    const ports = new Set(served.map((target) => target.split(":")[1]));
+    expect([...ports].sort()).toEqual(open);
+  });
+});
+
+test("the handlers of docker-compose.yml are those of the tools of its policy", async () => {
+  const policy = parse(readText("infra/policies/demo.yaml"));
+  const path = new URL("../../../infra/handlers/demo-tools.mjs", import.meta.url).href;
+  const { handlers } = (await import(path)) as { readonly handlers: Readonly<object> };
+  expect(Object.keys(handlers)).toEqual(Object.keys(policy.policy_engine.tool_schemas));
+});
+
+describe("the Dockerfile", () => {
+  const lines = readText("Dockerfile").replaceAll(/\\\n/g, " ").split("\n");
+  const ignored = readText(".dockerignore").split("\n");
+  const of = (instruction: string) =>
+    lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.split(/\s+/));
+
+  test("copies what is there and what the build is given", () => {
+    const copied = of("COPY")
+      .filter(([, flag]) => flag?.startsWith("--from=") !== true)
+      .flatMap((words) => words.slice(1, -1));
+    expect(copied.length).toBeGreaterThan(5);
+    expect(copied.filter((path) => !isThere(path))).toEqual([]);
+    expect(copied.filter((path) => !ignored.includes(`!${path}`))).toEqual([]);
+  });
+
+  test("ships what the package ships", () => {
+    const shipped = of("COPY").map((words) => words.at(-1));
+    const manifest: { files: readonly string[] } = JSON.parse(readText("package.json"));
+    const wanted = manifest.files.filter((path) => !/^!|\.md$/.test(path));
+    expect(wanted.filter((path) => !shipped.includes(path))).toEqual([]);
+  });
+
+  test("pins its base to a line of Node that is supported, twice the same", () => {
+    const bases = of("FROM").map((words) => words[1] ?? "");
+    expect(new Set(bases).size).toBe(1);
+    expect(bases[0]).toMatch(/^node:(20|22|24)\.\d+\.\d+-[a-z]+-slim$/);
+  });
+
+  test("ends as an ordinary user, who starts the command line", () => {
+    expect(of("USER").at(-1)).toEqual(["USER", "node"]);
+    const entry = of("ENTRYPOINT").at(-1)?.slice(1).join(" ") ?? "[]";
+    expect(JSON.parse(entry)).toEqual(["node", "bin/callgate.js"]);
+    expect(isThere("bin/callgate.js")).toBe(true);
+  });
+});
