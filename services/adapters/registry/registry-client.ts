@@ -78,13 +78,18 @@ type Api = {
   };
 };
 
+/** Loaders differ in whether they unwrap the default of this module. */
+const createApi = ("default" in registryApi
+  ? registryApi.default
+  : registryApi) as unknown as typeof registryApi.default;
+
 const NOT_FOUND = 404;
 const REFUSED_STATUSES = [409, 422];
 
 export function createRegistryClient(options: RegistryOptions): RegistryClient {
   const { url, login } = withoutLogin(options);
   const agent = createAgent(url, options.tls);
-  const { Schema, Subject } = registryApi.default({
+  const { Schema, Subject } = createApi({
     host: url,
     clientId: options.clientId,
     agent,

@@ -56,9 +56,7 @@ export async function checkSubjects(
   readProblem: ReadProblem,
 ): Promise<readonly SubjectReport[]> {
   await client.reach();
-  const reports: SubjectReport[] = [];
-  for (const each of schemas) reports.push(await checkSubject(client, each, readProblem));
-  return reports;
+  return await Promise.all(schemas.map((each) => checkSubject(client, each, readProblem)));
 }
 
 /**

@@ -1,0 +1,126 @@
+// Ids of other writers, asked for at a registry that is well, gone, stuck, lost, or none.
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FetchedSchemas } from "../../../services/adapters/registry/fetched-schemas.ts";
+import {
+  createRegistryClient,
+  type RegistryClient,
+} from "../../../services/adapters/registry/registry-client.ts";
+import { RetryableError } from "../../../services/runtime/errors.ts";
+import { type StubMood, StubRegistry } from "../../support/registry/stub-registry.ts";
+import { TestClock } from "../../support/runtime-kit.ts";
+
+describe("schemas by id", () => {
+  let registry: StubRegistry;
+  let client: RegistryClient;
+  let clock: TestClock;
+  let schemas: FetchedSchemas;
+
+  beforeEach(async () => {
+    registry = new StubRegistry();
+    registry.schemas.set(7, '{"type":"string"}');
+    await registry.start();
+    const { url } = registry;
+    client = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 200 });
+    clock = new TestClock();
+    const own = new Map([[1, "long"]]);
+    schemas = new FetchedSchemas({ client, clock, knownSubject: "proposals-value", own });
+  });
+  afterEach(async () => {
+    client.close();
+    await registry.stop();
+  });
+
+  const failure = async (id: number): Promise<RetryableError> => {
+    const error: unknown = await schemas.fetch(id).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(RetryableError);
+    expect((error as RetryableError).code).toBe("schema_unavailable");
+    return error as RetryableError;
+  };
+
+  it("of our own need no registry", () => {
+    expect(schemas.isFresh(1)).toBe(true);
+    expect(schemas.known(1)).toEqual({ type: "schema", schema: "long" });
+    expect(registry.asked).toEqual([]);
+  });
+
+  it("are asked for once, however many wait, and known for ever", async () => {
+    expect([schemas.isFresh(7), schemas.known(7)]).toEqual([false, undefined]);
+    await Promise.all([schemas.fetch(7), schemas.fetch(7)]);
+    expect(schemas.known(7)).toEqual({ type: "schema", schema: { type: "string" } });
+    clock.advance(365 * 86_400_000);
+    expect(schemas.isFresh(7)).toBe(true);
+    expect(registry.askedFor(7)).toBe(1);
+  });
+
+  it("that are not there are believed to be missing for a while", async () => {
+    await schemas.fetch(8);
+    expect(schemas.known(8)).toMatchObject({ type: "none" });
+    expect(schemas.isFresh(8)).toBe(true);
+    clock.advance(60_001);
+    expect(schemas.isFresh(8)).toBe(false);
+    registry.schemas.set(8, '"long"');
+    await schemas.fetch(8);
+    expect(schemas.known(8)).toEqual({ type: "schema", schema: "long" });
+    expect(registry.askedFor(8)).toBe(2);
+  });
+
+  it.each<StubMood>(["silent", "broken", "failing", "empty", "page"])(
+    "cannot be had from a registry that is %s, and are had later",
+    async (mood) => {
+      registry.mood = mood;
+      await failure(8);
+      await failure(7);
+      expect([schemas.known(7), schemas.known(8)]).toEqual([undefined, undefined]);
+      registry.mood = "well";
+      clock.advance(5_000);
+      await schemas.fetch(7);
+      expect(schemas.known(7)).toEqual({ type: "schema", schema: { type: "string" } });
+    },
+  );
+
+  it("cannot be had from one that is down, and are not asked for again at once", async () => {
+    await registry.stop();
+    const error = await failure(7);
+    expect(error.message).toContain(registry.url);
+    await registry.start();
+    await failure(7);
+    expect(registry.asked).toEqual([]);
+    clock.advance(250);
+    await schemas.fetch(7);
+    expect(registry.askedFor(7)).toBe(1);
+  });
+
+  it("are asked for after longer and longer pauses, up to a bound", async () => {
+    registry.mood = "failing";
+    const pauses = [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000];
+    for (const [index, pauseMs] of pauses.entries()) {
+      await failure(7);
+      clock.advance(pauseMs - 1);
+      await failure(7);
+      expect(registry.askedFor(7)).toBe(index + 1);
+      clock.advance(1);
+    }
+  });
+
+  it("that nobody waits for reject nowhere", async () => {
+    registry.mood = "failing";
+    schemas.fetch(7);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    schemas.fetch(7);
+    await failure(7);
+  });
+
+  it("are told without the login", async () => {
+    await registry.stop();
+    const url = registry.url.replace("http://", "http://somebody:s3cret@");
+    const other = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 200 });
+    const error: unknown = await other.schemaOf(7).catch((reason: unknown) => reason);
+    const { message, context, cause, stack } = error as RetryableError;
+    expect(JSON.stringify({ message, context, cause, stack })).not.toContain("s3cret");
+    other.close();
+    await registry.start();
+  });
+});

@@ -1,0 +1,189 @@
+// Checking and registering schemas at a real registry, under topic names of each test's own.
+import { beforeAll, describe, expect, it } from "vitest";
+import { type AvroCodec, createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+import {
+  type AvroSchema,
+  readSchemaFiles,
+  SCHEMA_NAMES,
+  type SchemaName,
+} from "../../../services/adapters/avro/schema-files.ts";
+import { readProblem } from "../../../services/adapters/avro/writer-schemas.ts";
+import {
+  type OpenedRegistry,
+  openRegistry,
+} from "../../../services/adapters/registry/open-registry.ts";
+import {
+  createRegistryClient,
+  type RegistryClient,
+} from "../../../services/adapters/registry/registry-client.ts";
+import {
+  checkSubjects,
+  registerSubjects,
+  type SubjectSchema,
+  subjectOf,
+} from "../../../services/adapters/registry/subjects.ts";
+import { systemClock } from "../../../services/adapters/system/clock.ts";
+import { FatalError } from "../../../services/runtime/errors.ts";
+import {
+  ALLOWED,
+  journalOf,
+  SAMPLE_PROPOSAL,
+  SAMPLE_RESULT,
+  SAMPLE_SECRETS,
+} from "../../support/avro/samples.ts";
+import { withField } from "../../support/avro/schema-walk.ts";
+import { registryBackend } from "../../support/backends/registry-backend.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
+
+const backend = await registryBackend();
+const files = readSchemaFiles();
+const clock = systemClock;
+
+type Schemas = { readonly [name in SchemaName]?: AvroSchema };
+
+/** Every schema under topics of one prefix, with some of them changed. */
+function underTest(prefix: string, changed: Schemas = {}): readonly SubjectSchema[] {
+  return SCHEMA_NAMES.map((name) => ({
+    subject: subjectOf(`${prefix}.${name}`),
+    name,
+    schema: changed[name] ?? files.current[name],
+  }));
+}
+
+const ofResult = (schemas: readonly SubjectSchema[]) =>
+  schemas.filter(({ name }) => name === "result");
+
+describe.skipIf(!backend.available)("at a schema registry", () => {
+  let client: RegistryClient;
+  beforeAll(() => {
+    client = createRegistryClient({
+      url: backend.url,
+      clientId: "callgate-test",
+      timeoutMs: 30_000,
+    });
+    return () => client.close();
+  });
+
+  const open = (schemas: readonly SubjectSchema[], register: boolean): Promise<OpenedRegistry> =>
+    openRegistry({ client, schemas, readProblem, clock, register });
+  const codecOf = (opened: OpenedRegistry): AvroCodec => {
+    const ids = opened.ids as Readonly<Record<SchemaName, number>>;
+    const wire = { ids, schemas: opened.schemas };
+    return createAvroCodec({ secrets: SAMPLE_SECRETS, schemas: files, wire });
+  };
+  const without = (field: string) =>
+    withField(files.current.result, ["CallResult", field], () => undefined);
+
+  it("schemas are new, then registered under BACKWARD_TRANSITIVE, then found", async () => {
+    const schemas = underTest(uniqueName("topics"));
+    const before = await checkSubjects(client, schemas, readProblem);
+    expect(before.map(({ name, state, id, problems }) => [name, state, id, problems])).toEqual(
+      SCHEMA_NAMES.map((name) => [name, "new", null, []]),
+    );
+    const during = await registerSubjects(client, schemas, readProblem);
+    const after = await checkSubjects(client, schemas, readProblem);
+    expect(after).toEqual(during);
+    expect(after.map(({ state, level, problems }) => [state, level, problems])).toEqual(
+      SCHEMA_NAMES.map(() => ["registered", "BACKWARD_TRANSITIVE", []]),
+    );
+    expect(new Set(after.map(({ id }) => id)).size).toBe(SCHEMA_NAMES.length);
+    expect(await registerSubjects(client, schemas, readProblem)).toEqual(after);
+  });
+
+  it("a gate that must not register says everything that is not there", async () => {
+    const schemas = underTest(uniqueName("topics"));
+    const error: unknown = await open(schemas, false).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(FatalError);
+    expect((error as FatalError).code).toBe("schema_incompatible");
+    for (const { subject } of schemas) expect((error as FatalError).message).toContain(subject);
+    await open(schemas, true);
+    const { ids } = await open(schemas, false);
+    expect(Object.keys(ids).sort()).toEqual([...SCHEMA_NAMES].sort());
+  });
+
+  it("records of every kind go through the registry's format and back", async () => {
+    const codec = codecOf(await open(underTest(uniqueName("topics")), true));
+    const journal = journalOf(SAMPLE_PROPOSAL, [ALLOWED]);
+    const bytes = codec.encodeJournal(journal);
+    expect(bytes[0]).toBe(0);
+    expect(codec.pending?.(bytes)).toBeNull();
+    expect(codec.decodeJournal(bytes)).toEqual(journal);
+    const result = codec.encodeResult(SAMPLE_RESULT);
+    expect(codec.decodeInput("results", result)).toEqual({ ok: true, input: SAMPLE_RESULT });
+  });
+
+  it("a record of an earlier version is fetched by its id and read by the present schema", async () => {
+    const prefix = uniqueName("topics");
+    const older = await open(underTest(prefix, { result: without("cost") }), true);
+    const writer = createAvroCodec({
+      secrets: SAMPLE_SECRETS,
+      schemas: { current: { ...files.current, result: without("cost") }, released: [] },
+      wire: { ids: older.ids as never, schemas: older.schemas },
+    });
+    const bytes = writer.encodeResult(SAMPLE_RESULT);
+    const codec = codecOf(await open(underTest(prefix), true));
+    expect(() => codec.decodeInput("results", bytes)).toThrow(/was not fetched/);
+    await codec.pending?.(bytes);
+    expect(codec.pending?.(bytes)).toBeNull();
+    expect(codec.decodeInput("results", bytes)).toEqual({
+      ok: true,
+      input: { ...SAMPLE_RESULT, cost: null },
+    });
+  });
+
+  it("a schema that cannot read an earlier version is refused, and the version named", async () => {
+    const prefix = uniqueName("topics");
+    await registerSubjects(
+      client,
+      ofResult(underTest(prefix, { result: without("status") })),
+      readProblem,
+    );
+    const schemas = ofResult(underTest(prefix));
+    for (const ask of [checkSubjects, registerSubjects]) {
+      const [report] = await ask(client, schemas, readProblem);
+      expect(report).toMatchObject({ state: "refused", id: null });
+      expect(report?.problems.join()).toMatch(/version 1 cannot be read.*status/);
+      expect(report?.problems.join()).toContain("the registry would refuse it");
+    }
+    await expect(open(schemas, true)).rejects.toThrow(/schema registry does not fit.*status/);
+  });
+
+  it("a compatibility that lets writers do anything is a problem until it is registered here", async () => {
+    const schemas = ofResult(underTest(uniqueName("topics")));
+    await registerSubjects(client, schemas, readProblem);
+    const [{ subject = "" } = {}] = schemas;
+    await client.setLevel(subject, "NONE");
+    const [report] = await checkSubjects(client, schemas, readProblem);
+    expect(report?.problems.join()).toContain("its compatibility is NONE");
+    const [mended] = await registerSubjects(client, schemas, readProblem);
+    expect(mended).toMatchObject({ state: "registered", level: "BACKWARD_TRANSITIVE" });
+  });
+
+  it("an id that is not there is known not to be", async () => {
+    const codec = codecOf(await open(underTest(uniqueName("topics")), true));
+    const bytes = Buffer.from(codec.encodeResult(SAMPLE_RESULT));
+    bytes.writeInt32BE(2_000_000_000, 1);
+    await codec.pending?.(bytes);
+    expect(codec.decodeInput("results", bytes)).toMatchObject({
+      ok: false,
+      message: expect.stringContaining("the schema registry has no such schema"),
+    });
+  });
+
+  it("an address that is no registry's is refused for good; one that is silent is not", async () => {
+    const other = (url: string) =>
+      createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 30_000 });
+    const schemas = underTest(uniqueName("topics"));
+    const wrong = other(`${new URL(backend.url).origin}/nothing-here`);
+    const options = { schemas, readProblem, clock, register: true };
+    await expect(openRegistry({ ...options, client: wrong })).rejects.toMatchObject({
+      code: "registry_refused",
+    });
+    const silent = other("http://127.0.0.1:9/");
+    await expect(openRegistry({ ...options, client: silent })).rejects.toMatchObject({
+      code: "schema_unavailable",
+    });
+    wrong.close();
+    silent.close();
+  });
+});
