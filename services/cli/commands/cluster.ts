@@ -1,6 +1,7 @@
 /** Commands for who runs the gate: topics, schemas, the journal, the dead letters. */
 import { type Command, InvalidArgumentError } from "commander";
 import type { TailOptions } from "../cluster/tail.ts";
+import { usageError } from "../output/cli-error.ts";
 import { addConfigOption, addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
 type Common = { readonly config?: string; readonly dataDir?: string; readonly json?: true };
@@ -129,7 +130,7 @@ function addDeadLetters(program: Command, cli: Cli): void {
       options: Common & { readonly all?: true; readonly dryRun?: true },
     ) => {
       if ((names.length === 0) !== (options.all === true)) {
-        throw new InvalidArgumentError("name the letters, or give --all");
+        throw usageError("name the letters, or give --all (see: dlq list)");
       }
       const { replayDeadLetters } = await import("../cluster/dead-letters.ts");
       const asked = { ...sourceOf(options), dryRun: options.dryRun === true };

@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openCallgate } from "../../../services/sdk/callgate.ts";
+import { openEmbeddedClient } from "../../../services/sdk/open-embedded.ts";
+import { SHOP_POLICY } from "../../support/open-gate.ts";
+import { endOf, runCallgate, startCallgate } from "../../support/run-callgate.ts";
+
+let dataDir = "";
+let refusedId = "";
+
+const SECONDS = 1_000;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "callgate-test-"));
+  const { log, close } = openEmbeddedClient(dataDir);
+  const value = Buffer.from('{"broken');
+  await log.append([{ topic: "proposals", partition: 0, key: "default/c", value }]);
+  await close();
+  const gate = await openCallgate({ policy: SHOP_POLICY, dataDir });
+  const propose = (conversationId: string, callId: string, tool: string) =>
+    gate.propose({ conversationId, callId, tool, arguments: { order: 7 } });
+  const charge = await propose("c", "1", "charge_card");
+  await gate.report(charge.decisionId ?? "", { status: "succeeded", output: "charged" });
+  refusedId = (await propose("c", "2", "charge_card")).decisionId ?? "";
+  await propose("other", "1", "delete_order");
+  await gate.close();
+});
+
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+async function json(...args: string[]): Promise<{ readonly [key: string]: unknown }[]> {
+  const { stdout, code, stderr } = await runCallgate([...args, "--data-dir", dataDir, "--json"]);
+  expect([code, stderr]).toEqual([0, ""]);
+  return stdout
+    .trim()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+}
+
+describe("callgate tail", () => {
+  it("prints the decisions that are there, filtered", async () => {
+    const all = await json("tail", "--once");
+    const refused = await json("tail", "--once", "--reason", "duplicate_call");
+    const held = await json("tail", "--once", "--outcome", "held", "--conversation", "other");
+    const none = await json("tail", "--once", "--tool", "charge_card", "--conversation", "other");
+
+    expect(all.map(({ type }) => type)).toEqual(["allowed", "refused", "held"]);
+    expect(refused).toMatchObject([{ decisionId: refusedId, tool: "charge_card" }]);
+    expect(held).toMatchObject([{ tool: "delete_order" }]);
+    expect(none).toEqual([]);
+  });
+
+  it(
+    "waits for more until it is stopped",
+    async () => {
+      const child = startCallgate(["tail", "--data-dir", dataDir, "--json", "--from-beginning"]);
+      const end = endOf(child);
+      await new Promise((resolve) => child.stdout?.once("data", resolve));
+      child.kill("SIGTERM");
+
+      expect(await end).toMatchObject({ code: 0, signal: null });
+    },
+    60 * SECONDS,
+  );
+});
+
+describe("callgate explain", () => {
+  it("names the check, the earlier call and the line of the policy", async () => {
+    const run = await runCallgate(["explain", refusedId.slice(0, 10), "--data-dir", dataDir]);
+
+    expect(run.stdout).toContain("duplicate_call: ");
+    expect(run.stdout).toMatch(/earlier call +charge_card, call 1 at .*, succeeded/);
+    expect(run.stdout).toContain("give the policy with --policy to see the line");
+    expect(run.code).toBe(0);
+  });
+
+  it("refuses an id that is none", async () => {
+    const run = await runCallgate(["explain", "0".repeat(32), "--data-dir", dataDir]);
+
+    expect(run.stderr).toContain("no decision in the journal has this id");
+    expect(run.code).toBe(2);
+  });
+});
+
+describe("callgate dlq", () => {
+  it("lists, shows and gives back what could not be decided", async () => {
+    const [list] = await json("dlq", "list");
+    const letters = list?.["deadLetters"] as { letter: string }[];
+    const name = letters[0]?.letter ?? "";
+    const [shown] = await json("dlq", "show", name);
+    const [dry] = await json("dlq", "replay", name, "--dry-run");
+
+    expect(letters).toHaveLength(1);
+    expect(shown).toMatchObject({ code: "undecodable", key: "default/c" });
+    expect(Buffer.from(String(shown?.["valueBase64"]), "base64").toString()).toBe('{"broken');
+    expect(dry).toEqual({ dryRun: true, replayed: [name], withoutValue: [] });
+  });
+
+  it("wants to be told which", async () => {
+    const run = await runCallgate(["dlq", "replay", "--data-dir", dataDir]);
+
+    expect(run.code).toBe(2);
+    expect(run.stderr).toContain("--all");
+  });
+});
+
+describe("callgate verify", () => {
+  it("finds a journal as it must be", async () => {
+    const [report] = await json("verify");
+
+    expect(report).toMatchObject({ ok: true, partitions: [{ records: 5, problems: [] }] });
+  });
+
+  it("tells of a directory without a log", async () => {
+    const run = await runCallgate(["verify", "--data-dir", join(dataDir, "nowhere")]);
+
+    expect(run.code).toBe(3);
+    expect(run.stderr).toContain("holds no log of a gate");
+  });
+});
+
+describe("callgate analytics", () => {
+  it(
+    "follows a log, and answers SQL and a report over it",
+    async () => {
+      const directory = join(dataDir, "analytics");
+      const env = { CALLGATE_HTTP_PORT: "0", CALLGATE_ANALYTICS_DIRECTORY: directory };
+      const child = startCallgate(["analytics", "--data-dir", dataDir], { env });
+      const end = endOf(child);
+      await new Promise<void>((resolve) => {
+        child.stdout?.on("data", (text: string) => {
+          if (text.includes('"started"')) resolve();
+        });
+      });
+      const has = async () =>
+        (await runCallgate(["analytics", "query", "--dir", directory, "select 1"])).code === 0;
+      expect(await has()).toBe(true);
+      // What was read is written when it ends; it reads at once what is there.
+      await new Promise((resolve) => setTimeout(resolve, SECONDS));
+      child.kill("SIGTERM");
+      expect((await end).code).toBe(0);
+
+      const sql = "select kind, tool from decisions where kind <> 'dead_letter' order by seq";
+      const query = await runCallgate(["analytics", "query", sql, "--dir", directory, "--json"]);
+      const report = await runCallgate(["analytics", "report", "--dir", directory]);
+      const wrong = await runCallgate(["analytics", "query", "selec", "--dir", directory]);
+
+      expect(JSON.parse(query.stdout)).toEqual([
+        { kind: "allowed", tool: "charge_card" },
+        { kind: "result", tool: "charge_card" },
+        { kind: "refused", tool: "charge_card" },
+        { kind: "held", tool: "delete_order" },
+      ]);
+      expect(report.stdout).toMatch(/charge_card +2 +1 +0 +50 +duplicate_call/);
+      expect(wrong).toMatchObject({ code: 2, stdout: "" });
+      expect(wrong.stderr).toContain("syntax error");
+    },
+    60 * SECONDS,
+  );
+});
