@@ -12,7 +12,7 @@ import type { ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { type Handlers, loadHandlers } from "./load-handlers.ts";
 import { openConfig } from "./open-config.ts";
-import { type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
+import { aborted, type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
 import { untilThere } from "./until-there.ts";
 
 const PORT = 8_081;
@@ -64,7 +64,7 @@ async function startExecutor(handlers: Handlers, context: ProcessContext): Promi
   );
   void host.failed.then(fail);
   logger.info("runs the calls of its tools", { tools: Object.keys(handlers).join(",") });
-  await host.start();
+  await Promise.race([host.start(), aborted(signal)]);
   return {
     ready: () => {
       const { ready, joined, partitions } = host.status();

@@ -17,7 +17,7 @@ import type { Terminal } from "../output/terminal.ts";
 import { openConfig } from "./open-config.ts";
 import { openRedis } from "./open-redis.ts";
 import { openSecrets } from "./open-secrets.ts";
-import { type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
+import { aborted, type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
 import { untilThere } from "./until-there.ts";
 import { WatchedPolicy } from "./watched-policy.ts";
 
@@ -53,7 +53,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   watchGate(gate.host, logger, metrics, config);
   void gate.host.failed.then(fail);
   logger.info("decides by the policy", { revision: policy.current.revision, keyId });
-  await gate.host.start();
+  await Promise.race([gate.host.start(), aborted(signal)]);
   policy.watch((next) => takeOver(gate, next));
   return {
     ready: () => {

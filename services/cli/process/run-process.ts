@@ -107,7 +107,8 @@ async function openHealth(
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** Resolves when the process is asked to end. */
+export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });

@@ -5,10 +5,15 @@ import type { Logger } from "../../runtime/ports.ts";
 const PAUSE_MS_MIN = 250;
 const PAUSE_MS_MAX = 5_000;
 
+/** The process was asked to end before it had what it needs. */
+class StoppedError extends Error {
+  override readonly name = "StoppedError";
+}
+
 /**
  * What the action gives, once what it needs is there: brokers and registries may start after us.
  *
- * @param signal ends the waiting, with the error that there was last.
+ * @param signal ends the waiting at once, also for an action that is under way.
  * @throws what no waiting mends.
  */
 export async function untilThere<T>(
@@ -17,12 +22,24 @@ export async function untilThere<T>(
 ): Promise<T> {
   for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     try {
-      return await action();
+      return await unlessStopped(action(), signal);
     } catch (error) {
-      if (classify(error) !== "retry" || signal.aborted) throw error;
+      if (classify(error) !== "retry") throw error;
       const message = error instanceof Error ? error.message : String(error);
       logger.warn("waits for what it needs", { message, pauseMs });
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
+}
+
+async function unlessStopped<T>(done: Promise<T>, signal: AbortSignal): Promise<T> {
+  const stopped = new Promise<never>((_resolve, reject) => {
+    const stop = (): void => reject(new StoppedError("asked to end"));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+  // Whichever of the two comes second is nobody's business any more.
+  done.catch(() => undefined);
+  stopped.catch(() => undefined);
+  return Promise.race([done, stopped]);
 }

@@ -1,8 +1,8 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { connectCallgate } from "../../../services/sdk/callgate.ts";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
-import { makeTopics } from "../../support/kafka/test-cluster.ts";
-import { sharedConfig, startProcess } from "../../support/processes/running-process.ts";
+import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 
 const kafka = await kafkaBackend();
 
@@ -20,47 +20,20 @@ export const handlers = {
     paid += 1;
     return { paid, order, sameKey: key === idempotencyKey };
   },
-  look: ({ id }) => "seen " + id,
 };
 `;
 
-async function setUp() {
-  const names = await makeTopics(kafka.brokers, { config: { "retention.ms": "-1" } });
-  const config = sharedConfig(kafka.brokers, names);
-  const connect = async (given: { readonly secret?: string } = {}) => {
-    const callgate = await connectCallgate({
-      kafka: { brokers: kafka.brokers, topics: names },
-      timeoutMs: 20_000,
-      ...given,
-    });
-    onTestFinished(() => callgate.close());
-    return callgate;
-  };
-  const startGate = () =>
-    startProcess(
-      ["gate"],
-      { ...config, policy: { files: ["policy.yaml"] } },
-      { "policy.yaml": POLICY },
-    );
-  const startExecutor = (handlers = HANDLERS) =>
-    startProcess(
-      ["executor"],
-      { ...config, executor: { ...config.executor, handlers: "handlers.mjs" } },
-      { "handlers.mjs": handlers },
-    );
-  return { config, connect, startGate, startExecutor };
-}
+const CALL = { conversationId: "c1", turn: 1, step: 1, callId: "a", tool: "pay" };
 
 describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () => {
   test("a call is decided, run elsewhere, and its result comes back", async () => {
-    const { connect, startGate, startExecutor } = await setUp();
-    const gate = startGate();
-    const executor = startExecutor();
-    const callgate = await connect();
+    const kit = await createClusterKit(kafka.brokers);
+    const gate = kit.startGate(POLICY);
+    const executor = kit.startExecutor(HANDLERS);
+    const callgate = await kit.connect();
     await Promise.all([gate.ready(), executor.ready()]);
 
-    const call = { conversationId: "c1", turn: 1, step: 1, callId: "a", tool: "pay" };
-    const decision = await callgate.propose({ ...call, arguments: { order: "7", key: "mine" } });
+    const decision = await callgate.propose({ ...CALL, arguments: { order: "7", key: "mine" } });
     expect(decision).toMatchObject({ outcome: "allowed", repeated: false });
     const id = decision.decisionId ?? "";
     expect(await callgate.awaitResult(id)).toMatchObject({
@@ -71,11 +44,11 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     });
 
     // The same call id again is the same decision, and does not run again.
-    const again = await callgate.propose({ ...call, arguments: { order: "7", key: "mine" } });
+    const again = await callgate.propose({ ...CALL, arguments: { order: "7", key: "mine" } });
     expect(again).toMatchObject({ outcome: "allowed", repeated: true, decisionId: id });
     // The same call under another id is what it was.
     const twice = await callgate.propose({
-      ...call,
+      ...CALL,
       step: 2,
       callId: "b",
       arguments: { order: "7" },
@@ -84,9 +57,8 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     await expect(callgate.awaitResult(twice.decisionId ?? "")).rejects.toMatchObject({
       code: "invalid_input",
     });
-
     const bad = await callgate.propose({
-      ...call,
+      ...CALL,
       step: 3,
       callId: "c",
       arguments: { order: "bad" },
@@ -94,7 +66,7 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     expect(await callgate.awaitResult(bad.decisionId ?? "")).toMatchObject({ status: "failed" });
 
     // Somebody who was not there finds it in the journal.
-    const late = await connect();
+    const late = await kit.connect();
     expect(await late.awaitResult(id)).toMatchObject({ status: "succeeded" });
     expect(gate.lines.filter(({ level }) => level === "error")).toEqual([]);
     expect(gate.lines).toContainEqual(
@@ -106,14 +78,99 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
       }),
     );
     const numbers = await (await executor.get("/metrics")).text();
-    expect(numbers).toContain(
-      'callgate_executor_reports_total{status="succeeded",service="executor"} 1',
-    );
+    const reports = 'callgate_executor_reports_total{status="succeeded",service="executor"} 1';
+    expect(numbers).toContain(reports);
 
     for (const running of [executor, gate]) {
       running.child.kill("SIGTERM");
       expect(await running.ended).toEqual({ code: 0, signal: null });
       expect(running.lines.at(-1)?.msg).toBe("stopped");
     }
+  });
+
+  test("a gate that takes over knows what was decided before", async () => {
+    const kit = await createClusterKit(kafka.brokers);
+    const callgate = await kit.connect();
+    // Nobody decides yet: that is no permission.
+    const alone = await kit.connect({ timeoutMs: 500 });
+    const early = await alone.propose({ ...CALL, arguments: { order: "1" } });
+    expect(early).toMatchObject({
+      outcome: "refused",
+      refusal: { reason: "gate_unavailable", detail: "timeout" },
+    });
+
+    const first = kit.startGate(POLICY);
+    await first.ready();
+    const asked = await callgate.propose({ ...CALL, arguments: { order: "1" } });
+    expect(asked).toMatchObject({ outcome: "allowed", repeated: true });
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const second = kit.startGate(POLICY);
+    await second.ready();
+    const again = await callgate.propose({ ...CALL, arguments: { order: "1" } });
+    expect(again).toMatchObject({ repeated: true, decisionId: asked.decisionId });
+    await callgate.report(asked.decisionId ?? "", { status: "succeeded", output: "paid" });
+    expect(await callgate.awaitResult(asked.decisionId ?? "")).toMatchObject({ output: "paid" });
+  });
+
+  test("the agent's own tools are guarded, with the gate's secret", async () => {
+    const kit = await createClusterKit(kafka.brokers);
+    const gate = kit.startGate(POLICY);
+    const callgate = await kit.connect({ secret: kit.config.secret.value });
+    await gate.ready();
+    const keys: string[] = [];
+    const { pay } = callgate.guard(
+      {
+        pay: ({ key }: { order: string; key?: string }) => {
+          keys.push(key ?? "");
+          return "paid";
+        },
+      },
+      { conversationId: "c1", turn: 1 },
+    );
+    expect(await pay({ order: "7" }, { step: 1 })).toBe("paid");
+    expect(await pay({ order: "7" }, { step: 2 })).toMatchObject({ reason: "duplicate_call" });
+    expect(keys).toEqual([expect.stringMatching(/^\S{20,}$/)]);
+  });
+
+  test("a policy that changes is taken over; one with problems is not", async () => {
+    const kit = await createClusterKit(kafka.brokers);
+    const gate = kit.startGate(POLICY);
+    const callgate = await kit.connect();
+    await gate.ready();
+    const outcomeOf = async (callId: string) => {
+      const call = { ...CALL, callId, arguments: { order: callId } };
+      const { outcome, refusal } = await callgate.propose(call);
+      return refusal?.reason ?? outcome;
+    };
+    expect(await outcomeOf("1")).toBe("allowed");
+
+    const policy = join(gate.directory, "policy.yaml");
+    writeFileSync(policy, "tool_schemas: 5\n");
+    await expect
+      .poll(() => gate.lines.map(({ msg }) => msg), { timeout: 10_000 })
+      .toContain("goes on by the policy before");
+    expect(gate.lines).toContainEqual(
+      expect.objectContaining({ problem: expect.stringContaining("policy.yaml:1:15") }),
+    );
+    expect(await outcomeOf("2")).toBe("allowed");
+    const numbers = await (await gate.get("/metrics")).text();
+    expect(numbers).toContain('callgate_policy_loads_total{outcome="refused",service="gate"} 1');
+
+    writeFileSync(policy, `${POLICY}kill: {tools: [pay]}\n`);
+    gate.child.kill("SIGHUP");
+    await gate.line("decides by another policy");
+    expect(await outcomeOf("3")).not.toBe("allowed");
+  });
+
+  test("topics that do not fit are refused with what to do", async () => {
+    const kit = await createClusterKit(kafka.brokers, { config: { "retention.ms": "60000" } });
+    const short = kit.startGate(POLICY);
+    expect((await short.ended).code).toBe(3);
+    expect(short.stderr).toMatch(/is kept for 60000 ms .* set its retention\.ms to \d+/);
+    const elsewhere = { kafka: { ...kit.config.kafka, topics: {}, topicPrefix: "nowhere" } };
+    const missing = kit.startGate(POLICY, elsewhere);
+    expect((await missing.ended).code).toBe(3);
+    expect(missing.stderr).toContain("`nowhere.proposed.v1` does not exist: make it with");
   });
 });

@@ -15,8 +15,8 @@ const STARTS_WITHIN_MS = 60_000;
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
-/** A directory that is gone after the test. */
-export function testDirectory(): string {
+/** Gone after the test. */
+function testDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), "callgate-process-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
@@ -36,12 +36,15 @@ export function sharedConfig(brokers: readonly string[], names: TopicNames) {
 
 export class RunningProcess {
   readonly child: ChildProcess;
+  /** Where its configuration and the files beside it are; it runs there. */
+  readonly directory: string;
   readonly lines: LogLine[] = [];
   stderr = "";
   readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
 
-  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    this.child = startCallgate(args, { env });
+  constructor(args: readonly string[], directory: string) {
+    this.directory = directory;
+    this.child = startCallgate(args, { cwd: directory });
     this.ended = new Promise((resolve) => {
       this.child.once("close", (code, signal) => resolve({ code, signal }));
     });
@@ -101,5 +104,5 @@ export function startProcess(
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
   const file = join(directory, "callgate.json");
   writeFileSync(file, JSON.stringify(config));
-  return new RunningProcess([...command, "--config", file]);
+  return new RunningProcess([...command, "--config", file], directory);
 }

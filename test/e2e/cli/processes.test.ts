@@ -1,0 +1,100 @@
+// Long-running commands where there is no cluster: what they say of their configuration, and how they wait.
+import { describe, expect, test } from "vitest";
+import { startProcess } from "../../support/processes/running-process.ts";
+import { runCallgate } from "../../support/run-callgate.ts";
+
+/** Nothing listens there. */
+const NOWHERE = "127.0.0.1:9";
+const POLICY = "tool_schemas: {pay: {}}\n";
+const CONFIG = {
+  kafka: { brokers: [NOWHERE], connectionTimeoutMs: 500 },
+  http: { port: 0 },
+  secret: { value: "a secret that is long enough" },
+};
+
+describe("a configuration with problems", () => {
+  test("is refused with all of them, and nothing is started", async () => {
+    const config = { kafka: { brokers: [] }, http: { prot: 1 } };
+    const gate = startProcess(["gate"], config);
+    expect(await gate.ended).toEqual({ code: 2, signal: null });
+    expect(gate.lines).toEqual([]);
+    const told = gate.stderr.split("\n").filter((line) => !line.includes("building dist/"));
+    expect(told.map((line) => line.replace(/\S+callgate\.json/, "FILE"))).toEqual([
+      "callgate: the configuration has 4 problems; docs/configuration.md lists the keys",
+      expect.stringMatching(/^callgate: FILE:1:11: kafka\.brokers: is empty; give it a value/),
+      expect.stringMatching(
+        /^callgate: FILE:1:33: http\.prot: is not a key; did you mean `port`\?/,
+      ),
+      expect.stringMatching(/^callgate: FILE: policy\.files: is missing; add it, or set/),
+      expect.stringMatching(/^callgate: FILE: secret\.value: is missing; add it, or set/),
+      "",
+    ]);
+  });
+
+  test("may come from the environment alone, and names the variables", async () => {
+    const env = { CALLGATE_KAFKA_BROKERS: "one", CALLGATE_KAFKA_BROKER: "one:1" };
+    const { code, stderr } = await runCallgate(["config", "print"], { env });
+    expect(code).toBe(2);
+    expect(stderr).toContain("CALLGATE_KAFKA_BROKERS: kafka.brokers.0: is no address");
+    expect(stderr).toContain("did you mean `CALLGATE_KAFKA_BROKERS`?");
+  });
+
+  test("is printed without its secrets where there are none", async () => {
+    const env = { CALLGATE_KAFKA_BROKERS: NOWHERE, CALLGATE_SECRET_VALUE: "not to be shown" };
+    const { code, stdout } = await runCallgate(["config", "print", "--json"], { env });
+    expect(code).toBe(0);
+    expect(stdout).not.toContain("not to be shown");
+    expect(JSON.parse(stdout)).toMatchObject({
+      kafka: { brokers: [NOWHERE], topicPrefix: "toolcalls" },
+      secret: { value: "********" },
+    });
+  });
+});
+
+test("a policy with problems is refused at its lines", async () => {
+  const config = { ...CONFIG, policy: { files: ["policy.yaml"] } };
+  const gate = startProcess(["gate"], config, { "policy.yaml": "tool_schemas: 5\ncolour: red\n" });
+  expect((await gate.ended).code).toBe(2);
+  expect(gate.stderr).toMatch(/policy\.yaml:1:15: tool_schemas: must be a map/);
+  expect(gate.stderr).toMatch(/policy\.yaml:2:1: colour: /);
+});
+
+describe("handlers", () => {
+  test.each([
+    ["export const handlers = 5;", "must be an object of functions"],
+    ["export const handlers = { pay: 5 };", "no functions: `pay`"],
+    ["const nothing = 1;", "exports no handlers"],
+    ["throw new Error('broken');", "cannot be loaded: broken"],
+  ])("%s", async (module, expected) => {
+    const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
+    const executor = startProcess(["executor"], config, { "handlers.mjs": module });
+    expect((await executor.ended).code).toBe(2);
+    expect(executor.stderr).toContain(expected);
+  });
+});
+
+describe("without brokers", () => {
+  test("a gate waits, is alive and not ready, and ends in order when asked to", async () => {
+    const config = { ...CONFIG, policy: { files: ["policy.yaml"] } };
+    const gate = startProcess(["gate"], config, { "policy.yaml": POLICY });
+    await gate.line("starting");
+    expect((await gate.get("/livez")).status).toBe(200);
+    const ready = await gate.get("/readyz");
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toEqual({ ok: false, state: "starting" });
+    expect(await (await gate.get("/metrics")).text()).toContain("callgate_inputs_total");
+    gate.child.kill("SIGTERM");
+    expect(await gate.ended).toEqual({ code: 0, signal: null });
+    expect(gate.lines.map(({ msg }) => msg)).toContain("had not started");
+  });
+
+  test("an address that is taken is said, with the key to change", async () => {
+    const config = { ...CONFIG, policy: { files: ["policy.yaml"] } };
+    const first = startProcess(["gate"], config, { "policy.yaml": POLICY });
+    const { port } = await first.line("starting");
+    const second = startProcess(["gate"], { ...config, http: { port } }, { "policy.yaml": POLICY });
+    expect((await second.ended).code).toBe(3);
+    expect(second.stderr).toContain("EADDRINUSE");
+    expect(second.stderr).toContain("CALLGATE_HTTP_PORT");
+  });
+});

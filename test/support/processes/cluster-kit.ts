@@ -1,0 +1,50 @@
+// Topics of one test, and the processes and clients that share them.
+import { onTestFinished } from "vitest";
+import {
+  type Callgate,
+  type ConnectOptions,
+  connectCallgate,
+} from "../../../services/sdk/callgate.ts";
+import { makeTopics, type TopicChoices } from "../kafka/test-cluster.ts";
+import { type RunningProcess, sharedConfig, startProcess } from "./running-process.ts";
+
+const TIMEOUT_MS = 20_000;
+const POLICY_FILE = "policy.yaml";
+const HANDLERS_FILE = "handlers.mjs";
+
+export interface ClusterKit {
+  readonly config: ReturnType<typeof sharedConfig>;
+  connect(given?: Partial<ConnectOptions>): Promise<Callgate>;
+  /** `given`: sections of the configuration, in place of the shared ones. */
+  startGate(policy: string, given?: object): RunningProcess;
+  startExecutor(handlers: string, given?: object): RunningProcess;
+}
+
+export async function createClusterKit(
+  brokers: readonly string[],
+  choices: TopicChoices = {},
+): Promise<ClusterKit> {
+  const names = await makeTopics(brokers, { config: { "retention.ms": "-1" }, ...choices });
+  const config = sharedConfig(brokers, names);
+  return {
+    config,
+    connect: async (given = {}) => {
+      const kafka = { brokers, topics: names };
+      const callgate = await connectCallgate({ kafka, timeoutMs: TIMEOUT_MS, ...given });
+      onTestFinished(() => callgate.close());
+      return callgate;
+    },
+    startGate: (policy, given = {}) =>
+      startProcess(
+        ["gate"],
+        { ...config, policy: { files: [POLICY_FILE] }, ...given },
+        { [POLICY_FILE]: policy },
+      ),
+    startExecutor: (handlers, given = {}) =>
+      startProcess(
+        ["executor", "--handlers", HANDLERS_FILE],
+        { ...config, ...given },
+        { [HANDLERS_FILE]: handlers },
+      ),
+  };
+}
