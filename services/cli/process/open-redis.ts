@@ -9,10 +9,10 @@ import {
 import type { CheckpointStore, Logger } from "../../runtime/ports.ts";
 import { readTlsFiles } from "../../sdk/tls-files.ts";
 
-const COMMAND_TIMEOUT_MS = 5_000;
-const CONNECT_TIMEOUT_MS = 3_000;
-/** A restore that waited for longer would rather have read the journal. */
-const CONNECT_WAIT_MS = 1_000;
+/** A restore asks twice at most before it does without, and nothing is decided meanwhile. */
+const COMMAND_TIMEOUT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 1_000;
+/** Beyond, the journal is the faster way. */
 const LOAD_MS_MAX = 30_000;
 
 export type OpenedRedis = { readonly checkpoints: CheckpointStore; close(): void };
@@ -32,8 +32,7 @@ export function openRedis(config: Config, logger: Logger): OpenedRedis | null {
     ...(ssl.enabled ? { tls: tlsOf(ssl) } : {}),
   };
   const client = new RedisClient(options, logger);
-  const times = { connectWaitMs: CONNECT_WAIT_MS, loadMsMax: LOAD_MS_MAX };
-  const checkpoints = new RedisCheckpoints({ client, group: kafka.group, ...times });
+  const checkpoints = new RedisCheckpoints({ client, group: kafka.group, loadMsMax: LOAD_MS_MAX });
   return { checkpoints, close: () => client.close() };
 }
 
