@@ -26,9 +26,14 @@ export function lastLine(args: readonly string[], cwd: string): string {
   throw new Error(`${message.slice(0, MESSAGE_CHARS_MAX)} (${signal ?? `exit code ${status}`})`);
 }
 
-export function child(what: string, options: object = {}): Measurement {
+/** `flags`: Node's own, for this measurement alone. */
+export function child(
+  what: string,
+  options: object = {},
+  flags: readonly string[] = [],
+): Measurement {
   const text = JSON.stringify(options);
-  const args = ["--expose-gc", CHILD, what, text];
+  const args = [...flags, "--expose-gc", CHILD, what, text];
   return {
     name: `${what} ${text}`,
     run: () => JSON.parse(lastLine(args, process.cwd())) as BenchRow[],

@@ -37,6 +37,8 @@ function blob(key: string, seq: number, text = `state of ${key}`): CheckpointBlo
 export function describeCheckpointContract(
   name: string,
   open: () => Promise<CheckpointsUnderTest>,
+  /** It makes a large save in steps, with rests where it is given a pace. */
+  canRest = false,
 ): void {
   describe(`a checkpoint store: ${name}`, () => {
     let opened: CheckpointsUnderTest;
@@ -131,6 +133,26 @@ export function describeCheckpointContract(
       );
       expect(checkpoint?.digestSum).toBe(sum);
       expect(checkpoint?.blobs.map(({ seq }) => seq).sort()).toEqual([1, 1, 1, 2, 2, 2, 2, 2]);
+    });
+
+    it("keeps pace, and has the whole update whether or not it was hurried in between", async () => {
+      const text = "x".repeat(30_000);
+      const upserts = Array.from({ length: 40 }, (_, i) => blob(`k${i}`, 1, text));
+      const rests: number[] = [];
+      const pace = {
+        get inHaste() {
+          return rests.length >= 3;
+        },
+        rest: async (workedMs: number) => {
+          rests.push(workedMs);
+        },
+      };
+      const update = { header: header(1), replace: true, upserts, removals: [], pace };
+      expect((await store.save(0, update, null)).type).toBe("saved");
+      if (canRest) expect(rests.length).toBe(3);
+      expect(rests.every((workedMs) => workedMs >= 0)).toBe(true);
+      const { checkpoint } = await store.load(0);
+      expect(checkpoint?.count).toBe(40);
     });
 
     it("changes nothing for one who thinks it holds something else", async () => {

@@ -5,7 +5,7 @@ import { Environment } from "../../../services/adapters/lmdb/environment.ts";
 import { acquireGateRole } from "../../../services/adapters/lmdb/gate-role.ts";
 import { LmdbCheckpoints } from "../../../services/adapters/lmdb/lmdb-checkpoints.ts";
 import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
-import { describeCheckpointContract } from "./checkpoints.contract.ts";
+import { type CheckpointsUnderTest, describeCheckpointContract } from "./checkpoints.contract.ts";
 import {
   describeLogContract,
   describeTimedLogContract,
@@ -40,7 +40,7 @@ async function open(): Promise<TimedLogUnderTest> {
 describeLogContract("in LMDB", open);
 describeTimedLogContract("in LMDB", open);
 
-describeCheckpointContract("in LMDB", async () => {
+async function openCheckpoints(): Promise<CheckpointsUnderTest> {
   const { dataDir, remove } = temporary();
   const environment = new Environment({ dataDir, partitions: 2, newId: () => "c" });
   return {
@@ -50,4 +50,6 @@ describeCheckpointContract("in LMDB", async () => {
       remove();
     },
   };
-});
+}
+
+describeCheckpointContract("in LMDB", openCheckpoints, true);
