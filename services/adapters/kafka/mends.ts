@@ -8,6 +8,7 @@
 import { createRequire } from "node:module";
 import type * as Kafkajs from "kafkajs";
 import { filterAborted } from "./mends/aborted-filter.ts";
+import { waitForTransactionBefore } from "./mends/concurrent-transactions.ts";
 import { cacheCoordinators } from "./mends/coordinator-cache.ts";
 import { groupByPartition } from "./mends/group-by-partition.ts";
 import { stopIdleTimer } from "./mends/idle-timer.ts";
@@ -17,6 +18,7 @@ const require = createRequire(import.meta.url);
 
 const MENDS = {
   "aborted-filter": () => replace("consumer/filterAbortedMessages", filterAborted),
+  "concurrent-transactions": () => waitForTransactionBefore(internal("broker")),
   "coordinator-cache": () => cacheCoordinators(internal("cluster"), internal("broker")),
   "group-by-partition": () => replace("producer/groupMessagesPerPartition", groupByPartition),
   "idle-timer": () => stopIdleTimer(internal("network/requestQueue")),

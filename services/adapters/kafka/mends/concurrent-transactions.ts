@@ -1,0 +1,50 @@
+type Request = { readonly transactionalId: string };
+type Add = (this: object, request: Request) => Promise<unknown>;
+type Broker = { addPartitionsToTxn: Add; addOffsetsToTxn: Add };
+
+const CONCURRENT = "CONCURRENT_TRANSACTIONS";
+const PAUSE_MS_MIN = 1;
+const PAUSE_MS_MAX = 4;
+/** The coordinator finishes what a transaction left in milliseconds; who waits longer must begin anew. */
+const WAIT_MS_MAX = 5_000;
+
+/**
+ * While the coordinator still writes the end of the transaction before, it answers
+ * CONCURRENT_TRANSACTIONS: nothing happened. kafkajs tries partitions again after a back-off that
+ * doubles and with all metadata fetched anew each time, and offsets not at all. Here the first request
+ * of a transaction asks again until it is let in, and the other one waits for it instead of asking too.
+ */
+export function waitForTransactionBefore(broker: { readonly prototype: Broker }): void {
+  const asking = new Map<string, Promise<unknown>>();
+  const { prototype } = broker;
+  prototype.addPartitionsToTxn = letIn(asking, prototype.addPartitionsToTxn);
+  prototype.addOffsetsToTxn = letIn(asking, prototype.addOffsetsToTxn);
+}
+
+function letIn(asking: Map<string, Promise<unknown>>, add: Add): Add {
+  return async function addWhenLetIn(this: object, request: Request) {
+    const { transactionalId: id } = request;
+    // The other's failure is told to the other; ours may go well.
+    await asking.get(id)?.catch(() => undefined);
+    const mine = askUntilLetIn(() => add.call(this, request));
+    asking.set(id, mine);
+    try {
+      return await mine;
+    } finally {
+      if (asking.get(id) === mine) asking.delete(id);
+    }
+  };
+}
+
+async function askUntilLetIn(ask: () => Promise<unknown>): Promise<unknown> {
+  const untilMs = performance.now() + WAIT_MS_MAX;
+  for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs + 1, PAUSE_MS_MAX)) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isConcurrent = error instanceof Error && Reflect.get(error, "type") === CONCURRENT;
+      if (!isConcurrent || performance.now() >= untilMs) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
