@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { redisBackend } from "../../support/backends/redis-backend.ts";
+import { registryBackend } from "../../support/backends/registry-backend.ts";
+import { createClusterKit } from "../../support/processes/cluster-kit.ts";
+
+const kafka = await kafkaBackend();
+const registry = await registryBackend();
+const redis = await redisBackend();
+
+const POLICY = "tool_schemas: {pay: {}}\n";
+const HANDLERS = "export const pay = ({ order }) => 'paid ' + order;";
+const CALL = { conversationId: "c1", turn: 1, step: 1, tool: "pay" };
+
+describe.skipIf(!kafka.available || !registry.available)("with a schema registry", () => {
+  test("a gate refuses to start until its schemas are there", async () => {
+    const kit = await createClusterKit(kafka.brokers);
+    const gate = kit.startGate(POLICY, { registry: { url: registry.url } });
+    expect((await gate.ended).code).toBe(3);
+    expect(gate.stderr).toMatch(/proposed\S*-value: `proposed-call` is not registered/);
+  });
+
+  test("everybody speaks its wire format", async () => {
+    const kit = await createClusterKit(kafka.brokers);
+    const given = { registry: { url: registry.url, register: true } };
+    const gate = kit.startGate(POLICY, given);
+    await gate.ready();
+    const executor = kit.startExecutor(HANDLERS, { registry: { url: registry.url } });
+    await executor.ready();
+    const callgate = await kit.connect({ registry: { url: registry.url } });
+    const paid = await callgate.propose({ ...CALL, callId: "a", arguments: { order: "7" } });
+    expect(paid.outcome).toBe("allowed");
+    expect(await callgate.awaitResult(paid.decisionId ?? "")).toMatchObject({ output: "paid 7" });
+    expect(gate.lines.filter(({ level }) => level === "error")).toEqual([]);
+  });
+});
+
+describe.skipIf(!kafka.available || !redis.available)("with Redis", () => {
+  test("a gate that is restarted begins at its checkpoint", async () => {
+    const kit = await createClusterKit(kafka.brokers, { partitions: 1 });
+    const given = { redis: { url: redis.url } };
+    const first = kit.startGate(POLICY, given);
+    const callgate = await kit.connect();
+    await first.ready();
+    for (const order of ["1", "2", "3"]) {
+      const call = { ...CALL, callId: order, arguments: { order } };
+      expect((await callgate.propose(call)).outcome).toBe("allowed");
+    }
+    first.child.kill("SIGTERM");
+    expect((await first.ended).code).toBe(0);
+    const second = kit.startGate(POLICY, given);
+    await second.ready();
+    const restored = await second.line("a partition was restored");
+    expect(restored).toMatchObject({ source: "checkpoint", replayed: 0 });
+    const again = await callgate.propose({ ...CALL, callId: "3", arguments: { order: "3" } });
+    expect(again.repeated).toBe(true);
+  });
+
+  test("a gate decides though Redis is not there", async () => {
+    const kit = await createClusterKit(kafka.brokers);
+    const gate = kit.startGate(POLICY, { redis: { url: "redis://127.0.0.1:9" } });
+    const callgate = await kit.connect();
+    await gate.ready();
+    const call = { ...CALL, callId: "a", arguments: { order: "7" } };
+    expect((await callgate.propose(call)).outcome).toBe("allowed");
+    expect(gate.lines.map(({ msg }) => msg)).toContain(
+      "redis is not reachable, decisions go on without checkpoints",
+    );
+  });
+});
