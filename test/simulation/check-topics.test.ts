@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Topic } from "../../services/runtime/topics.ts";
 import { checkTopics, type TopicReader } from "../support/simulation/check-topics.ts";
 import { createEngines } from "../support/simulation/engines.ts";
-import { decodeJson, encodeJson } from "../support/simulation/json-codec.ts";
+import { checkedJson, decodeJson, encodeJson } from "../support/simulation/json-codec.ts";
 import { Simulation } from "../support/simulation/run-simulation.ts";
 
 type Records = readonly { readonly offset: number; readonly value: Uint8Array | null }[];
@@ -18,11 +18,12 @@ function hasEverything(read: TopicReader): boolean {
 }
 
 function check(read: TopicReader): readonly string[] {
-  return checkTopics(read, (revision) => {
+  const engineOf = (revision: string) => {
     const engine = engines.find(({ policyRevision }) => policyRevision === revision);
     if (engine === undefined) throw new Error(revision);
     return engine;
-  });
+  };
+  return checkTopics(read, engineOf, checkedJson);
 }
 
 /** The right history with one topic changed. */

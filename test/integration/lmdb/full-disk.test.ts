@@ -22,7 +22,7 @@ import {
 } from "../../support/runtime-kit.ts";
 import { checkTopics } from "../../support/simulation/check-topics.ts";
 import { createEngines } from "../../support/simulation/engines.ts";
-import { encodeJson, jsonCodec } from "../../support/simulation/json-codec.ts";
+import { checkedJson, encodeJson, jsonCodec } from "../../support/simulation/json-codec.ts";
 
 const EVERYTHING = { recordsMax: 1_000_000, bytesMax: Number.MAX_SAFE_INTEGER };
 const PROPOSALS = 400;
@@ -103,6 +103,7 @@ describe("the gate on a disk that fills up", () => {
       checkTopics(
         (topic) => topics.get(topic) ?? [],
         () => engine,
+        checkedJson,
       ),
     ).toEqual([]);
     await task.close();

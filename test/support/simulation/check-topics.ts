@@ -7,6 +7,7 @@ import { chainHash } from "../../../services/core/hash.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
 import { GENESIS_HASH, type JournalRecord } from "../../../services/runtime/journal.ts";
+import type { Codec, DeadLetter } from "../../../services/runtime/ports.ts";
 import {
   conversationHash,
   exchanged,
@@ -14,13 +15,17 @@ import {
   sumText,
 } from "../../../services/runtime/state-hash.ts";
 import { INPUT_TOPICS, type InputTopic, type Topic } from "../../../services/runtime/topics.ts";
-import { type DecisionRecord, decodeJson } from "./json-codec.ts";
 
 /** What the checker may look at: every record of one partition. */
 export type TopicReader = (topic: Topic) => readonly {
   readonly offset: number;
   readonly value: Uint8Array | null;
 }[];
+
+/** What the records are written in. */
+export type CheckedCodec = Pick<Codec, "decodeJournal" | "encodeDecision"> & {
+  decodeDeadLetter(value: Uint8Array): Pick<DeadLetter, "at" | "code">;
+};
 
 const TICK_CONVERSATIONS_MAX = 100;
 const DECISION_TOPICS = ["allowed", "refused", "held"] as const;
@@ -29,12 +34,13 @@ const DECISION_TOPICS = ["allowed", "refused", "held"] as const;
 export function checkTopics(
   read: TopicReader,
   engineOf: (revision: string) => Engine,
+  codec: CheckedCodec,
 ): readonly string[] {
   const problems: string[] = [];
   const journal: JournalRecord[] = [];
   let chain = GENESIS_HASH;
   for (const { offset, value } of read("decisions")) {
-    const record = decodeJson<JournalRecord>(value);
+    const record = codec.decodeJournal(value ?? new Uint8Array());
     if (record.seq !== journal.length + 1) {
       problems.push(`journal offset ${offset}: seq ${record.seq} instead of ${journal.length + 1}`);
     }
@@ -43,25 +49,35 @@ export function checkTopics(
     journal.push(record);
   }
   checkInputs(read, journal, problems);
-  checkOutputs(read, journal, problems);
+  checkOutputs(read, journal, codec, problems);
   checkTerminal(journal, problems);
   checkAgain(journal, engineOf, problems);
   return problems;
 }
 
-/** Every input has one record, in offset order; positions follow from them. */
+/**
+ * Every input has one record, in offset order; positions follow from them. Offsets may have gaps where
+ * the log writes marks of its own between records.
+ */
 function checkInputs(
   read: TopicReader,
   journal: readonly JournalRecord[],
   problems: string[],
 ): void {
   const next: Record<InputTopic, number> = { proposals: 0, results: 0, verdicts: 0 };
+  const taken: Record<InputTopic, number> = { proposals: 0, results: 0, verdicts: 0 };
+  const offsets = {
+    proposals: read("proposals").map(({ offset }) => offset),
+    results: read("results").map(({ offset }) => offset),
+    verdicts: read("verdicts").map(({ offset }) => offset),
+  };
   for (const { seq, input, next: told } of journal) {
     if (input.type !== "idle") {
       const { topic, offset } = input.at;
-      if (offset !== next[topic]) {
-        problems.push(`seq ${seq}: ${topic} ${offset} is decided where ${next[topic]} was due`);
-      }
+      const due = offsets[topic][taken[topic]];
+      if (offset !== due)
+        problems.push(`seq ${seq}: ${topic} ${offset} is decided, ${due} was due`);
+      taken[topic] += 1;
       next[topic] = offset + 1;
     }
     for (const topic of INPUT_TOPICS) {
@@ -71,9 +87,10 @@ function checkInputs(
     }
   }
   for (const topic of INPUT_TOPICS) {
-    const { length } = read(topic);
-    if (next[topic] !== length)
-      problems.push(`${topic}: ${length} records, ${next[topic]} decided`);
+    const { length } = offsets[topic];
+    if (taken[topic] !== length) {
+      problems.push(`${topic}: ${length} records, ${taken[topic]} decided`);
+    }
   }
 }
 
@@ -81,30 +98,32 @@ function checkInputs(
 function checkOutputs(
   read: TopicReader,
   journal: readonly JournalRecord[],
+  codec: CheckedCodec,
   problems: string[],
 ): void {
   for (const topic of DECISION_TOPICS) {
-    const written = read(topic).map(({ value }) => {
-      const { event, at } = decodeJson<DecisionRecord>(value);
-      return `${at.topic}/${at.offset} ${JSON.stringify(event)}`;
-    });
+    const written = read(topic).map(({ value }) => textOf(value));
     const journaled = journal.flatMap(({ input, events }) =>
       input.type === "idle"
         ? []
         : events
             .filter((event) => event.type === topic)
-            .map((event) => `${input.at.topic}/${input.at.offset} ${JSON.stringify(event)}`),
+            .map((event) => textOf(codec.encodeDecision(event, input.at).value)),
     );
     compare(`topic ${topic}`, written, journaled, problems);
   }
   const letters = read("deadLetters").map(({ value }) => {
-    const { at, code } = decodeJson<{ at: { topic: string; offset: number }; code: string }>(value);
+    const { at, code } = codec.decodeDeadLetter(value ?? new Uint8Array());
     return `${at.topic}/${at.offset} ${code}`;
   });
   const quarantined = journal.flatMap(({ input }) =>
     input.type === "quarantined" ? [`${input.at.topic}/${input.at.offset} ${input.code}`] : [],
   );
   compare("dead letters", letters, quarantined, problems);
+}
+
+function textOf(value: Uint8Array | null): string {
+  return Buffer.from(value ?? []).toString("latin1");
 }
 
 function compare(

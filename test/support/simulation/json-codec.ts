@@ -56,3 +56,9 @@ function withText(letter: DeadLetter): unknown {
     bytes === null ? null : Buffer.from(bytes).toString("latin1");
   return { ...letter, key: text(letter.key), value: text(letter.value) };
 }
+
+/** What the checker reads: the codec, and dead letters. */
+export const checkedJson = {
+  ...jsonCodec,
+  decodeDeadLetter: (value: Uint8Array) => decodeJson<Pick<DeadLetter, "at" | "code">>(value),
+};

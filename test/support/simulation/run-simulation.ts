@@ -12,7 +12,7 @@ import { checkTopics, type TopicReader } from "./check-topics.ts";
 import { HOLD_MS, TIME_LIMIT_MS } from "./engines.ts";
 import { CLUSTER_ID, FakeWorld } from "./fake-outside.ts";
 import { type FaultRates, NO_FAULTS, SOME_FAULTS, type Switch } from "./faults.ts";
-import { jsonCodec } from "./json-codec.ts";
+import { checkedJson, jsonCodec } from "./json-codec.ts";
 import { Random } from "./random.ts";
 import { Scheduler, type SimulatedProcess } from "./scheduler.ts";
 import { Workload } from "./workload.ts";
@@ -96,7 +96,9 @@ export class Simulation {
     await this.#faulty(this.#random.integer(20, 60));
     await this.#healed();
     const read = this.reader();
-    this.#problems.push(...checkTopics(read, (revision) => this.#trueEngine(revision)));
+    this.#problems.push(
+      ...checkTopics(read, (revision) => this.#trueEngine(revision), checkedJson),
+    );
     const digest = createHash("sha256");
     for (const topic of TOPICS) for (const { value } of read(topic)) digest.update(value ?? "-");
     return {
