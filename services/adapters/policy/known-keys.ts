@@ -44,7 +44,9 @@ export function placesOf(name: string): readonly string[] {
   visit(policyDocument, [], (path, keys) => {
     if (keys.includes(name)) places.push(path.length === 0 ? "the top level" : path.join("."));
   });
-  return [...new Set(places)];
+  // A block inside of another one that has the key as well would only make the list long.
+  const inside = (place: string): boolean => places.some((one) => place.startsWith(`${one}.`));
+  return [...new Set(places)].filter((place) => !inside(place));
 }
 
 function visit(

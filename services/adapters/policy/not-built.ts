@@ -30,7 +30,6 @@ const KEYS = [
   "acknowledgement.patterns",
   "acknowledgement.unless",
   "tool_schemas.*.similarity",
-  "tool_schemas.*.variants",
   "tool_schemas.*.sensitive",
   "tool_schemas.*.retries",
   "edges",

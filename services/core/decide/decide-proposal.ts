@@ -9,6 +9,7 @@ import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { isObject } from "../policy/argument-path.ts";
 import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
+import { toolOfCall } from "../policy/tool-of-call.ts";
 import { recalled } from "../state/kept-decision.ts";
 import { callNameOf, findNamed } from "../state/names.ts";
 import { type ConversationState, initialState } from "../state/state.ts";
@@ -99,7 +100,7 @@ export function decideRead(
   nowMs: number,
   approval: Approval | null,
 ): DecisionEvent {
-  const tool = policy.tool(proposal.tool);
+  const tool = toolOfCall(policy, proposal.tool, args);
   const entered: Draft = base;
   entered.entersTurn = approval === null;
   entered.isRead = tool.isRead;

@@ -66,7 +66,7 @@ function recorded(
     outputBytes: bytes,
     whole: keeps,
     error,
-    transient: failed && isTransient(error, output),
+    transient: failed && (tool.failsPartly || isTransient(error, output)),
     durationMs: input.durationMs,
     cost: input.cost,
     evicted: keeps && open.isRead ? makeRoomForOutput(state, bytes, open.atMs) : null,

@@ -8,6 +8,7 @@ import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
+import { toolOfCall } from "../policy/tool-of-call.ts";
 import type { ConversationState } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
 import { heldBase, refuseHeld } from "./refuse-held.ts";
@@ -100,23 +101,15 @@ function approve(
     });
   }
   const proposal = { ...held, assistantText: null, estimatedCost: null, confirmation: null };
-  const sameRule = policy.tool(held.tool).ruleDigest === held.ruleDigest;
+  const args = parsed.value as JsonObject;
+  const sameRule = toolOfCall(policy, held.tool, args).ruleDigest === held.ruleDigest;
   const approval = {
     approvalId: held.holdId,
     by: [input.by],
     holdNumber: held.holdNumber,
     stands: sameRule,
   };
-  const { value } = parsed;
-  return decideRead(
-    state,
-    proposal,
-    base,
-    value as JsonObject,
-    policy,
-    base.proposalsAtMs,
-    approval,
-  );
+  return decideRead(state, proposal, base, args, policy, base.proposalsAtMs, approval);
 }
 
 function reconcile(

@@ -4,7 +4,7 @@ import type { AliasRewrite } from "./compile-aliases.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { CompiledEffect, ResourceTemplate } from "./compiled.ts";
 import type { EffectKind, ToolDocument } from "./document.ts";
-import { policyPath } from "./path.ts";
+import { type PathSegment, policyPath } from "./path.ts";
 import { compileResource, shorthandResource } from "./resource.ts";
 
 const EXCLUSIVE: ReadonlySet<EffectKind> = new Set([
@@ -17,13 +17,13 @@ const EXCLUSIVE: ReadonlySet<EffectKind> = new Set([
 
 export function compileEffects(
   tool: ToolDocument,
-  name: string,
+  at: readonly PathSegment[],
   aliased: AliasRewrite,
   problems: CompileProblem[],
 ): CompiledEffect[] {
   const effects: CompiledEffect[] = [];
-  (tool.effects ?? []).forEach((effect, at) => {
-    const path = policyPath(["tool_schemas", name, "effects", at]);
+  (tool.effects ?? []).forEach((effect, index) => {
+    const path = policyPath([...at, "effects", index]);
     const resource = compileResource(aliased(effect.resource));
     if (!resource.ok) {
       problems.push({ path: `${path}.resource`, message: resource.problem });
@@ -37,7 +37,7 @@ export function compileEffects(
     effects.push({
       kind: "custom",
       exclusive: true,
-      rule: policyPath(["tool_schemas", name, "side_effect_resource"]),
+      rule: policyPath([...at, "side_effect_resource"]),
       resource: shorthandResource(tool.side_effect_resource),
     });
   }
@@ -47,7 +47,7 @@ export function compileEffects(
 /** Resources that the tool reads: `reads`, and effects of kind `read`. Null: none declared. */
 export function compileReads(
   tool: ToolDocument,
-  name: string,
+  at: readonly PathSegment[],
   aliased: AliasRewrite,
   problems: CompileProblem[],
 ): ResourceTemplate[] | null {
@@ -55,11 +55,11 @@ export function compileReads(
   const texts = [...(tool.reads ?? []), ...readEffects.map((effect) => effect.resource)];
   if (texts.length === 0) return null;
   const templates: ResourceTemplate[] = [];
-  texts.forEach((text, at) => {
+  texts.forEach((text, index) => {
     const compiled = compileResource(aliased(text));
     if (compiled.ok) templates.push(compiled.template);
     else {
-      const path = policyPath(["tool_schemas", name, "reads", at]);
+      const path = policyPath([...at, "reads", index]);
       problems.push({ path, message: compiled.problem });
     }
   });

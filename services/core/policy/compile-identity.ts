@@ -12,7 +12,7 @@ import {
 } from "./argument-path.ts";
 import type { Identity } from "./compiled.ts";
 import type { ToolDocument } from "./document.ts";
-import { policyPath } from "./path.ts";
+import { type PathSegment, policyPath } from "./path.ts";
 
 export interface CompileProblem {
   readonly path: string;
@@ -23,13 +23,13 @@ type Step = readonly [field: string, run: CompiledNormalizers["run"]];
 
 export function compileIdentity(
   tool: ToolDocument,
-  name: string,
+  at: readonly PathSegment[],
   byteHash: boolean,
   schema: CompiledJsonSchema | null,
   capabilities: ValueCapabilities,
   problems: CompileProblem[],
 ): Identity {
-  const steps = byteHash ? [] : compileSteps(tool, name, capabilities, problems);
+  const steps = byteHash ? [] : compileSteps(tool, at, capabilities, problems);
   const fields = byteHash ? undefined : tool.canonical_fields;
   const drop = tool.idempotency_argument;
   const defaults = schema?.defaults ?? null;
@@ -55,7 +55,7 @@ export function compileIdentity(
 
 function compileSteps(
   tool: ToolDocument,
-  name: string,
+  at: readonly PathSegment[],
   capabilities: ValueCapabilities,
   problems: CompileProblem[],
 ): Step[] {
@@ -68,7 +68,7 @@ function compileSteps(
     if (compiled.ok) steps.push([field, compiled.run]);
     else {
       problems.push({
-        path: policyPath(["tool_schemas", name, "normalizers", field]),
+        path: policyPath([...at, "normalizers", field]),
         message: compiled.problem,
       });
     }

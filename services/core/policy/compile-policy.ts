@@ -55,7 +55,7 @@ export function compilePolicy(
   const graph = compileGraph(document.edges, problems);
   const compiled = new Map<string, CompiledTool>();
   for (const name of declaredTools) compiled.set(name, compileTool(name, context, problems));
-  const tools = [...compiled.values()];
+  const tools = [...compiled.values()].flatMap((tool) => [tool, ...tool.variants]);
   const windows = [context.windows, ...tools].flatMap(({ windowMs, cacheMs }) => [
     windowMs,
     cacheMs,

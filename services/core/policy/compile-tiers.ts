@@ -18,7 +18,7 @@ export interface Tiers {
   readonly longestHoldMs: number;
 }
 
-const STRICTNESS = { allow: 0, allowlist: 1, grant: 2, hitl: 3, deny: 4 } as const;
+export const STRICTNESS = { allow: 0, allowlist: 1, grant: 2, hitl: 3, deny: 4 } as const;
 
 export function stricter(a: CompiledTier, b: CompiledTier): CompiledTier {
   return STRICTNESS[b.action] > STRICTNESS[a.action] ? b : a;

@@ -9,10 +9,11 @@ import { type CompileProblem, compileIdentity } from "./compile-identity.ts";
 import { inShadow, type Modes, withChecks } from "./compile-modes.ts";
 import { compileRetries, compileSimilarity } from "./compile-retries.ts";
 import { stricter, type Tiers } from "./compile-tiers.ts";
+import { type CompileVariant, compileVariants } from "./compile-variants.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
-import type { PolicyDocument, ToolDocument } from "./document.ts";
+import type { PolicyDocument, ToolDocument, VariantKeys } from "./document.ts";
 import { looksFailedByDefault } from "./failure-text.ts";
-import { policyPath } from "./path.ts";
+import { type PathSegment, policyPath } from "./path.ts";
 import type { Windows } from "./windows.ts";
 
 export interface ToolContext {
@@ -30,40 +31,82 @@ const TIME_LIMIT_MS = 60_000;
 
 const NO_ENTRY: ToolDocument = {};
 
+/** The tool of that name, with its variants where it has some. */
 export function compileTool(
   name: string,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
+  const { tool_schemas: entries = {} } = context.document;
+  const declared = Object.hasOwn(entries, name);
+  const entry = declared ? (entries[name] ?? NO_ENTRY) : NO_ENTRY;
+  const at = ["tool_schemas", name];
+  const schema = compileSchema(entry, at, context.capabilities, problems);
+  // A line of commands stops where one fails; those before it have run.
+  const failsPartly = entry.variants?.set === "posix_shell";
+  const base = { name, declared, entry, at, schema, failsPartly, variant: null, tier: null };
+  if (entry.variants === undefined) return compileEntry(base, context, problems);
+  const compileVariant: CompileVariant = (variant, keys, path, found) => {
+    const { tier = null, ...own } = keys;
+    const merged = merge(entry, own);
+    return compileEntry({ ...base, entry: merged, at: path, variant, tier }, context, found);
+  };
+  const strictest = { ...base, entry: { ...entry, read_only: false } };
+  const tool = compileEntry(strictest, context, problems);
+  return { ...tool, ...compileVariants(tool, entry, at, context, compileVariant, problems) };
+}
+
+interface Entry {
+  readonly name: string;
+  readonly declared: boolean;
+  readonly entry: ToolDocument;
+  /** Where the keys of the entry are written. */
+  readonly at: readonly PathSegment[];
+  readonly schema: CompiledJsonSchema | null;
+  readonly failsPartly: boolean;
+  readonly variant: string | null;
+  /** Name of the tier that a variant asks for. */
+  readonly tier: string | null;
+}
+
+/** A read has no effects, also where the tool's own entry names some. */
+function merge({ variants: _chosen, ...entry }: ToolDocument, keys: VariantKeys): ToolDocument {
+  const merged = { ...entry, ...keys };
+  if (merged.read_only !== true) return merged;
+  const { effects: _effects, side_effect_resource: _resource, ...read } = merged;
+  return read;
+}
+
+function compileEntry(
+  { name, declared, entry, at, schema, failsPartly, variant, tier: asked }: Entry,
+  context: ToolContext,
+  problems: CompileProblem[],
+): CompiledTool {
   const { document, tiers, windows } = context;
-  const declared = Object.hasOwn(document.tool_schemas ?? {}, name);
-  const entry = declared ? (document.tool_schemas?.[name] ?? NO_ENTRY) : NO_ENTRY;
-  const matching = tiers.matching(name);
+  const named = asked === null ? null : tiers.named(asked);
+  const matching = named ?? tiers.matching(name);
   const known = declared || matching !== null || context.declaresNothing;
-  const schema = compileSchema(entry, name, context.capabilities, problems);
   const read = isRead(entry, matching);
-  const tier = tierOf(entry, name, known, read, matching, context);
+  const tier = named ?? tierOf(entry, name, known, read, matching, context);
   const aliased = aliasesOf(document.aliases, name);
-  const effects = compileEffects(entry, name, aliased, problems);
+  const effects = compileEffects(entry, at, aliased, problems);
   const modes = withChecks(context.modes, entry.checks);
   const rule = declared ? policyPath(["tool_schemas", name]) : tier.rule;
+  const byteHash = document.deduplication?.strategy === "byte_hash";
   return {
     ...defaultsOf(entry),
     name,
+    variantOf: null,
+    variants: [],
+    variant,
+    failsPartly,
     known,
     isRead: read,
     modes: document.mode === "shadow" ? inShadow(modes) : modes,
     tier,
     validate: schema === null ? null : schema.validate,
-    identity: compileIdentity(
-      entry,
-      name,
-      document.deduplication?.strategy === "byte_hash",
-      schema,
-      context.capabilities,
-      problems,
-    ),
-    reads: compileReads(entry, name, aliased, problems),
+    identity: compileIdentity(entry, at, byteHash, schema, context.capabilities, problems),
+    reads: compileReads(entry, at, aliased, problems),
     effects,
     changesMatter: !context.declaresNothing,
     scope: entry.scope ?? windows.scope,
@@ -73,7 +116,7 @@ export function compileTool(
     similarity: compileSimilarity(entry, rule),
     answersAsRead: context.declaresNothing && windows.cacheWritten,
     bare: !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),
-    looksFailed: failureTest(entry, name, context.capabilities, problems),
+    looksFailed: failureTest(entry, at, context.capabilities, problems),
     ruleDigest: ruleDigest(entry, tier),
     rule,
   };
@@ -148,15 +191,14 @@ function unknownTier({ document, tiers }: ToolContext): CompiledTier {
 
 function compileSchema(
   entry: ToolDocument,
-  name: string,
+  at: readonly PathSegment[],
   capabilities: Capabilities,
   problems: CompileProblem[],
 ): CompiledJsonSchema | null {
   if (entry.input_schema === undefined) return null;
   const compiled = capabilities.compileJsonSchema(entry.input_schema);
   if (compiled.ok) return compiled;
-  const path = policyPath(["tool_schemas", name, "input_schema"]);
-  problems.push({ path, message: compiled.problem });
+  problems.push({ path: policyPath([...at, "input_schema"]), message: compiled.problem });
   return null;
 }
 
@@ -188,16 +230,16 @@ function asksForMore(value: JsonValue | undefined): boolean {
 
 function failureTest(
   entry: ToolDocument,
-  name: string,
+  at: readonly PathSegment[],
   capabilities: Capabilities,
   problems: CompileProblem[],
 ): (output: string) => boolean {
   const tests: ((text: string) => boolean)[] = [];
-  (entry.error_patterns ?? []).forEach((pattern, at) => {
+  (entry.error_patterns ?? []).forEach((pattern, index) => {
     const compiled = capabilities.compilePattern(pattern);
     if (compiled.ok) tests.push(compiled.test);
     else {
-      const path = policyPath(["tool_schemas", name, "error_patterns", at]);
+      const path = policyPath([...at, "error_patterns", index]);
       problems.push({ path, message: compiled.problem });
     }
   });

@@ -111,6 +111,14 @@ export interface Similarity {
 
 export interface CompiledTool {
   readonly name: string;
+  /** Where a call's arguments choose among several classes: the one of the call; null: there is one. */
+  readonly variantOf: ((args: JsonObject) => CompiledTool) | null;
+  /** All that `variantOf` may give. */
+  readonly variants: readonly CompiledTool[];
+  /** The name of this variant, for people; null: it is none. */
+  readonly variant: string | null;
+  /** A call that failed may have changed something all the same. */
+  readonly failsPartly: boolean;
   readonly known: boolean;
   readonly isRead: boolean;
   readonly modes: Readonly<Record<ReasonCode, Mode>>;

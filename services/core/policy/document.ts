@@ -11,6 +11,7 @@
  */
 
 import type { JsonValue } from "../canonical/json-value.ts";
+import type { VariantClass } from "../variants/variant-class.ts";
 
 /** One place in a policy file; line and column count from 1. */
 export type PolicyPosition = {
@@ -221,7 +222,50 @@ export type ToolDocument = {
   readonly start_within_ms?: number;
   readonly idempotency_argument?: string;
   readonly empty_output?: boolean;
-  readonly variants?: JsonValue;
+  /** Classes that depend on an argument. */
+  readonly variants?: VariantsDocument;
+};
+
+/** What a class or a rule of `variants` may say in place of the tool's own entry. */
+export type VariantKeys = Pick<
+  ToolDocument,
+  | "read_only"
+  | "risk_level"
+  | "effects"
+  | "side_effect_resource"
+  | "reads"
+  | "volatile"
+  | "repeatable"
+  | "batchable"
+  | "canonical_fields"
+  | "normalizers"
+  | "dedupe_window_s"
+  | "cache_ttl_s"
+  | "scope"
+  | "checks"
+  | "suggest"
+> & {
+  /** Name of the tier that applies, in place of the one that the tool's name matches. */
+  readonly tier?: string;
+};
+
+export type VariantRule = VariantKeys & {
+  /** Regular expression, found anywhere in the argument (of a shell line: in one command of it). */
+  readonly match?: string;
+  /** The whole argument, as it is. */
+  readonly equals?: readonly string[];
+  /** Anchored globs separated by `|`. */
+  readonly like?: string;
+};
+
+export type VariantsDocument = {
+  readonly argument?: string;
+  readonly set?: "posix_shell" | "git" | "sql" | "http";
+  /** Of `posix_shell`: lines share one shell. */
+  readonly session?: boolean;
+  readonly classes?: Readonly<Partial<Record<VariantClass, VariantKeys>>>;
+  readonly rules?: readonly VariantRule[];
+  readonly otherwise?: VariantKeys;
 };
 
 type KillBlock = {

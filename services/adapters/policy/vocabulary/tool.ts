@@ -62,7 +62,7 @@ const inputSchema = z.record(z.string(), z.unknown(), {
   error: "must be a JSON Schema object\nwrite the schema as a block, or leave the key out",
 });
 
-export const tool = z.strictObject({
+const toolKeys = {
   risk_level: key(
     z.enum(["LOW", "MEDIUM", "HIGH"]),
     "LOW: allow. MEDIUM: the first grant tier. HIGH: the hitl tier. The stricter of this and the matching tier counts.",
@@ -137,5 +137,91 @@ export const tool = z.strictObject({
     flag,
     "The tool never answers anything, so an empty output is no sign of a loop.",
   ),
-  variants: key(z.unknown(), "Classes of the tool that depend on its arguments."),
+};
+
+const KEYS_OF_VARIANTS = [
+  "read_only",
+  "risk_level",
+  "effects",
+  "side_effect_resource",
+  "reads",
+  "volatile",
+  "repeatable",
+  "batchable",
+  "canonical_fields",
+  "normalizers",
+  "dedupe_window_s",
+  "cache_ttl_s",
+  "scope",
+  "checks",
+  "suggest",
+] as const;
+
+function picked<K extends keyof typeof toolKeys>(names: readonly K[]): Pick<typeof toolKeys, K> {
+  return Object.fromEntries(names.map((name) => [name, toolKeys[name]])) as Pick<
+    typeof toolKeys,
+    K
+  >;
+}
+
+const variantKeys = {
+  ...picked(KEYS_OF_VARIANTS),
+  tier: key(
+    text,
+    "Name of the tier that applies, in place of the one that the tool's name matches.",
+  ),
+};
+const variant = z.strictObject(variantKeys);
+
+const sets = ["posix_shell", "git", "sql", "http"] as const;
+
+const variants = z.strictObject({
+  argument: key(
+    text,
+    "Argument that the class depends on. Default: command of posix_shell and git, query of sql, method of http.",
+  ),
+  set: key(z.enum(sets), "Ready-made classes of what the argument says."),
+  session: key(
+    flag,
+    "Of posix_shell: whether lines share one shell, so that a directory or a variable set by one holds for the next. Default true.",
+  ),
+  classes: key(
+    z.strictObject({
+      read: key(variant, "Changes nothing."),
+      watch: key(variant, "Changes nothing, but the answer may differ each time."),
+      run: key(variant, "May change anything; its text says nothing of what it acts on."),
+      write: key(variant, "Changes what its text names, or could not be read."),
+    }),
+    "Keys for the calls of a class, in place of the tool's own.",
+  ),
+  rules: key(
+    z.array(
+      z.strictObject({
+        match: key(text, "Regular expression that is found in the argument."),
+        equals: key(
+          z
+            .union([text, texts])
+            .transform((written) => (Array.isArray(written) ? written : [written])),
+          "The whole argument, or a list of such.",
+        ),
+        like: key(text, "Globs separated by `|`, anchored at both ends."),
+        ...variantKeys,
+      }),
+    ),
+    "Rules in the order in which they are tried, before the set; of a shell line, for each command of it.",
+  ),
+  otherwise: key(variant, "Keys for all other calls. Default: a write."),
+});
+
+export const tool = z.strictObject({
+  ...toolKeys,
+  variants: key(
+    z
+      .union([z.enum(sets), variants], {
+        error:
+          "is neither a ready-made set nor rules\nwrite posix_shell, git, sql, http, or argument and rules",
+      })
+      .transform((written) => (typeof written === "string" ? { set: written } : written)),
+    "Classes of the tool that depend on an argument: posix_shell, git, sql, http, or rules.",
+  ),
 });

@@ -10,7 +10,13 @@ import { readMcp } from "./mcp.ts";
 import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.ts";
 import { readOpenai } from "./openai.ts";
 import { repairSchema } from "./repair-schema.ts";
-import type { AddNote, ImportNote, ReadDefinitions, ToolDefinition } from "./tool-definition.ts";
+import {
+  type AddNote,
+  type ImportNote,
+  isMap,
+  type ReadDefinitions,
+  type ToolDefinition,
+} from "./tool-definition.ts";
 import { readTools } from "./tools.ts";
 
 /** One parsed JSON file; the name is for messages. */
@@ -126,7 +132,13 @@ function compilable(tool: RepairedDefinition, note: AddNote): RepairedDefinition
 function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNote): void {
   if (definitions > 1)
     note(tool.name, "$", `has ${definitions} definitions, joined into one entry`);
-  if (tool.readOnly === null) {
+  if (isShell(tool)) {
+    note(
+      tool.name,
+      "$",
+      "takes a command: whether it reads or writes is seen from that (posix_shell)",
+    );
+  } else if (tool.readOnly === null) {
     note(
       tool.name,
       "$",
@@ -146,10 +158,20 @@ function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNo
 function toolEntry(tool: RepairedDefinition): object {
   return {
     ...(tool.readOnly === null ? {} : { read_only: tool.readOnly }),
+    ...(isShell(tool) ? { variants: "posix_shell" } : {}),
     ...(tool.risky ? { risk_level: "HIGH" } : {}),
     ...(tool.effects.length > 0 ? { effects: tool.effects } : {}),
     ...(tool.schema === null ? {} : { input_schema: tool.schema }),
   };
+}
+
+/** Nobody said what it does, and all that it needs is a command: what that says decides. */
+function isShell({ readOnly, schema }: RepairedDefinition): boolean {
+  if (readOnly !== null || schema === null) return false;
+  const { properties, required } = schema;
+  if (!Array.isArray(required) || required.length !== 1 || required[0] !== "command") return false;
+  const command = isMap(properties) ? properties["command"] : undefined;
+  return isMap(command) && command["type"] === "string";
 }
 
 function policyText(

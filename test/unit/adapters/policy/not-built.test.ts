@@ -32,7 +32,6 @@ const USES: readonly (readonly [text: string, path: string])[] = [
     tool("similarity: [{ field: content, threshold: 0.9, with: [path] }]"),
     "tool_schemas.a.similarity",
   ],
-  [tool("variants: posix_shell"), "tool_schemas.a.variants"],
   [tool("sensitive: [card]"), "tool_schemas.a.sensitive"],
   [tool(`retries: ${RETRIES}`), "tool_schemas.a.retries"],
   [

@@ -1,0 +1,220 @@
+/** Composite tools: which class a call has depends on one of its arguments. */
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { Capabilities } from "../capabilities.ts";
+import { classifyGitLine } from "../variants/classify-git-line.ts";
+import { classifyHttp } from "../variants/classify-http.ts";
+import { classifySql } from "../variants/classify-sql.ts";
+import { partsOfShell } from "../variants/shell/classify-shell.ts";
+import { VARIANT_CLASSES, type VariantClass } from "../variants/variant-class.ts";
+import { getArgument, isObject } from "./argument-path.ts";
+import type { CompileProblem } from "./compile-identity.ts";
+import { STRICTNESS, type Tiers } from "./compile-tiers.ts";
+import type { CompiledTool } from "./compiled.ts";
+import type { ToolDocument, VariantKeys, VariantRule, VariantsDocument } from "./document.ts";
+import { compileGlobs } from "./glob.ts";
+import { type PathSegment, policyPath } from "./path.ts";
+
+/** Compiles the tool's entry with the keys of a variant in place of its own. */
+export type CompileVariant = (
+  name: string,
+  keys: VariantKeys,
+  at: readonly PathSegment[],
+  problems: CompileProblem[],
+) => CompiledTool;
+
+interface VariantContext {
+  readonly capabilities: Capabilities;
+  readonly tiers: Tiers;
+}
+
+/** One variant, with how strict it is beside others of the same line. */
+interface Ranked {
+  readonly tool: CompiledTool;
+  readonly rank: number;
+}
+
+type ByClass = Readonly<Record<VariantClass, Ranked>>;
+
+/** Chooses among the variants; `class`: what the set says of the text, where there is a set. */
+interface Choices {
+  readonly byClass: ByClass;
+  readonly rules: readonly {
+    readonly matches: (text: string) => boolean;
+    readonly byClass: ByClass;
+  }[];
+  readonly otherwise: Ranked;
+}
+
+const ARGUMENTS = { posix_shell: "command", git: "command", sql: "query", http: "method" } as const;
+
+export function compileVariants(
+  base: CompiledTool,
+  entry: ToolDocument,
+  at: readonly PathSegment[],
+  context: VariantContext,
+  compile: CompileVariant,
+  problems: CompileProblem[],
+): Pick<CompiledTool, "variantOf" | "variants"> {
+  const variants = entry.variants ?? {};
+  const path = [...at, "variants"];
+  const { set, argument = set === undefined ? undefined : ARGUMENTS[set] } = variants;
+  if (argument === undefined) {
+    const message = "needs `argument`: the one that the class depends on";
+    problems.push({ path: policyPath(path), message });
+    return { variantOf: null, variants: [] };
+  }
+  checkTiers(variants, path, context.tiers, problems);
+  // Keys of the tool itself were looked at with the tool: only those of the variants count here.
+  const found: CompileProblem[] = problems.length > 0 ? [] : problems;
+  const choices = compileChoices(base, variants, path, context, compile, found);
+  const all = new Set<CompiledTool>();
+  for (const byClass of [choices.byClass, ...choices.rules.map((rule) => rule.byClass)]) {
+    for (const one of VARIANT_CLASSES) all.add(byClass[one].tool);
+  }
+  all.add(choices.otherwise.tool);
+  const choose = chooser(variants, choices);
+  const preset = defaultOf(entry.input_schema, argument);
+  return {
+    variants: [...all],
+    variantOf: (args: JsonObject) => {
+      const value = getArgument(args, argument) ?? preset;
+      return typeof value === "string" ? choose(value).tool : choices.otherwise.tool;
+    },
+  };
+}
+
+function defaultOf(schema: ToolDocument["input_schema"], argument: string): JsonValue | undefined {
+  const properties = schema?.["properties"];
+  const property = isObject(properties) ? properties[argument] : undefined;
+  return isObject(property) ? property["default"] : undefined;
+}
+
+/** What each class says, where the policy says nothing. */
+const CLASS_KEYS: Readonly<Record<VariantClass, VariantKeys>> = {
+  read: { read_only: true },
+  watch: { read_only: true, volatile: true },
+  run: { read_only: false, repeatable: true },
+  write: { read_only: false },
+};
+
+const CLASS_RANK: Readonly<Record<VariantClass, number>> = { read: 0, watch: 1, run: 2, write: 3 };
+
+function compileChoices(
+  base: CompiledTool,
+  variants: VariantsDocument,
+  path: readonly PathSegment[],
+  { capabilities }: VariantContext,
+  compile: CompileVariant,
+  problems: CompileProblem[],
+): Choices {
+  const ranked = (tool: CompiledTool): Ranked => ({ tool, rank: rankOf(tool) });
+  const byClass = {} as Record<VariantClass, Ranked>;
+  for (const one of VARIANT_CLASSES) {
+    const keys = { ...CLASS_KEYS[one], ...variants.classes?.[one] };
+    byClass[one] = ranked(compile(one, keys, [...path, "classes", one], problems));
+  }
+  const rules = (variants.rules ?? []).map((rule, index) => {
+    const at = [...path, "rules", index];
+    const { match: _match, equals: _equals, like: _like, ...own } = rule;
+    const ofClass = (one: VariantClass): Ranked => {
+      const keys = { ...CLASS_KEYS[one], ...variants.classes?.[one], ...own };
+      // All classes of a rule have the same keys, so the same problems: one of them tells them.
+      return ranked(compile(`rule ${index + 1}`, keys, at, one === "write" ? problems : []));
+    };
+    const [read, watch, run, write] = VARIANT_CLASSES.map(ofClass) as [
+      Ranked,
+      Ranked,
+      Ranked,
+      Ranked,
+    ];
+    const matches = compileMatch(rule, at, capabilities, problems);
+    return { matches, byClass: { read, watch, run, write } };
+  });
+  const { otherwise } = variants;
+  const rest =
+    otherwise === undefined
+      ? variants.set === undefined
+        ? ranked(base)
+        : byClass.write
+      : ranked(compile("otherwise", otherwise, [...path, "otherwise"], problems));
+  return { byClass, rules, otherwise: rest };
+}
+
+/** First by what the tier asks for, then by class. */
+function rankOf({ tier, isRead, volatile, repeatable }: CompiledTool): number {
+  const one = isRead ? (volatile ? "watch" : "read") : repeatable ? "run" : "write";
+  return STRICTNESS[tier.action] * VARIANT_CLASSES.length + CLASS_RANK[one];
+}
+
+function compileMatch(
+  { match, equals, like }: VariantRule,
+  at: readonly PathSegment[],
+  capabilities: Capabilities,
+  problems: CompileProblem[],
+): (text: string) => boolean {
+  const tests: ((text: string) => boolean)[] = [];
+  if (equals !== undefined) tests.push((text) => equals.includes(text));
+  if (like !== undefined) tests.push(compileGlobs(like, false));
+  if (match !== undefined) {
+    const compiled = capabilities.compilePattern(match);
+    if (compiled.ok) tests.push(compiled.test);
+    else problems.push({ path: policyPath([...at, "match"]), message: compiled.problem });
+  }
+  if (equals === undefined && like === undefined && match === undefined) {
+    const message = "needs `match`, `equals` or `like`: what the argument looks like";
+    problems.push({ path: policyPath(at), message });
+  }
+  return (text) => tests.every((test) => test(text));
+}
+
+function checkTiers(
+  { classes = {}, rules = [], otherwise }: VariantsDocument,
+  path: readonly PathSegment[],
+  tiers: Tiers,
+  problems: CompileProblem[],
+): void {
+  const check = (keys: VariantKeys | undefined, at: readonly PathSegment[]): void => {
+    if (keys?.tier === undefined || tiers.named(keys.tier) !== null) return;
+    const message = `\`${keys.tier}\` is not the name of a tier of this policy`;
+    problems.push({ path: policyPath([...path, ...at, "tier"]), message });
+  };
+  for (const one of VARIANT_CLASSES) check(classes[one], ["classes", one]);
+  rules.forEach((rule, index) => {
+    check(rule, ["rules", index]);
+  });
+  check(otherwise, ["otherwise"]);
+}
+
+function chooser({ set, session }: VariantsDocument, choices: Choices): (text: string) => Ranked {
+  const { byClass, rules, otherwise } = choices;
+  const ofText = (text: string, one: VariantClass): Ranked =>
+    (rules.find(({ matches }) => matches(text))?.byClass ?? byClass)[one];
+  // It may hold what any of the rules is about.
+  const unreadable = rules.map((rule) => rule.byClass.write).reduce(stricterOf, byClass.write);
+  if (set === undefined) {
+    return (text) => rules.find(({ matches }) => matches(text))?.byClass[NO_SET_CLASS] ?? otherwise;
+  }
+  switch (set) {
+    case "posix_shell":
+      return (line) => {
+        const parts = partsOfShell(line, { session: session ?? true });
+        if (parts === null) return unreadable;
+        // An empty line waits for what still comes.
+        if (parts.length === 0) return byClass.watch;
+        return parts.map((part) => ofText(part.text, part.class)).reduce(stricterOf);
+      };
+    case "git":
+      return (line) => ofText(line, classifyGitLine(line));
+    case "sql":
+      return (text) => ofText(text, classifySql(text));
+    case "http":
+      return (method) => ofText(method, classifyHttp(method));
+  }
+}
+
+function stricterOf(a: Ranked, b: Ranked): Ranked {
+  return b.rank > a.rank ? b : a;
+}
+
+/** Without a set a rule's own keys say what it is; where they do not, it writes. */
+const NO_SET_CLASS: VariantClass = "write";

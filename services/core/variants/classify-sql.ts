@@ -1,0 +1,165 @@
+/**
+ * The class of a text of SQL statements: that of the strictest. Words are looked at outside of strings,
+ * quoted names and comments. What begins with no known reading word, or calls an unknown function, writes.
+ */
+import { strictestOf, type VariantClass } from "./variant-class.ts";
+
+const LENGTH_MAX = 1_048_576;
+
+type Token = { readonly word: string; readonly call: boolean };
+
+export function classifySql(text: string): VariantClass {
+  const statements = text.length > LENGTH_MAX ? null : readStatements(text);
+  if (statements === null || statements.length === 0) return "write";
+  return strictestOf(statements.map(classOfStatement));
+}
+
+const READING = new Set([
+  "select",
+  "values",
+  "table",
+  "show",
+  "explain",
+  "describe",
+  "desc",
+  "with",
+]);
+
+const WRITING = new Set(
+  (
+    "insert update delete merge replace upsert create alter drop truncate rename grant revoke call do copy into " +
+    "lock vacuum analyze reindex cluster refresh comment set reset begin commit rollback savepoint attach detach " +
+    "load import export execute prepare deallocate listen notify unlisten use handler flush kill purge optimize"
+  ).split(" "),
+);
+
+/** Differ each time they are asked. */
+const MOVING = new Set(
+  (
+    "now current_timestamp current_time current_date localtime localtimestamp random rand uuid gen_random_uuid newid " +
+    "clock_timestamp statement_timestamp transaction_timestamp getdate sysdate sysdatetime timeofday"
+  ).split(" "),
+);
+
+/** Words that stand before a parenthesis and call nothing. */
+const NO_CALLS = new Set(
+  (
+    "select from where and or not in exists any all some as on using values over partition by order group having " +
+    "union intersect except case when then else end join inner left right full outer cross lateral with recursive " +
+    "materialized limit offset fetch distinct filter within rows range between like ilike is null interval array row " +
+    "explain varchar char character decimal numeric int integer bigint text timestamp date time float double boolean " +
+    "show table return if escape similar to"
+  ).split(" "),
+);
+
+/** Functions of the usual databases that change nothing. */
+const PURE_CALLS = new Set(
+  (
+    "count sum avg min max coalesce nullif greatest least abs ceil ceiling floor round trunc truncate mod power pow " +
+    "sqrt exp ln log sign lower upper initcap length char_length character_length octet_length trim ltrim rtrim btrim " +
+    "substr substring left right replace translate position strpos instr concat concat_ws lpad rpad repeat reverse " +
+    "split_part regexp_replace regexp_matches regexp_match regexp_like to_char to_date to_timestamp to_number cast " +
+    "convert try_cast date_trunc date_part extract age make_date date_add date_sub datediff dateadd date_format " +
+    "strftime julianday datetime year month day hour minute second quarter week array_agg string_agg group_concat " +
+    "json_agg jsonb_agg json_object_agg json_build_object jsonb_build_object json_extract json_extract_path_text " +
+    "json_array_length jsonb_array_length json_each jsonb_each jsonb_array_elements json_array_elements to_json " +
+    "to_jsonb row_to_json unnest array_length array_to_string string_to_array cardinality row_number rank dense_rank " +
+    "percent_rank ntile lag lead first_value last_value nth_value percentile_cont percentile_disc mode stddev " +
+    "stddev_pop stddev_samp variance var_pop var_samp corr bool_and bool_or every bit_and bit_or median total " +
+    "generate_series ifnull isnull nvl iif typeof md5 sha256 encode decode hex ascii chr char format quote_ident " +
+    "quote_literal pg_typeof pg_get_viewdef pg_get_constraintdef pg_get_indexdef pg_get_functiondef pg_size_pretty " +
+    "pg_relation_size pg_total_relation_size pg_table_size pg_indexes_size pg_database_size obj_description " +
+    "col_description format_type has_table_privilege current_database current_schema current_user version to_regclass"
+  ).split(" "),
+);
+
+function classOfStatement(tokens: readonly Token[]): VariantClass {
+  const first = tokens[0]?.word ?? "";
+  if (first === "pragma") return tokens.some(({ word }) => word === "=") ? "write" : "read";
+  if (!READING.has(first)) return "write";
+  // `replace(` and `truncate(` are functions; everything else that writes may stand anywhere.
+  if (tokens.some(({ word, call }) => WRITING.has(word) && !(call && PURE_CALLS.has(word)))) {
+    return "write";
+  }
+  const calls = tokens.filter(({ call }) => call).map(({ word }) => word);
+  const own = nameOfQuery(tokens);
+  const unknown = calls.some(
+    (name) => !(PURE_CALLS.has(name) || NO_CALLS.has(name) || MOVING.has(name) || name === own),
+  );
+  if (unknown) return "write";
+  return tokens.some(({ word }) => MOVING.has(word)) ? "watch" : "read";
+}
+
+/** `with name (columns) as (…)` looks like a call and is none. Later ones count as calls. */
+function nameOfQuery(tokens: readonly Token[]): string | undefined {
+  if (tokens[0]?.word !== "with") return undefined;
+  return tokens[tokens[1]?.word === "recursive" ? 2 : 1]?.word;
+}
+
+/** Sticky: white space and comments; strings and quoted names; dollar quotes; words; one character. */
+const BLANK = /(?:\s+|--[^\n]*|\/\*(?![!+])[^*]*\*+(?:[^/*][^*]*\*+)*\/)+/y;
+const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]'"]*\]/y;
+const DOLLAR = /\$(\w*)\$/y;
+const WORD = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y;
+
+function readStatements(text: string): readonly (readonly Token[])[] | null {
+  const statements: Token[][] = [];
+  let tokens: Token[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = afterBlank(text, at);
+    if (end > at) {
+      at = end;
+      continue;
+    }
+    const piece = readPiece(text, at);
+    if (piece === null) return null;
+    if (piece.token !== null) tokens.push(piece.token);
+    if (text.charAt(at) === ";") {
+      if (tokens.length > 0) statements.push(tokens);
+      tokens = [];
+    }
+    at = piece.end;
+  }
+  if (tokens.length > 0) statements.push(tokens);
+  return statements;
+}
+
+type Piece = { readonly end: number; readonly token: Token | null };
+
+const TEXT: Token = { word: "'", call: false };
+
+/** Null: what begins here is not understood, or two servers would read it differently. */
+function readPiece(text: string, at: number): Piece | null {
+  // A comment that some servers run, a quote that a backslash may escape, a variable of the session.
+  if (text.startsWith("/*", at) || text.startsWith(":=", at) || text.charAt(at) === "\\")
+    return null;
+  const quoted = matchAt(QUOTED, text, at);
+  if (quoted !== null) {
+    return quoted.includes("\\") ? null : { end: at + quoted.length, token: TEXT };
+  }
+  if (/["'`]/.test(text.charAt(at))) return null;
+  const dollar = matchAt(DOLLAR, text, at);
+  if (dollar !== null) {
+    const close = text.indexOf(dollar, at + dollar.length);
+    return close < 0 ? null : { end: close + dollar.length, token: TEXT };
+  }
+  const word = matchAt(WORD, text, at);
+  if (word !== null) {
+    const end = at + word.length;
+    return { end, token: { word: word.toLowerCase(), call: isCall(text, end) } };
+  }
+  return { end: at + 1, token: text.charAt(at) === "=" ? { word: "=", call: false } : null };
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? null;
+}
+
+function afterBlank(text: string, at: number): number {
+  return at + (matchAt(BLANK, text, at)?.length ?? 0);
+}
+
+function isCall(text: string, at: number): boolean {
+  return text.charAt(afterBlank(text, at)) === "(";
+}

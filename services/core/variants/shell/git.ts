@@ -1,0 +1,61 @@
+/** Subcommands of git: those that only show, with the options that make them do more. */
+import type { VariantClass } from "../variant-class.ts";
+import type { ShellWord } from "./shell-line.ts";
+
+/** They show, whatever their options are (`--output` and the like aside). */
+const SHOWS = new Set(
+  (
+    "log show diff status blame annotate grep ls-files ls-tree cat-file rev-parse rev-list describe shortlog name-rev " +
+    "merge-base show-ref for-each-ref whatchanged cherry count-objects diff-tree diff-index diff-files range-diff " +
+    "check-ignore check-attr check-ref-format var version help verify-commit verify-tag show-branch get-tar-commit-id"
+  ).split(" "),
+);
+
+/** They show in these forms alone; each form is the words after the subcommand. */
+const SHOWS_AS: Readonly<Record<string, RegExp>> = {
+  branch:
+    /^(?:(?:-a|-r|-v|-vv|-av|-rv|--all|--remotes|--verbose|--show-current|--no-color) ?)*$|^(?:-l|--list|--contains|--merged|--no-merged)(?: \S+)*$/,
+  tag: /^$|^(?:-l|--list|-n\d*|--contains|--points-at|--merged)(?: \S+)*$/,
+  remote: /^(?:-v|--verbose)?$|^get-url \S+$/,
+  stash: /^list(?: \S+)*$|^show(?: \S+)*$/,
+  config:
+    /^(?:(?:--global|--local|--system) )?(?:--get|--get-all|--get-regexp|--list|-l)(?: \S+)*$/,
+  reflog: /^(?:show(?: \S+)*|-\S+)?$/,
+  worktree: /^list(?: --porcelain)?$/,
+  submodule: /^(?:status(?: \S+)*)?$/,
+  bisect: /^log$/,
+  notes: /^(?:list|show)(?: \S+)*$/,
+  "symbolic-ref": /^(?:(?:-q|--short) )*\S+$/,
+};
+
+/** Asks another machine, which may answer differently each time. */
+const ASKS = new Set(["ls-remote"]);
+
+/** Options before the subcommand that change where it looks, and nothing else. */
+const GLOBAL_FLAGS = /^(?:--no-pager|-P|--no-optional-locks|--bare|--(?:git-dir|work-tree)=.*)$/;
+
+/** Options that write a file or run a program, whatever the subcommand is. */
+const ACTING =
+  /^(?:--output(?:=.*)?|--ext-diff|--textconv|-O.*|--open-files-in-pager.*|--exec(?:=.*)?|--upload-pack.*)$/;
+
+export function classifyGit(words: readonly ShellWord[]): VariantClass {
+  let at = 1;
+  for (; at < words.length; at++) {
+    const text = words[at]?.text ?? "";
+    if (text === "-C") at += 1;
+    else if (!GLOBAL_FLAGS.test(text)) break;
+  }
+  const subcommand = words[at];
+  if (subcommand === undefined) return "read";
+  if (subcommand.open) return "write";
+  const rest = words.slice(at + 1);
+  const end = rest.findIndex(({ text, open }) => text === "--" && !open);
+  const options = rest.slice(0, end < 0 ? undefined : end);
+  if (options.some(({ text, startsOpen }) => startsOpen || ACTING.test(text))) return "write";
+  if (SHOWS.has(subcommand.text)) return "read";
+  if (ASKS.has(subcommand.text)) return "watch";
+  const form = Object.hasOwn(SHOWS_AS, subcommand.text) ? SHOWS_AS[subcommand.text] : undefined;
+  if (/^--(?:version|help)$/.test(subcommand.text)) return "read";
+  const shown = rest.map(({ text }) => (/\s/.test(text) ? "x" : text)).join(" ");
+  return form?.test(shown) === true ? "read" : "write";
+}

@@ -1,0 +1,392 @@
+/**
+ * Reads a line of POSIX shell (with the usual additions of bash) into the simple commands that it may
+ * run. It executes nothing and expands nothing: it only finds out which words are surely what they seem
+ * to be. What it does not understand makes the whole line unreadable.
+ */
+import type { ShellCommand, ShellLine, ShellWord } from "./shell-line.ts";
+
+/** Substitutions and groups inside of each other. */
+const DEPTH_MAX = 16;
+
+/** Longest line that is read, in characters. */
+const LENGTH_MAX = 65_536;
+
+/** Null: the text is not understood. Linear in the text for each level of nesting. */
+export function parseShell(text: string): ShellLine | null {
+  if (text.length > LENGTH_MAX || text.includes("\0")) return null;
+  const reader = new ShellReader(text);
+  return reader.readLine();
+}
+
+interface Draft {
+  assignments: string[];
+  words: ShellWord[];
+  outputs: ShellWord[];
+  hasText: boolean;
+}
+
+/** A word in the making; `raw` is its spelling in the line. */
+interface WordDraft {
+  text: string;
+  open: boolean;
+  startsOpen: boolean;
+  raw: string;
+}
+
+interface Heredoc {
+  readonly delimiter: string;
+  readonly quoted: boolean;
+  /** Tabs before its lines do not count. */
+  readonly tabs: boolean;
+}
+
+/** A place where nothing more can be said of the line. */
+class Unreadable extends Error {}
+
+const MOMENT = new Set(["?", "!", "$", "_", "RANDOM", "SECONDS", "BASHPID", "EPOCHSECONDS"]);
+
+/** Words that structure a line; what follows them is a command again. */
+const STRUCTURE = new Set("if then elif else fi while until do done ! { }".split(" "));
+
+const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
+const BRACED = /\$\{[#!]?([A-Za-z_]\w*|[?!$@*#_-]|\d+)[^{}`$()]*\}/y;
+const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
+
+/** The next character is only known when it runs. */
+function reveal(word: WordDraft): void {
+  word.startsOpen ||= word.text === "" && !word.open;
+  word.open = true;
+}
+
+/** Owns the position in the text; every method moves it forward only. */
+class ShellReader {
+  readonly #text: string;
+  readonly #commands: ShellCommand[] = [];
+  readonly #heredocs: { readonly delimiter: string; readonly quoted: boolean; tabs: boolean }[] =
+    [];
+  #at = 0;
+  #depth = 0;
+  #usesVariables = false;
+  #usesMoment = false;
+  #inBackquotes = false;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  readLine(): ShellLine | null {
+    try {
+      this.#readList();
+    } catch (error) {
+      if (error instanceof Unreadable) return null;
+      throw error;
+    }
+    return {
+      commands: this.#commands,
+      usesVariables: this.#usesVariables,
+      usesMoment: this.#usesMoment,
+    };
+  }
+
+  /** Commands up to the closing character, which is taken, or to the end of the text. */
+  #readList(close: ")" | "`" | "" = ""): void {
+    this.#depth += 1;
+    if (this.#depth > DEPTH_MAX) throw new Unreadable();
+    for (;;) {
+      this.#skipBlank();
+      const next = this.#peek();
+      if (next === close) break;
+      if (next === "" || next === ")" || this.#endsBackquotes()) throw new Unreadable();
+      if (next === "\n") this.#endLine();
+      else if (next === ";" || next === "&" || next === "|") this.#readOperator();
+      else this.#readCommand();
+    }
+    if (this.#heredocs.length > 0) throw new Unreadable();
+    this.#at += close.length;
+    this.#depth -= 1;
+  }
+
+  #peek(ahead = 0): string {
+    return this.#text.charAt(this.#at + ahead);
+  }
+
+  #starts(text: string): boolean {
+    return this.#text.startsWith(text, this.#at);
+  }
+
+  /** White space, line continuations and comments. */
+  #skipBlank(): void {
+    for (;;) {
+      const next = this.#peek();
+      if (next === " " || next === "\t" || next === "\r") this.#at += 1;
+      else if (next === "\\" && this.#peek(1) === "\n") this.#at += 2;
+      else if (next === "#" && this.#atWordStart()) {
+        const end = this.#text.indexOf("\n", this.#at);
+        this.#at = end < 0 ? this.#text.length : end;
+      } else return;
+    }
+  }
+
+  #atWordStart(): boolean {
+    return this.#at === 0 || /[\s;&|()`]/.test(this.#text.charAt(this.#at - 1));
+  }
+
+  #readOperator(): void {
+    const operator = ["&&", "||", ";;", "|&", ";", "&", "|"].find((one) => this.#starts(one)) ?? "";
+    // `;;` ends a branch of `case`, whose patterns are not read here.
+    if (operator === ";;") throw new Unreadable();
+    this.#at += operator.length;
+  }
+
+  #readCommand(): void {
+    const draft: Draft = { assignments: [], words: [], outputs: [], hasText: false };
+    let background = false;
+    for (;;) {
+      this.#skipBlank();
+      const next = this.#peek();
+      if (this.#endsCommand(next)) {
+        background = next === "&" && this.#peek(1) !== "&";
+        break;
+      }
+      if (next === "(") {
+        if (!this.#readGroup(draft)) throw new Unreadable();
+      } else if (!this.#readRedirection(draft)) this.#addWord(draft, this.#readWord());
+    }
+    this.#finish(draft, background);
+  }
+
+  #endsCommand(next: string): boolean {
+    if (next === "" || next === "\n" || next === ";" || next === "|" || next === ")") return true;
+    return next === "&" ? this.#peek(1) !== ">" : this.#endsBackquotes();
+  }
+
+  /** `( … )`; `name()` and an array are not read. */
+  #readGroup(draft: Draft): boolean {
+    if (draft.words.length > 0 || draft.assignments.length > 0) return false;
+    this.#at += 1;
+    this.#readList(")");
+    return true;
+  }
+
+  #addWord(draft: Draft, word: WordDraft): void {
+    const { text, startsOpen, open, raw } = word;
+    if (draft.words.length > 0) {
+      draft.words.push({ text, startsOpen, open });
+      return;
+    }
+    if (raw === "case" || raw === "function" || raw === "select" || raw === "coproc") {
+      throw new Unreadable();
+    }
+    if (raw === "for") this.#readFor();
+    else if (!STRUCTURE.has(raw)) {
+      if (ASSIGNMENT.test(raw)) draft.assignments.push(raw);
+      else draft.words.push({ text, startsOpen, open });
+    }
+  }
+
+  /** `for name in words`: the words run nothing by themselves; their substitutions are read. */
+  #readFor(): void {
+    for (;;) {
+      this.#skipBlank();
+      const next = this.#peek();
+      if (next === "" || next === "\n" || next === ";") return;
+      if (/[&|()<>`]/.test(next)) throw new Unreadable();
+      this.#readWord();
+    }
+  }
+
+  #finish(draft: Draft, background: boolean): void {
+    const { assignments, words, outputs, hasText } = draft;
+    if (assignments.length + words.length + outputs.length === 0 && !hasText) return;
+    this.#commands.push({ assignments, words, outputs, hasText, background });
+  }
+
+  /** `2>&1`, `> file`, `<< END`, `&> file`; false where none begins here. */
+  #readRedirection(draft: Draft): boolean {
+    const digits = /\d+(?=[<>])/y;
+    digits.lastIndex = this.#at;
+    const descriptor = digits.exec(this.#text)?.[0] ?? "";
+    const from = this.#at + descriptor.length;
+    const operator = ["&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">"].find(
+      (one) => this.#text.startsWith(one, from),
+    );
+    const isProcess = /^[<>]\(/.test(this.#text.slice(from, from + 2));
+    if (operator === undefined || isProcess) return false;
+    this.#at = from + operator.length;
+    this.#skipBlank();
+    if (operator === "<<" || operator === "<<-") this.#readDelimiter(draft, operator === "<<-");
+    else this.#addTarget(draft, operator, this.#readWord());
+    return true;
+  }
+
+  #addTarget(draft: Draft, operator: string, target: ShellWord): void {
+    if (operator === "<<<") draft.hasText = true;
+    else if (operator === ">&" && /^(?:\d+|-)$/.test(target.text) && !target.open) return;
+    else if (operator !== "<" && operator !== "<&") draft.outputs.push(target);
+  }
+
+  #readDelimiter(draft: Draft, tabs: boolean): void {
+    const { text: delimiter, open, raw } = this.#readWord();
+    if (open || delimiter === "") throw new Unreadable();
+    this.#heredocs.push({ delimiter, quoted: raw !== delimiter, tabs });
+    draft.hasText = true;
+  }
+
+  /** After a line feed come the bodies of the here-documents that the line announced. */
+  #endLine(): void {
+    this.#at += 1;
+    for (const heredoc of this.#heredocs.splice(0)) {
+      while (!this.#endsBody(heredoc));
+    }
+  }
+
+  /** Takes one line of a body; true where it was the delimiter. */
+  #endsBody({ delimiter, quoted, tabs }: Heredoc): boolean {
+    if (this.#at >= this.#text.length) throw new Unreadable();
+    const feed = this.#text.indexOf("\n", this.#at);
+    const end = feed < 0 ? this.#text.length : feed;
+    const line = this.#text.slice(this.#at, end);
+    this.#at = Math.min(end + 1, this.#text.length);
+    if ((tabs ? line.replace(/^\t+/, "") : line) === delimiter) return true;
+    // Substitutions in a body would run; those of arithmetic and variables do not matter here.
+    if (!quoted && /`|\$\(/.test(line)) throw new Unreadable();
+    return false;
+  }
+
+  #readWord(): WordDraft {
+    const from = this.#at;
+    const word: WordDraft = { text: "", open: false, startsOpen: false, raw: "" };
+    while (this.#readPart(word));
+    if (this.#at === from) throw new Unreadable();
+    word.raw = this.#text.slice(from, this.#at);
+    return word;
+  }
+
+  /** One piece of a word: a quoted text, an expansion, a character; false where the word ends. */
+  #readPart(word: WordDraft): boolean {
+    const next = this.#peek();
+    if (next === "" || this.#endsBackquotes()) return false;
+    if (/[\s;&|()]/.test(next)) return false;
+    switch (next) {
+      case "<":
+      case ">":
+        return this.#readProcess(word);
+      case "'":
+        word.text += this.#readSingle();
+        break;
+      case '"':
+        this.#readDouble(word);
+        break;
+      case "\\":
+        word.text += this.#readEscape();
+        break;
+      case "$":
+        this.#readDollar(word);
+        break;
+      case "`":
+        this.#readBackquote(word);
+        break;
+      default:
+        if (/[*?[{]/.test(next)) reveal(word);
+        word.text += next;
+        this.#at += 1;
+    }
+    return true;
+  }
+
+  /** `<( … )` and `>( … )` are words; a redirection ends the word before it. */
+  #readProcess(word: WordDraft): boolean {
+    if (this.#peek(1) !== "(") return false;
+    reveal(word);
+    this.#at += 2;
+    this.#readList(")");
+    return true;
+  }
+
+  #readSingle(): string {
+    const end = this.#text.indexOf("'", this.#at + 1);
+    if (end < 0) throw new Unreadable();
+    const inside = this.#text.slice(this.#at + 1, end);
+    this.#at = end + 1;
+    return inside;
+  }
+
+  #readDouble(word: WordDraft): void {
+    this.#at += 1;
+    for (;;) {
+      const next = this.#peek();
+      if (next === "") throw new Unreadable();
+      if (next === '"') break;
+      if (next === "$") this.#readDollar(word);
+      else if (next === "`") this.#readBackquote(word);
+      else if (next === "\\" && /["\\$`\n]/.test(this.#peek(1))) word.text += this.#readEscape();
+      else {
+        word.text += next;
+        this.#at += 1;
+      }
+    }
+    this.#at += 1;
+  }
+
+  #readEscape(): string {
+    const escaped = this.#peek(1);
+    if (escaped === "") throw new Unreadable();
+    this.#at += 2;
+    return escaped === "\n" ? "" : escaped;
+  }
+
+  /** A lone dollar is itself; everything else is only known when it runs. */
+  #readDollar(word: WordDraft): void {
+    if (this.#starts("$(")) {
+      reveal(word);
+      this.#at += 2;
+      // `$((…))` is read as a group in a substitution: its words are no commands, and count as such.
+      this.#readList(")");
+      return;
+    }
+    if (this.#starts("$'") || this.#starts('$"')) throw new Unreadable();
+    const name = this.#starts("${") ? this.#readBraced() : this.#readName();
+    if (name === null) {
+      word.text += "$";
+      return;
+    }
+    reveal(word);
+    if (MOMENT.has(name)) this.#usesMoment = true;
+    else this.#usesVariables = true;
+  }
+
+  /** Takes `$name`; null, and takes the dollar alone, where no name follows. */
+  #readName(): string | null {
+    NAME.lastIndex = this.#at + 1;
+    const name = NAME.exec(this.#text)?.[0] ?? this.#peek(1);
+    const isName = /^[\w?!$@*#-]/.test(name);
+    this.#at += isName ? 1 + name.length : 1;
+    return isName ? name : null;
+  }
+
+  #readBraced(): string {
+    BRACED.lastIndex = this.#at;
+    const [inside, name] = BRACED.exec(this.#text) ?? [];
+    if (inside === undefined || name === undefined) throw new Unreadable();
+    // `${name:=value}` and `${name@P}` do more than read.
+    if (/[=@]/.test(inside.slice(2 + name.length))) throw new Unreadable();
+    this.#at += inside.length;
+    return name;
+  }
+
+  /** Quotes and escapes mean something else in backquotes: those lines are not read. */
+  #readBackquote(word: WordDraft): void {
+    reveal(word);
+    const end = this.#text.indexOf("`", this.#at + 1);
+    const inside = this.#text.slice(this.#at + 1, end);
+    if (end < 0 || /["'\\]/.test(inside)) throw new Unreadable();
+    this.#at += 1;
+    this.#inBackquotes = true;
+    this.#readList("`");
+    this.#inBackquotes = false;
+  }
+
+  #endsBackquotes(): boolean {
+    return this.#inBackquotes && this.#peek() === "`";
+  }
+}

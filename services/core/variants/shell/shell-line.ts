@@ -1,0 +1,31 @@
+/** A line of shell as it was read: the simple commands that it may run. */
+
+/** One word after quotes are removed. */
+export interface ShellWord {
+  /** The literal text; expansions have left nothing in it. */
+  readonly text: string;
+  /** The first character comes from an expansion, a glob or braces: the word may become an option. */
+  readonly startsOpen: boolean;
+  /** Something in it is only known when it runs: `$name`, a glob, braces, a substitution. */
+  readonly open: boolean;
+}
+
+export interface ShellCommand {
+  /** `NAME=value` before the command; the whole of it where there is no command. */
+  readonly assignments: readonly string[];
+  readonly words: readonly ShellWord[];
+  /** Files that output is redirected to. */
+  readonly outputs: readonly ShellWord[];
+  /** Text in the line itself is its input: a here-document or here-string. */
+  readonly hasText: boolean;
+  readonly background: boolean;
+}
+
+export interface ShellLine {
+  /** In the order of the text, those of substitutions and groups among them. */
+  readonly commands: readonly ShellCommand[];
+  /** It uses variables, so that its answer depends on what the session set before. */
+  readonly usesVariables: boolean;
+  /** `$?`, `$RANDOM` and the like, which differ from call to call. */
+  readonly usesMoment: boolean;
+}

@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest";
+import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
+import type {
+  PolicyDocument,
+  ToolDocument,
+  VariantsDocument,
+} from "../../../../services/core/policy/document.ts";
+import { toolOfCall } from "../../../../services/core/policy/tool-of-call.ts";
+import { capabilities, compiled } from "../../../support/core/compile.ts";
+import { given, MINUTE } from "../../../support/decider-spec.ts";
+
+const TIERS: NonNullable<PolicyDocument["authorization"]> = {
+  tiers: [
+    { name: "free", pattern: "nothing", action: "allowlist" },
+    { name: "ask", pattern: "no-one", action: "hitl", expires_ms: MINUTE },
+    { name: "never", pattern: "nobody", action: "deny" },
+  ],
+};
+
+function policy(variants: VariantsDocument, more: ToolDocument = {}): PolicyDocument {
+  return { authorization: TIERS, tool_schemas: { bash: { ...more, variants }, edit: {} } };
+}
+
+const SHELL = policy({ set: "posix_shell" });
+
+describe("the variant of a call", () => {
+  const classOf = (variants: VariantsDocument, args: Record<string, string>) => {
+    const tool = toolOfCall(compiled(policy(variants)), "bash", args);
+    return [tool.variant, tool.isRead, tool.volatile, tool.repeatable];
+  };
+
+  test.each([
+    ["cat /a", ["read", true, false, false]],
+    ["ls", ["watch", true, true, false]],
+    ["pytest", ["run", false, false, true]],
+    ["rm a", ["write", false, false, false]],
+    ["cat 'a", ["write", false, false, false]],
+  ])("of a shell: %s", (command, expected) => {
+    expect(classOf({ set: "posix_shell" }, { command })).toEqual(expected);
+  });
+
+  test("is a write where the argument is missing or no text", () => {
+    expect(classOf({ set: "posix_shell" }, {})[0]).toBe("write");
+    const tool = toolOfCall(compiled(SHELL), "bash", { command: ["ls"] });
+    expect(tool.isRead).toBe(false);
+  });
+
+  test("takes the argument's default of the schema", () => {
+    const http: ToolDocument = {
+      variants: { set: "http" },
+      input_schema: { type: "object", properties: { method: { type: "string", default: "GET" } } },
+    };
+    const tool = compiled({ tool_schemas: { fetch: http } });
+    expect(toolOfCall(tool, "fetch", {}).isRead).toBe(true);
+    expect(toolOfCall(tool, "fetch", { method: "PUT" }).isRead).toBe(false);
+  });
+
+  test("is found in another argument, at any depth", () => {
+    const sql = { set: "sql", argument: "body.statement" } as const;
+    const tool = compiled(policy(sql));
+    expect(toolOfCall(tool, "bash", { body: { statement: "select 1" } }).variant).toBe("read");
+    expect(toolOfCall(tool, "bash", { query: "select 1" }).variant).toBe("write");
+    expect(classOf({ set: "git" }, { command: "log -3" })[0]).toBe("read");
+  });
+});
+
+describe("rules", () => {
+  const rules: VariantsDocument = {
+    set: "posix_shell",
+    classes: { write: { tier: "ask" }, read: { tier: "free" } },
+    rules: [
+      { match: "^rm\\b.* -\\w*r", tier: "never" },
+      { match: "^deploy ", risk_level: "HIGH", effects: [{ resource: "release", kind: "send" }] },
+      { like: "git push*", tier: "ask", suggest: ["edit"] },
+    ],
+  };
+  const of = (command: string) => toolOfCall(compiled(policy(rules)), "bash", { command });
+
+  test.each([
+    ["cat /a", "free", "read"],
+    ["pytest", null, "run"],
+    ["rm a", "ask", "write"],
+    ["rm -rf a", "never", "rule 1"],
+    ["deploy web", "ask", "rule 2"],
+    ["git push origin", "ask", "rule 3"],
+  ])("%s: tier %s", (command, tier, variant) => {
+    expect([of(command).tier.name, of(command).variant]).toEqual([tier, variant]);
+  });
+
+  test("a line of several commands is as strict as its strictest", () => {
+    expect(of("cat /a && rm b").tier.name).toBe("ask");
+    expect(of("cat /a; pytest | tail -3; rm -rf b; ls").tier.name).toBe("never");
+    expect(of("rm b && cat /a").variant).toBe("write");
+    expect(of("echo $(rm -r x)").tier.name).toBe("never");
+  });
+
+  test("a line that cannot be read may hold what any rule is about", () => {
+    expect(of("echo 'open").tier.name).toBe("never");
+    expect(of("$COMMAND x").tier.name).toBe("never");
+  });
+
+  test("without a set, what no rule knows is a write; `otherwise` says more of it", () => {
+    const meta: VariantsDocument = {
+      argument: "tool_name",
+      rules: [
+        { like: "get_*|list_*", read_only: true },
+        { equals: ["restart", "stop"], tier: "ask" },
+      ],
+    };
+    const variant = (name: string, more: Partial<VariantsDocument> = {}) => {
+      const tool = toolOfCall(compiled(policy({ ...meta, ...more })), "bash", { tool_name: name });
+      return [tool.isRead, tool.tier.name];
+    };
+    expect(variant("get_user")).toEqual([true, null]);
+    expect(variant("stop")).toEqual([false, "ask"]);
+    expect(variant("delete_user")).toEqual([false, null]);
+    expect(variant("delete_user", { otherwise: { tier: "never" } })).toEqual([false, "never"]);
+  });
+});
+
+describe("what does not compile is named by its path", () => {
+  test.each<readonly [VariantsDocument, string]>([
+    [{ rules: [{ equals: ["a"] }] }, ""],
+    [{ set: "sql", rules: [{ match: "(" }] }, ".rules[0].match"],
+    [{ set: "sql", rules: [{ read_only: true }] }, ".rules[0]"],
+    [{ set: "sql", classes: { read: { tier: "no" } } }, ".classes.read.tier"],
+    [{ set: "sql", rules: [{ match: "a", tier: "no" }] }, ".rules[0].tier"],
+    [{ set: "sql", otherwise: { tier: "no" } }, ".otherwise.tier"],
+    [
+      { set: "sql", classes: { write: { effects: [{ resource: "{", kind: "send" }] } } },
+      ".classes.write.effects[0].resource",
+    ],
+    [
+      { set: "sql", rules: [{ match: "a", effects: [{ resource: "}", kind: "send" }] }] },
+      ".rules[0].effects[0].resource",
+    ],
+  ])("%j: %s", (variants, path) => {
+    const result = compilePolicy(policy(variants), capabilities, { revision: "r", keyId: "k" });
+    expect(result.ok ? [] : result.problems.map((problem) => problem.path)).toEqual([
+      `tool_schemas.bash.variants${path}`,
+    ]);
+  });
+});
+
+describe("calls of a composite tool", () => {
+  test("that read are answered from memory until something is written", () => {
+    const story = given(SHELL);
+    story.done("bash", { command: "cat /a" }, "old");
+    expect(story.refused("bash", { command: "cat /a" }).answered).not.toBeNull();
+    story.done("bash", { command: "touch /b" });
+    story.allowed("bash", { command: "cat /a" });
+  });
+
+  test("that read where the session is run each time, and are a loop at the third", () => {
+    const story = given(SHELL);
+    story.done("bash", { command: "ls" }, "a");
+    story.done("bash", { command: "ls" }, "a");
+    expect(story.reason("bash", { command: "ls" })).toBe("loop_repeat");
+  });
+
+  test("that write are refused at the second, those that run something at the third", () => {
+    const story = given(SHELL);
+    story.done("bash", { command: "rm -f a" }, "");
+    expect(story.reason("bash", { command: "rm -f a" })).toBe("duplicate_call");
+    story.done("bash", { command: "pytest" }, "1 failed");
+    story.done("bash", { command: "pytest" }, "1 failed");
+    expect(story.reason("bash", { command: "pytest" })).toBe("loop_repeat");
+  });
+
+  test("are no loop after an edit", () => {
+    const story = given(SHELL);
+    for (let round = 0; round < 6; round++) {
+      story.done("edit", { line: round });
+      story.done("bash", { command: "pytest" }, "1 failed");
+    }
+  });
+
+  test("that failed may have changed something all the same", () => {
+    const story = given(SHELL);
+    story.done("bash", { command: "cat /a" }, "old");
+    story.failed("bash", { command: "make a" });
+    story.allowed("bash", { command: "cat /a" });
+  });
+
+  test("that fail in one way are refused at the fourth", () => {
+    const story = given(SHELL);
+    for (let n = 0; n < 3; n++) story.failed("bash", { command: "make a" });
+    expect(story.reason("bash", { command: "make a" })).toBe("failure_streak");
+  });
+
+  test("are held by their own tier, and an approval is bound to it", () => {
+    const asked = policy({ set: "posix_shell", classes: { write: { tier: "ask" } } });
+    const story = given(asked);
+    story.allowed("bash", { command: "cat /a" });
+    const hold = story.held("bash", { command: "rm a" });
+    expect(hold.tier).toBe("ask");
+    expect(story.approved(hold)).toMatchObject({ type: "allowed", tier: "ask" });
+  });
+
+  test("keep their identity: tool and arguments, unless a variant says otherwise", () => {
+    const story = given(
+      policy({
+        set: "posix_shell",
+        rules: [
+          { match: "^deploy", canonical_fields: ["target"], read_only: false, repeatable: false },
+        ],
+      }),
+    );
+    story.done("bash", { command: "deploy a", target: "web" });
+    expect(story.reason("bash", { command: "deploy b", target: "web" })).toBe("duplicate_call");
+    story.allowed("bash", { command: "rm a", target: "web" });
+  });
+});
