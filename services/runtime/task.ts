@@ -73,6 +73,10 @@ export class StreamTask {
   #toldSeq: number | null = null;
   #backoffMs = BACKOFF_MS_MIN;
   #rebuilds = 0;
+  /** Nothing was left to do before this turn. */
+  #rested = true;
+  /** How long the latest commit took. */
+  #commitMs = 0;
   #ended: Promise<void> | null = null;
 
   /** @param engine null: no policy yet; nothing is decided until `setEngine`. */
@@ -225,11 +229,18 @@ export class StreamTask {
     await this.#commit(run, builder.build(), first);
   }
 
-  /** Waits for a batch to fill, up to its age; only where that is configured. */
+  /**
+   * Waits for a batch to fill, up to its age. Only after a rest, since while a commit is under way the
+   * next batch fills anyway; and only where commits take longer than that, so that one fewer of them
+   * is worth the wait.
+   */
   async #linger(): Promise<void> {
     const { lingerMs, batch } = this.#context.options;
     const { size } = this.#queue;
-    if (lingerMs === 0 || size === 0 || size >= batch.inputsMax) return;
+    const rested = this.#rested;
+    if (size > 0) this.#rested = false;
+    if (lingerMs === 0 || !rested || this.#commitMs <= lingerMs) return;
+    if (size === 0 || size >= batch.inputsMax) return;
     await this.#context.clock.sleep(lingerMs, this.#abort.signal);
     await this.#queue.fill();
   }
@@ -263,6 +274,7 @@ export class StreamTask {
     const { clock, metrics, safeguards } = this.#context;
     const startedMs = clock.nowMs();
     const outcome = await commitBatch(run.writer, run.state, batch, safeguards);
+    this.#commitMs = clock.nowMs() - startedMs;
     if (outcome.type === "committed") {
       this.#failures.succeeded(batch.inputs);
       this.#backoffMs = BACKOFF_MS_MIN;
@@ -270,7 +282,7 @@ export class StreamTask {
       this.#tell(outcome.records);
       metrics.count("commits");
       metrics.count("inputs", batch.inputs);
-      metrics.observe("commit", clock.nowMs() - startedMs);
+      metrics.observe("commit", this.#commitMs);
       this.#checkpointer?.committed(run.state);
       return;
     }
@@ -292,6 +304,7 @@ export class StreamTask {
   }
 
   async #wait(state: PartitionState): Promise<void> {
+    this.#rested = true;
     const { clock, log, options } = this.#context;
     const nowMs = clock.nowMs();
     const idleAtMs = state.journalTimeMs + options.idleRecordAfterMs;
