@@ -28,8 +28,9 @@ export type KafkaLogOptions = {
   readonly requestTimeoutMs: number;
   /** How often the topics are compared with what they were at the start. */
   readonly watchMs?: number;
-  /** Test-only: leaves out what guards the reader. */
+  /** Test-only: leaves out what guards the reader, or the writer. */
   readonly walk?: WalkSettings;
+  readonly oneSend?: boolean;
 };
 
 const WATCH_MS = 10_000;

@@ -22,7 +22,16 @@ export type Deed =
   /** The answer comes when `until` resolves. */
   | { readonly type: "hold"; readonly until: Promise<void> }
   /** The broker never sees it: the proxy answers, with what comes after the correlation id. */
-  | { readonly type: "answer"; readonly make: (request: Buffer) => Buffer };
+  | {
+      readonly type: "answer";
+      readonly make: (request: Buffer) => Buffer;
+      /** The answer waits for this. */
+      readonly after?: Promise<void>;
+    }
+  /** The client gets another answer than the broker gave: the frame from its correlation id on. */
+  | { readonly type: "edit"; readonly edit: (answer: Buffer) => Buffer }
+  /** Nothing is done; `struck` tells that the broker has answered. */
+  | { readonly type: "pass" };
 
 export type Rule = {
   readonly api: Api;
@@ -176,9 +185,7 @@ export class KafkaProxy {
       return false;
     }
     if (rule?.deed.type === "answer") {
-      const correlation = frame.subarray(4, 8);
-      client.write(framed(Buffer.concat([correlation, rule.deed.make(frame)])));
-      rule.strike();
+      void answerFor(frame, rule.deed, client).then(rule.strike);
       return false;
     }
     waiting.set(head.correlationId, { head, rule });
@@ -195,7 +202,7 @@ export class KafkaProxy {
     const request = waiting.get(correlationId);
     waiting.delete(correlationId);
     const deed = request?.rule?.deed;
-    request?.rule?.strike();
+    if (deed?.type !== "pass") request?.rule?.strike();
     if (deed?.type === "cut-after") {
       cut();
       return;
@@ -204,6 +211,17 @@ export class KafkaProxy {
     if (deed?.type === "hold") await deed.until;
     if (client.destroyed) return;
     const answer = request === undefined ? frame : readdressed(frame, request.head, this.#book);
-    client.write(framed(answer));
+    client.write(framed(deed?.type === "edit" ? deed.edit(answer) : answer));
+    if (deed?.type === "pass") request?.rule?.strike();
   }
+}
+
+async function answerFor(
+  frame: Buffer,
+  { make, after }: Deed & { readonly type: "answer" },
+  client: Socket,
+): Promise<void> {
+  await after;
+  const correlation = frame.subarray(4, 8);
+  if (!client.destroyed) client.write(framed(Buffer.concat([correlation, make(frame)])));
 }

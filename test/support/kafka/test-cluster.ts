@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin, ITopicConfig, Kafka } from "kafkajs";
 import { createKafka, type KafkaSettings } from "../../../services/adapters/kafka/client.ts";
-import { type KafkaLog, openKafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import type { WalkSettings } from "../../../services/adapters/kafka/record-batches.ts";
+import {
+  type KafkaLog,
+  type KafkaLogOptions,
+  openKafkaLog,
+} from "../../../services/adapters/kafka/kafka-log.ts";
 import { type TopicNames, topicNames } from "../../../services/adapters/kafka/topic-names.ts";
-import type { Logger } from "../../../services/runtime/ports.ts";
+import type { Log, Logger, LogRecord } from "../../../services/runtime/ports.ts";
+import type { Topic } from "../../../services/runtime/topics.ts";
 import { uniqueName } from "../backends/unique-name.ts";
 
 const TRIES_MAX = 200;
@@ -26,8 +30,11 @@ export function plainSettings(brokers: readonly string[]): KafkaSettings {
   };
 }
 
-export function connectKafka(brokers: readonly string[], logger: Logger = quiet): Kafka {
-  return createKafka(plainSettings(brokers), logger);
+export function connectKafka(
+  brokers: readonly string[],
+  settings: Partial<KafkaSettings> = {},
+): Kafka {
+  return createKafka({ ...plainSettings(brokers), ...settings }, quiet);
 }
 
 export type TopicChoices = {
@@ -59,11 +66,14 @@ export async function makeTopics(
   return names;
 }
 
+export type LogChoices = Partial<Omit<KafkaLogOptions, "kafka" | "names">>;
+
 /** A broker that has made a topic may not know it for some milliseconds. */
 async function untilKnown(admin: Admin, topics: string[]): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
       await admin.fetchTopicMetadata({ topics });
+      for (const topic of topics) await admin.fetchTopicOffsets(topic);
       return;
     } catch (error) {
       if (tries > TRIES_MAX) throw error;
@@ -75,9 +85,28 @@ async function untilKnown(admin: Admin, topics: string[]): Promise<void> {
 export function openTestLog(
   brokers: readonly string[],
   names: TopicNames,
-  options: { readonly walk?: WalkSettings; readonly watchMs?: number } = {},
+  choices: LogChoices = {},
 ): Promise<KafkaLog> {
-  const kafka = connectKafka(brokers);
-  const clientId = "test";
-  return openKafkaLog({ kafka, names, clientId, requestTimeoutMs: REQUEST_TIMEOUT_MS, ...options });
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, ...options } = choices;
+  const kafka = connectKafka(brokers, { requestTimeoutMs });
+  return openKafkaLog({ kafka, names, clientId: "test", requestTimeoutMs, ...options });
 }
+
+/** What can be read from the start of a partition up to its end now. */
+export async function readAll(
+  log: Log,
+  topic: Topic,
+  partition: number,
+  from = 0,
+): Promise<readonly LogRecord[]> {
+  const end = await log.endOffset(topic, partition);
+  const records: LogRecord[] = [];
+  for (let offset = from; offset < end; ) {
+    const read = await log.read(topic, partition, offset, READ_LIMITS);
+    records.push(...read.records);
+    offset = read.nextOffset;
+  }
+  return records;
+}
+
+const READ_LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };

@@ -1,0 +1,278 @@
+import type { Producer, Transaction } from "kafkajs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RETRY } from "../../../services/adapters/kafka/client.ts";
+import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
+import { WALK } from "../../../services/adapters/kafka/record-batches.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
+import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
+import {
+  connectKafka,
+  type LogChoices,
+  makeTopics,
+  openTestLog,
+  readAll,
+} from "../../support/kafka/test-cluster.ts";
+import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
+import { Cursor } from "../../support/kafka-proxy/wire.ts";
+
+const kafka = await kafkaBackend();
+const LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
+const NOT_LEADER = 6;
+/** After correlation id, throttling, error and session. */
+const TOPICS_AT = 14;
+
+const record = (value: string, partition = 0): OutgoingRecord => ({
+  ...{ topic: "proposals", partition, key: null },
+  value: Buffer.from(value),
+});
+
+describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
+  let names: TopicNames;
+  const opened: { close(): Promise<void> }[] = [];
+
+  beforeEach(async () => {
+    names = await makeTopics(kafka.brokers);
+  });
+  afterEach(async () => {
+    for (const one of opened.splice(0).reverse()) await one.close();
+  });
+
+  const open = async (brokers = kafka.brokers, choices: LogChoices = {}): Promise<KafkaLog> => {
+    const log = await openTestLog(brokers, names, choices);
+    opened.push(log);
+    return log;
+  };
+  const proxyOf = async (
+    ...cast: Parameters<typeof KafkaProxy.start> extends [unknown, ...infer C] ? C : never
+  ) => {
+    const proxy = await KafkaProxy.start(kafka.brokers, ...cast);
+    opened.push(proxy);
+    return proxy;
+  };
+  const producer = async (): Promise<Producer> => {
+    const made = connectKafka(kafka.brokers).producer({
+      transactionalId: uniqueName("writer"),
+      idempotent: true,
+      maxInFlightRequests: 1,
+      retry: RETRY,
+      createPartitioner: () => () => 0,
+    });
+    await made.connect();
+    opened.push({ close: () => made.disconnect() });
+    return made;
+  };
+  const send = async (transaction: Transaction, ...values: string[]): Promise<void> => {
+    const messages = values.map((value) => ({ value, partition: 0 }));
+    await transaction.send({ topic: names.proposals, messages });
+  };
+  const values = async (log: KafkaLog, from = 0): Promise<string[]> =>
+    (await readAll(log, "proposals", 0, from)).map(({ value }) => String(value));
+
+  /** A short transaction inside a long one, both aborted, between others that are committed. */
+  const nestAborted = async (): Promise<void> => {
+    const [long, short, good] = [await producer(), await producer(), await producer()];
+    const first = await good.transaction();
+    await send(first, "a");
+    await first.commit();
+    const outer = await long.transaction();
+    await send(outer, "outer 1");
+    const inner = await short.transaction();
+    await send(inner, "inner");
+    await inner.abort();
+    const second = await good.transaction();
+    await send(second, "b");
+    await send(outer, "outer 2");
+    await second.commit();
+    await outer.abort();
+    const third = await good.transaction();
+    await send(third, "c");
+    await third.commit();
+  };
+
+  it("leaves out what was aborted, one transaction inside another", async () => {
+    await nestAborted();
+    const log = await open();
+    await expect.poll(() => values(log)).toEqual(["a", "b", "c"]);
+    expect(await values(log, 2)).toEqual(["b", "c"]);
+  });
+
+  it("would show what was aborted without its filter", async () => {
+    await nestAborted();
+    const log = await open(kafka.brokers, { walk: { ...WALK, filterAborted: false } });
+    await expect.poll(() => values(log)).toEqual(["a", "outer 1", "inner", "b", "outer 2", "c"]);
+  });
+
+  it("shows nothing of an open transaction, and an end below it", async () => {
+    const writer = await producer();
+    const log = await open();
+    await log.append([record("before")]);
+    const transaction = await writer.transaction();
+    await send(transaction, "open");
+    await log.append([record("after")]);
+    expect(await log.endOffset("proposals", 0)).toBe(1);
+    expect(await values(log)).toEqual(["before"]);
+    await transaction.commit();
+    await log.waitForNew([{ topic: "proposals", partition: 0, offset: 1 }], 60_000);
+    await expect.poll(() => values(log)).toEqual(["before", "open", "after"]);
+  });
+
+  it("gives an end of the journal only when what was open is decided", async () => {
+    const writer = await producer();
+    const log = await open();
+    const transaction = await writer.transaction();
+    await transaction.send({
+      topic: names.decisions,
+      messages: [{ value: "open", partition: 0 }],
+    });
+    const asked = log.endOffset("decisions", 0);
+    const early = await Promise.race([
+      asked,
+      new Promise((r) => setTimeout(() => r("waits"), 200)),
+    ]);
+    expect(early).toBe("waits");
+    await transaction.abort();
+    expect(await asked).toBe(2);
+    expect(await readAll(log, "decisions", 0)).toEqual([]);
+  });
+
+  it("follows many positions through one poll, each woken by its own records", async () => {
+    const log = await open();
+    const read = async (partition: number, count: number): Promise<string[]> => {
+      const seen: string[] = [];
+      for (let offset = 0; seen.length < count; ) {
+        await log.waitForNew([{ topic: "proposals", partition, offset }], 60_000);
+        const { records, nextOffset } = await log.read("proposals", partition, offset, LIMITS);
+        seen.push(...records.map(({ value }) => String(value)));
+        offset = nextOffset;
+      }
+      return seen;
+    };
+    const readers = [read(0, 30), read(1, 30)];
+    for (let at = 0; at < 30; at += 1) {
+      await log.append([record(`x${at}`, 0)]);
+      await log.append([record(`y${at}`, 1)]);
+    }
+    const [x, y] = await Promise.all(readers);
+    expect(x).toEqual(Array.from({ length: 30 }, (_, at) => `x${at}`));
+    expect(y).toEqual(Array.from({ length: 30 }, (_, at) => `y${at}`));
+  });
+
+  it("goes on where its connections are cut again and again", async () => {
+    const proxy = await proxyOf();
+    const writer = await open();
+    const log = await open(proxy.brokers);
+    const seen: string[] = [];
+    let offset = 0;
+    for (let at = 0; at < 40; at += 1) {
+      await writer.append([record(`v${at}`)]);
+      if (at % 8 === 3) proxy.cutAll();
+      if (at % 8 === 5) proxy.arm({ api: "Fetch", deed: { type: "cut-after" }, times: 2 });
+      while (seen.length <= at) {
+        await log.waitForNew([{ topic: "proposals", partition: 0, offset }], 100);
+        const { records, nextOffset } = await log.read("proposals", 0, offset, LIMITS);
+        seen.push(...records.map(({ value }) => String(value)));
+        offset = nextOffset;
+      }
+    }
+    expect(seen).toEqual(Array.from({ length: 40 }, (_, at) => `v${at}`));
+  });
+
+  it("goes on at the new leader when a partition moves", async () => {
+    let leader = 11;
+    const proxy = await proxyOf({ nodes: [11, 12], leader: () => leader });
+    const log = await open(proxy.brokers);
+    await log.append([record("a")]);
+    expect(await values(log)).toEqual(["a"]);
+    const waiting = log.waitForNew([{ topic: "proposals", partition: 0, offset: 1 }], 60_000);
+    leader = 12;
+    proxy.arm({
+      api: "Fetch",
+      times: Number.POSITIVE_INFINITY,
+      where: (_, node) => node === 11,
+      deed: { type: "edit", edit: withError(NOT_LEADER) },
+    });
+    await (await open()).append([record("b")]);
+    await waiting;
+    expect(await values(log)).toEqual(["a", "b"]);
+  });
+
+  it("stops where what it would read on is gone", async () => {
+    const log = await open();
+    for (const value of ["a", "b", "c"]) await log.append([record(value)]);
+    const admin = connectKafka(kafka.brokers).admin();
+    await admin.connect();
+    // Makes kafkajs look up who leads the topic, which it needs and does not do by itself.
+    await admin.fetchTopicOffsets(names.proposals);
+    await admin.deleteTopicRecords({
+      topic: names.proposals,
+      partitions: [{ partition: 0, offset: "2" }],
+    });
+    await admin.disconnect();
+    await expect(log.read("proposals", 0, 1, LIMITS)).rejects.toMatchObject({
+      code: "input_out_of_reach",
+      context: { offset: 1, start: 2 },
+    });
+    expect(await log.startOffset("proposals", 0)).toBe(2);
+    await expect(log.read("proposals", 0, 99, LIMITS)).rejects.toMatchObject({
+      code: "log_mismatch",
+    });
+    expect(await values(log, 2)).toEqual(["c"]);
+  });
+
+  it("refuses records with the time of their sender", async () => {
+    names = await makeTopics(kafka.brokers, {
+      config: { "message.timestamp.type": "CreateTime" },
+    });
+    const log = await open();
+    await expect(log.append([record("a")])).rejects.toMatchObject({ code: "log_mismatch" });
+    await expect(log.read("proposals", 0, 0, LIMITS)).rejects.toMatchObject({
+      code: "log_mismatch",
+    });
+  });
+
+  it("stops when a topic gets more partitions", async () => {
+    const log = await open(kafka.brokers, { watchMs: 50 });
+    const admin = connectKafka(kafka.brokers).admin();
+    await admin.connect();
+    await admin.createPartitions({ topicPartitions: [{ topic: names.results, count: 3 }] });
+    await admin.disconnect();
+    const read = () => log.read("proposals", 0, 0, LIMITS).then(() => "read", String);
+    await expect.poll(read).toContain("same number of partitions");
+  });
+
+  it("names the topics that are missing", async () => {
+    const gone = { ...names, held: uniqueName("gone"), alerts: uniqueName("gone") };
+    await expect(openTestLog(kafka.brokers, gone)).rejects.toThrow(
+      new RegExp(`(?=.*${gone.held})(?=.*${gone.alerts})`),
+    );
+  });
+
+  it("tells that an append may have been made when its commit was cut off", async () => {
+    const proxy = await proxyOf();
+    const log = await open(proxy.brokers);
+    await log.append([record("a", 0), record("b", 1)]);
+    proxy.arm({ api: "EndTxn", deed: { type: "cut-after" } });
+    await expect(log.append([record("c", 0), record("d", 1)])).rejects.toMatchObject({
+      code: "outcome_unknown",
+    });
+    await log.append([record("e", 0), record("f", 1)]);
+    const reader = await open();
+    await expect.poll(() => values(reader)).toEqual(["a", "c", "e"]);
+  });
+});
+
+/** The first partition of a Fetch answer of version 11, with an error. */
+function withError(code: number): (answer: Buffer) => Buffer {
+  return (answer) => {
+    const bytes = Buffer.from(answer);
+    const cursor = new Cursor(bytes, TOPICS_AT);
+    if (cursor.int32() === 0) return bytes;
+    cursor.text();
+    cursor.int32();
+    cursor.int32();
+    bytes.writeInt16BE(code, cursor.at);
+    return bytes;
+  };
+}

@@ -1,0 +1,45 @@
+import { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
+import {
+  ALL_KAFKA_SAFEGUARDS,
+  type KafkaSafeguards,
+} from "../../../services/adapters/kafka/kafka-safeguards.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { uniqueName } from "../backends/unique-name.ts";
+import { connectKafka } from "./test-cluster.ts";
+
+const BATCH_BYTES_MAX = 1024 * 1024;
+
+export type OwnershipChoices = {
+  readonly app?: string;
+  readonly group?: string;
+  readonly safeguards?: Partial<KafkaSafeguards>;
+  readonly transactionTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+};
+
+/** Without a group: every number is ours for as long as nobody fences us. */
+export function ownAlone(
+  brokers: readonly string[],
+  names: TopicNames,
+  choices: OwnershipChoices = {},
+): KafkaOwnership {
+  const { requestTimeoutMs } = choices;
+  const given = requestTimeoutMs === undefined ? {} : { requestTimeoutMs };
+  return new KafkaOwnership({
+    settings: {
+      app: choices.app ?? uniqueName("app"),
+      group: choices.group ?? uniqueName("group"),
+      transactionTimeoutMs: choices.transactionTimeoutMs ?? 10_000,
+    },
+    names,
+    newKafka: () => connectKafka(brokers, given),
+    membership: {
+      grantOf: (partition) => ({ partition, epoch: 1 }),
+      isCurrent: () => true,
+      confirm: async () => true,
+    },
+    messageBytesMax: () => BATCH_BYTES_MAX,
+    metrics: { count: () => undefined, observe: () => undefined },
+    safeguards: { ...ALL_KAFKA_SAFEGUARDS, ...choices.safeguards },
+  });
+}
