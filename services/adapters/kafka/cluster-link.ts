@@ -44,6 +44,8 @@ export class ClusterLink {
 
   /** The broker that leads a partition, as of the last look; undefined: none that we know of. */
   leaderOf(topic: string, partition: number): number | undefined {
+    // kafkajs throws where it has lost what it knew.
+    if (!this.#knowsTopics()) return undefined;
     const known = this.#cluster
       .findTopicPartitionMetadata(topic)
       .find(({ partitionId }) => partitionId === partition);
@@ -89,6 +91,10 @@ export class ClusterLink {
 
   async close(): Promise<void> {
     await this.#cluster.disconnect();
+  }
+
+  #knowsTopics(): boolean {
+    return this.#cluster.brokerPool.metadata !== null;
   }
 
   async #connect(): Promise<void> {

@@ -50,6 +50,7 @@ export type Broker = {
 };
 
 export type Cluster = {
+  readonly brokerPool: { readonly metadata: unknown };
   connect(): Promise<void>;
   disconnect(): Promise<void>;
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;

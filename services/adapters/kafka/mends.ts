@@ -36,6 +36,9 @@ let loaded: { readonly kafkajs: typeof Kafkajs; readonly without: string } | und
 export function loadKafkajs(without: readonly Mend[] = []): typeof Kafkajs {
   const key = [...without].sort().join();
   if (loaded === undefined) {
+    if (require.resolve("kafkajs") in require.cache) {
+      throw new Error("kafkajs was loaded before it could be mended: import only types of it");
+    }
     for (const name of Object.keys(MENDS) as Mend[]) {
       if (!without.includes(name)) MENDS[name]();
     }

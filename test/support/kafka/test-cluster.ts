@@ -39,6 +39,7 @@ export function connectKafka(
 
 export type TopicChoices = {
   readonly partitions?: number;
+  readonly replicas?: number;
   /** Settings of each topic beside the broker's time, `retention.ms` and the like. */
   readonly config?: Readonly<Record<string, string>>;
 };
@@ -53,6 +54,7 @@ export async function makeTopics(
   const topics: ITopicConfig[] = Object.values(names).map((topic) => ({
     topic,
     numPartitions: choices.partitions ?? 2,
+    replicationFactor: choices.replicas ?? 1,
     configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
   }));
   const admin = connectKafka(brokers).admin();

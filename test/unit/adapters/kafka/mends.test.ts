@@ -1,0 +1,173 @@
+// Each fault of kafkajs as it is, and mended.
+import { createRequire } from "node:module";
+import { expect, it } from "vitest";
+import { filterAborted } from "../../../../services/adapters/kafka/mends/aborted-filter.ts";
+import { cacheCoordinators } from "../../../../services/adapters/kafka/mends/coordinator-cache.ts";
+import { groupByPartition } from "../../../../services/adapters/kafka/mends/group-by-partition.ts";
+import { stopIdleTimer } from "../../../../services/adapters/kafka/mends/idle-timer.ts";
+
+const require = createRequire(import.meta.url);
+
+function stock<T>(path: string): T {
+  const id = require.resolve(`kafkajs/src/${path}`);
+  delete require.cache[id];
+  return require(id) as T;
+}
+
+const message = (
+  offset: number,
+  producerId: string,
+  key: Buffer | null,
+  isControlRecord = false,
+) => ({
+  ...{ offset: String(offset), key, isControlRecord },
+  batchContext: { producerId, inTransaction: true },
+});
+const ABORTED = Buffer.from([0, 0, 0, 0]);
+
+/** A short transaction of producer 2 inside a long one of producer 1; 3 commits. */
+const nested = {
+  messages: [
+    message(0, "1", null),
+    message(1, "2", null),
+    message(2, "2", ABORTED, true),
+    message(3, "3", null),
+    message(4, "1", null),
+    message(5, "1", ABORTED, true),
+  ],
+  // As brokers list them: by their ends.
+  abortedTransactions: [
+    { producerId: "2", firstOffset: "1" },
+    { producerId: "1", firstOffset: "0" },
+  ],
+};
+
+const shown = (kept: readonly { readonly offset: string; readonly isControlRecord: boolean }[]) =>
+  kept.filter(({ isControlRecord }) => !isControlRecord).map(({ offset }) => Number(offset));
+
+it("filters aborted transactions that lie in each other", () => {
+  const theirs = stock<typeof filterAborted>("consumer/filterAbortedMessages");
+  expect(shown(theirs(nested))).toEqual([0, 3]);
+  expect(shown(filterAborted(nested))).toEqual([3]);
+});
+
+it("takes no record for an end because of its key", () => {
+  const theirs = stock<typeof filterAborted>("consumer/filterAbortedMessages");
+  const input = {
+    messages: [message(0, "1", ABORTED), message(1, "1", null), message(2, "1", ABORTED, true)],
+    abortedTransactions: [{ producerId: "1", firstOffset: "0" }],
+  };
+  expect(shown(theirs(input))).toEqual([0, 1]);
+  expect(shown(filterAborted(input))).toEqual([]);
+});
+
+/** How often lists are walked through while messages are grouped. */
+function walks(group: typeof groupByPartition): { count: number; groups: object } {
+  const iterate = Array.prototype[Symbol.iterator];
+  const messages = Array.from({ length: 200 }, (_, index) => ({ index }));
+  let count = 0;
+  Array.prototype[Symbol.iterator] = function counted<T>(this: T[]) {
+    count += 1;
+    return iterate.call(this) as ArrayIterator<T>;
+  };
+  try {
+    const partitioner = ({ message: { index } }: { message: { index: number } }) => index % 2;
+    const groups = group({ topic: "t", partitionMetadata: [1], messages, partitioner });
+    return { count, groups };
+  } finally {
+    Array.prototype[Symbol.iterator] = iterate;
+  }
+}
+
+it("groups messages in one pass", () => {
+  const theirs = walks(stock<typeof groupByPartition>("producer/groupMessagesPerPartition"));
+  const ours = walks(groupByPartition);
+  expect(ours.groups).toEqual(theirs.groups);
+  expect(theirs.count).toBeGreaterThanOrEqual(200);
+  expect(ours.count).toBeLessThanOrEqual(2);
+});
+
+type Queue = {
+  readonly prototype: {
+    readonly pending: readonly unknown[];
+    scheduleCheckPendingRequests(): void;
+  };
+  new (
+    options: object,
+  ): {
+    throttleCheckTimeoutId: unknown;
+    checkPendingRequests(): void;
+    maybeThrottle(ms: number): void;
+    push(request: object): void;
+    destroy(): void;
+  };
+};
+
+function createQueue(Queue: Queue) {
+  const logger = { debug: () => undefined, warn: () => undefined };
+  return new Queue({ maxInFlightRequests: null, requestTimeout: 1_000, logger });
+}
+
+it("leaves no timer running where nothing waits to be sent", () => {
+  const theirs = createQueue(stock<Queue>("network/requestQueue"));
+  theirs.checkPendingRequests();
+  expect(theirs.throttleCheckTimeoutId).not.toBeNull();
+  theirs.destroy();
+
+  const Mended = stock<Queue>("network/requestQueue");
+  stopIdleTimer(Mended);
+  const ours = createQueue(Mended);
+  ours.checkPendingRequests();
+  expect(ours.throttleCheckTimeoutId).toBeNull();
+  ours.maybeThrottle(10_000);
+  ours.push({ entry: { correlationId: 1 }, expectResponse: true, sendRequest: () => undefined });
+  expect(ours.throttleCheckTimeoutId).not.toBeNull();
+  ours.destroy();
+});
+
+class TestBroker {
+  isUp = true;
+  isConnected(): boolean {
+    return this.isUp;
+  }
+}
+
+/** A cluster with one coordinator, and a way to send it a request that may fail. */
+function cachedCluster() {
+  const send = Symbol("private:Broker:sendRequest");
+  class Broker extends TestBroker {
+    async [send](error: Error | null): Promise<void> {
+      if (error !== null) throw error;
+    }
+  }
+  const broker = new Broker();
+  class Cluster {
+    looks = 0;
+    async findGroupCoordinator(_: { groupId: string }): Promise<Broker> {
+      this.looks += 1;
+      return broker;
+    }
+  }
+  cacheCoordinators(Cluster, Broker);
+  const cluster = new Cluster();
+  const request = (error: Error | null) => broker[send](error).catch(() => undefined);
+  const looksOf = async (groupId: string): Promise<number> => {
+    await cluster.findGroupCoordinator({ groupId });
+    return cluster.looks;
+  };
+  return { broker, request, looksOf };
+}
+
+const withType = (type: string): Error => Object.assign(new Error(type), { type });
+
+it("looks for a coordinator again only after an error or a lost connection", async () => {
+  const { broker, request, looksOf } = cachedCluster();
+  expect([await looksOf("a"), await looksOf("a"), await looksOf("b")]).toEqual([1, 1, 2]);
+  await request(null);
+  await request(withType("CONCURRENT_TRANSACTIONS"));
+  expect(await looksOf("a")).toBe(2);
+  await request(withType("NOT_COORDINATOR_FOR_GROUP"));
+  expect([await looksOf("a"), await looksOf("a")]).toEqual([3, 3]);
+  broker.isUp = false;
+  expect(await looksOf("a")).toBe(4);
+});

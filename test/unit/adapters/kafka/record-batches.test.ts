@@ -1,0 +1,121 @@
+import { gzipSync } from "node:zlib";
+import { expect, it } from "vitest";
+import { RecordCursor } from "../../../../services/adapters/kafka/decode-records.ts";
+import {
+  type RecordBatch,
+  WALK,
+  walkBatches,
+} from "../../../../services/adapters/kafka/record-batches.ts";
+import {
+  APPEND_TIME,
+  batchBytes,
+  fetchedOf,
+  markerBytes,
+  TRANSACTIONAL,
+} from "../../../support/kafka/fetch-image.ts";
+
+const GZIP = 1;
+const SNAPPY = 2;
+
+const values = (batches: readonly RecordBatch[]): unknown[] =>
+  batches.flatMap((batch) => {
+    const cursor = new RecordCursor(batch);
+    const read: unknown[] = [];
+    while (!cursor.isDone) read.push(String(cursor.next().value));
+    return read;
+  });
+
+const data = (baseOffset: number, ...list: string[]): Buffer =>
+  batchBytes({ baseOffset, values: list });
+
+it("steps over control records and emptied batches", () => {
+  const emptied = batchBytes({ baseOffset: 3, values: [], lastOffset: 9 });
+  const fetched = fetchedOf([data(0, "a", "b"), markerBytes(2, 7, true), emptied, data(10, "c")]);
+  const { batches, nextOffset, failure } = walkBatches(fetched, 0);
+  expect([values(batches), nextOffset, failure]).toEqual([["a", "b", "c"], 11, null]);
+});
+
+it("leaves a batch that the limit cut off for the next fetch", () => {
+  const whole = data(0, "a");
+  const fetched = fetchedOf([whole, data(1, "b").subarray(0, 65)]);
+  expect(walkBatches(fetched, 0)).toMatchObject({ nextOffset: 1, failure: null });
+  expect(walkBatches(fetchedOf([whole.subarray(0, 40)]), 0)).toMatchObject({ nextOffset: 0 });
+});
+
+it("stops at a hole, gives what lies before it, and would jump over it without its guard", () => {
+  const fetched = fetchedOf([data(0, "a"), data(5, "b")]);
+  const { batches, nextOffset, failure } = walkBatches(fetched, 0);
+  expect([values(batches), nextOffset]).toEqual([["a"], 1]);
+  expect(failure).toMatchObject({ code: "input_out_of_reach", context: { offset: 1, found: 5 } });
+  const unguarded = walkBatches(fetched, 0, { ...WALK, checkGaps: false });
+  expect(values(unguarded.batches)).toEqual(["a", "b"]);
+});
+
+it("stops at a batch that lost some of its records", () => {
+  const fetched = fetchedOf([batchBytes({ baseOffset: 0, values: ["a"], lastOffset: 3 })]);
+  expect(walkBatches(fetched, 0).failure?.code).toBe("input_out_of_reach");
+});
+
+it("stops at a record with its sender's time, at a wrong checksum, and at an old format", () => {
+  const own = batchBytes({ baseOffset: 0, values: ["a"], attributes: 0 });
+  expect(walkBatches(fetchedOf([own]), 0).failure?.code).toBe("log_mismatch");
+  const bent = data(0, "a");
+  bent[bent.length - 1] = 77;
+  expect(walkBatches(fetchedOf([bent]), 0).failure?.code).toBe("log_corrupt");
+  const old = data(0, "a");
+  old[16] = 1;
+  expect(walkBatches(fetchedOf([old]), 0).failure?.code).toBe("log_unreadable");
+});
+
+it("knows no bound for the number of records in a batch", () => {
+  const many = Array.from({ length: 150_000 }, (_, index) => String(index));
+  const { batches } = walkBatches(fetchedOf([batchBytes({ baseOffset: 0, values: many })]), 0);
+  expect(values(batches)).toHaveLength(150_000);
+});
+
+it("tells a record that holds less than it says", () => {
+  const bytes = data(0, "a");
+  bytes[61] = 100;
+  const [batch] = walkBatches(fetchedOf([bytes]), 0, { ...WALK, checkCrc: false }).batches;
+  if (batch === undefined) throw new Error("no batch");
+  expect(() => new RecordCursor(batch).next()).toThrow(/holds less than it says/);
+});
+
+it("unpacks gzip, and says what to do about what it cannot unpack", () => {
+  const plain = data(0, "a", "b");
+  const packed = (codec: number, body: Buffer): RecordBatch => {
+    const payload = Buffer.concat([plain.subarray(0, 61), body]);
+    const [batch] = walkBatches(fetchedOf([plain]), 0).batches;
+    if (batch === undefined) throw new Error("no batch");
+    return { ...batch, codec, payload, from: 61, to: payload.length };
+  };
+  const body = plain.subarray(61);
+  expect(values([packed(GZIP, gzipSync(body))])).toEqual(["a", "b"]);
+  expect(() => new RecordCursor(packed(GZIP, body))).toThrow(/cannot be unpacked/);
+  expect(() => new RecordCursor(packed(SNAPPY, body))).toThrow(/snappy.*use gzip/);
+});
+
+it("filters what was aborted, and would show it without its filter", () => {
+  const attributes = APPEND_TIME | TRANSACTIONAL;
+  const of = (baseOffset: number, producerId: number, value: string): Buffer =>
+    batchBytes({ baseOffset, values: [value], producerId, attributes });
+  const fetched = fetchedOf(
+    [
+      of(0, 1, "outer"),
+      of(1, 2, "inner"),
+      markerBytes(2, 2, false),
+      of(3, 3, "kept"),
+      markerBytes(4, 3, true),
+      markerBytes(5, 1, false),
+      of(6, 1, "later"),
+      markerBytes(7, 1, true),
+    ],
+    [
+      { producerId: 2, firstOffset: 1 },
+      { producerId: 1, firstOffset: 0 },
+    ],
+  );
+  expect(values(walkBatches(fetched, 0).batches)).toEqual(["kept", "later"]);
+  const unguarded = walkBatches(fetched, 0, { ...WALK, filterAborted: false });
+  expect(values(unguarded.batches)).toEqual(["outer", "inner", "kept", "later"]);
+});

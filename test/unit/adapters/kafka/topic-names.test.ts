@@ -1,0 +1,12 @@
+import { expect, it } from "vitest";
+import { topicNames } from "../../../../services/adapters/kafka/topic-names.ts";
+
+it("makes names of a prefix, and takes a given name as it is", () => {
+  const names = topicNames("acme.toolcalls", { decisions: "journal" });
+  expect(names).toMatchObject({
+    proposals: "acme.toolcalls.proposed.v1",
+    deadLetters: "acme.toolcalls.dead-letter.v1",
+    decisions: "journal",
+  });
+  expect(new Set(Object.values(names)).size).toBe(9);
+});
