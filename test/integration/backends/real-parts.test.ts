@@ -1,5 +1,5 @@
 import { Kafka, logLevel } from "kafkajs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { askRedis } from "../../support/backends/ask-redis.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { redisBackend } from "../../support/backends/redis-backend.ts";
@@ -31,8 +31,11 @@ describe.skipIf(!kafka.available)("Kafka", () => {
       const messages = [{ partition: 0, value: "a", timestamp: "1" }];
       await transaction.send({ topic, messages });
       await transaction.commit();
-      // One record and the mark of the commit.
-      expect(await admin.fetchTopicOffsets(topic)).toMatchObject([{ partition: 0, high: "2" }]);
+      // One record and the mark of the commit, which older transactions get after the answer.
+      await vi.waitFor(async () => {
+        const offsets = await admin.fetchTopicOffsets(topic);
+        expect(offsets).toMatchObject([{ partition: 0, high: "2" }]);
+      });
       expect(await admin.fetchTopicOffsetsByTimestamp(topic, 2)).toEqual([
         { partition: 0, offset: "0" },
       ]);

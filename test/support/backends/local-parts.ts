@@ -6,11 +6,17 @@ import type { PartName } from "./backend.ts";
 
 const FETCH = "run `npm run infra:fetch`";
 
-/** The newest line of Kafka that is in the cache. */
+/** The line that `CALLGATE_TEST_KAFKA` names, else the newest, if it is in the cache. */
 export function findFetchedKafka(): string | undefined {
   const wanted = process.env["CALLGATE_TEST_KAFKA"];
   const lines = wanted === undefined ? [VERSIONS.kafkaDefault, "3.9"] : [wanted];
   return lines.find((line) => isKafkaFetched(line));
+}
+
+/** `CALLGATE_TEST_TRANSACTION_VERSION`: the protocol of transactions, 0 or 2; else the version's own. */
+export function wantedTransactionVersion(): number | undefined {
+  const wanted = process.env["CALLGATE_TEST_TRANSACTION_VERSION"];
+  return wanted === undefined ? undefined : Number(wanted);
 }
 
 /** Why the part cannot be started on this machine without a download; undefined: it can. */

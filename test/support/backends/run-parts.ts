@@ -5,7 +5,7 @@ import { startKafka } from "../../../infra/local/start-kafka.js";
 import { startRedis } from "../../../infra/local/start-redis.js";
 import { startRegistry } from "../../../infra/local/start-registry.js";
 import type { PartAnswer, PartName } from "./backend.ts";
-import { findFetchedKafka, findObstacle } from "./local-parts.ts";
+import { findFetchedKafka, findObstacle, wantedTransactionVersion } from "./local-parts.ts";
 import type { StartedPart } from "./start-container.ts";
 
 const VARIABLES: Readonly<Record<PartName, string>> = {
@@ -17,7 +17,11 @@ const VARIABLES: Readonly<Record<PartName, string>> = {
 async function startLocal(part: PartName): Promise<StartedPart> {
   if (part === "kafka") {
     const version = findFetchedKafka();
-    const kafka = await startKafka(version === undefined ? {} : { version });
+    const transactionVersion = wantedTransactionVersion();
+    const kafka = await startKafka({
+      transactionVersion,
+      ...(version === undefined ? {} : { version }),
+    });
     return { address: kafka.bootstrap.join(","), stop: () => kafka.stop() };
   }
   const { url, stop } = await (part === "redis" ? startRedis() : startRegistry());
