@@ -1,7 +1,7 @@
 /**
  * An executor among others: follows the allowed calls of each partition number that its group gives it.
- * A number that goes to another is let go of at once: calls that still run there are told `unknown` by
- * the new owner, and reconciled by their late results.
+ * Of a number that goes to another nothing more is begun; calls that still run there go on to their end.
+ * The new owner tells `unknown` of them, and their late results reconcile that.
  */
 import type { Assignment, Membership } from "../runtime/membership.ts";
 import { type ExecutorStatus, LogExecutor, type LogExecutorParts } from "./log-executor.ts";
@@ -19,17 +19,16 @@ export type ExecutorHostStatus = {
   readonly partitions: readonly HostedStatus[];
 };
 
-type Hosted = {
-  readonly executor: LogExecutor;
-  closing: Promise<void> | null;
-};
-
 const LOOK_EVERY_MS = 500;
+/** Calls have limits of their own; timers hold no more than 31 bits. */
+const LAST_CALLS_MS = 2 ** 31 - 1;
 const WAITING: ExecutorStatus = { state: "restoring", error: null };
 
 export class ExecutorHost {
   readonly #parts: ExecutorHostParts;
-  readonly #hosted = new Map<number, Hosted>();
+  readonly #hosted = new Map<number, LogExecutor>();
+  /** Of numbers that are not ours any more, until their last calls have ended. */
+  readonly #leaving = new Set<LogExecutor>();
   readonly #abort = new AbortController();
   #looking: Promise<void> | undefined;
 
@@ -50,7 +49,7 @@ export class ExecutorHost {
   status(): ExecutorHostStatus {
     const { joined, assignment } = this.#parts.membership;
     const partitions = assignment.numbers.map((partition) => ({
-      ...(this.#hosted.get(partition)?.executor.status ?? WAITING),
+      ...(this.#hosted.get(partition)?.status ?? WAITING),
       partition,
     }));
     const running = partitions.every(({ state }) => state === "running");
@@ -60,15 +59,16 @@ export class ExecutorHost {
   /** Begins nothing new, waits for what runs at most so long, then leaves the group. */
   async stop(timeoutMs: number): Promise<void> {
     this.#abort.abort();
-    await Promise.all([...this.#hosted.keys()].map((one) => this.#close(one, timeoutMs)));
+    const all = [...this.#hosted.values(), ...this.#leaving];
+    await Promise.all(all.map((executor) => executor.close(timeoutMs)));
     await this.#looking;
     await this.#parts.membership.leave();
   }
 
   #reconcile({ numbers }: Assignment): void {
     if (this.#abort.signal.aborted) return;
-    for (const partition of this.#hosted.keys()) {
-      if (!numbers.includes(partition)) void this.#close(partition, 0);
+    for (const partition of [...this.#hosted.keys()]) {
+      if (!numbers.includes(partition)) this.#release(partition);
     }
     for (const partition of numbers) {
       if (!this.#hosted.has(partition)) this.#open(partition);
@@ -77,28 +77,26 @@ export class ExecutorHost {
 
   #open(partition: number): void {
     const executor = new LogExecutor({ ...this.#parts, partition });
-    this.#hosted.set(partition, { executor, closing: null });
+    this.#hosted.set(partition, executor);
     executor.start();
+  }
+
+  #release(partition: number): void {
+    const executor = this.#hosted.get(partition);
+    if (executor === undefined) return;
+    this.#hosted.delete(partition);
+    this.#leaving.add(executor);
+    void executor.close(LAST_CALLS_MS).then(() => this.#leaving.delete(executor));
   }
 
   /** One that was fenced, or failed, is begun again for as long as its number is ours. */
   async #look(): Promise<void> {
     while (!this.#abort.signal.aborted) {
       await this.#parts.clock.sleep(LOOK_EVERY_MS, this.#abort.signal);
-      for (const [partition, { executor }] of this.#hosted) {
-        const { state } = executor.status;
-        if (state === "not_owner" || state === "closed") void this.#close(partition, 0);
+      for (const [partition, { status }] of [...this.#hosted]) {
+        if (status.state === "not_owner" || status.state === "closed") this.#release(partition);
       }
-    }
-  }
-
-  #close(partition: number, timeoutMs: number): Promise<void> {
-    const hosted = this.#hosted.get(partition);
-    if (hosted === undefined) return Promise.resolve();
-    hosted.closing ??= hosted.executor.close(timeoutMs).then(() => {
-      this.#hosted.delete(partition);
       this.#reconcile(this.#parts.membership.assignment);
-    });
-    return hosted.closing;
+    }
   }
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { createClusterKit } from "../../support/processes/cluster-kit.ts";
@@ -65,5 +67,61 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
     expect(await ready.json()).toEqual({ ok: false, state: "stopping" });
     executor.child.kill("SIGTERM");
     expect(await executor.ended).toEqual({ code: null, signal: "SIGTERM" });
+  });
+});
+
+/** Writes each run down, where all executors of the test can. */
+const counting = (file: string): string => `
+import { appendFileSync } from "node:fs";
+export const pay = async ({ order }) => {
+  appendFileSync(${JSON.stringify(file)}, order + "\\n");
+  return "paid " + order;
+};
+`;
+
+describe.skipIf(!kafka.available)("executors of one group", () => {
+  test("run each call once, also when one sleeps beyond its session and wakes up", async () => {
+    const kit = await createClusterKit(kafka.brokers, { partitions: 3 });
+    const gate = kit.startGate(POLICY);
+    const file = join(gate.directory, "runs");
+    const callgate = await kit.connect();
+    const first = kit.startExecutor(counting(file));
+    await Promise.all([gate.ready(), first.ready()]);
+    const orders: string[] = [];
+    /** One call in each of some conversations, so that every partition has some. */
+    const proposeAll = async (round: string): Promise<readonly string[]> =>
+      Promise.all(
+        ["1", "2", "3", "4", "5", "6", "7", "8"].map(async (conversationId) => {
+          const order = `${round}-${conversationId}`;
+          orders.push(order);
+          const call = { ...CALL, conversationId, callId: round, arguments: { order } };
+          return (await callgate.propose(call)).decisionId ?? "";
+        }),
+      );
+    const allRan = async (ids: readonly string[]): Promise<void> => {
+      const results = await Promise.all(ids.map((id) => callgate.awaitResult(id)));
+      expect(results.map(({ status }) => status)).toEqual(ids.map(() => "succeeded"));
+    };
+    await allRan(await proposeAll("alone"));
+
+    const second = kit.startExecutor(counting(file));
+    await second.ready();
+    await allRan(await proposeAll("two"));
+
+    first.child.kill("SIGSTOP");
+    // The second has everything once the group has noticed.
+    const has = async (): Promise<number> => {
+      const ready = await (await second.get("/readyz")).json();
+      return (ready as { readonly partitions: readonly unknown[] }).partitions.length;
+    };
+    await expect.poll(has, { timeout: 30_000 }).toBe(3);
+    await second.ready();
+    const asleep = await proposeAll("asleep");
+    first.child.kill("SIGCONT");
+    await allRan(asleep);
+    await first.ready();
+    await allRan(await proposeAll("awake"));
+    const runs = readFileSync(file, "utf8").trim().split("\n");
+    expect(runs.toSorted()).toEqual(orders.toSorted());
   });
 });
