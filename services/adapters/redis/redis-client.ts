@@ -42,6 +42,8 @@ const PORT = 6379;
 const RECONNECT_MS_STEP = 100;
 const RECONNECT_MS_MAX = 2_000;
 const REDIRECTIONS_MAX = 5;
+/** What the client, or we, say of a command without an answer. */
+const STUCK = /^(Command timed out|no answer within)/;
 
 /**
  * One connection, or one for each node. What cannot be sent now fails now: nothing is queued while there
@@ -51,7 +53,9 @@ export class RedisClient {
   readonly #client: Redis | Cluster;
   readonly #logger: Logger;
   readonly #options: RedisOptions;
-  #isReachable = true;
+  /** Why there is no connection, once that is known. */
+  #problem: string | null = null;
+  #isClosed = false;
   /** Who waits for the first connection, or for the news that there is none. */
   #waiting: ((error: Error | null) => void)[] = [];
 
@@ -62,6 +66,7 @@ export class RedisClient {
     this.#client.on("ready", () => this.#told(null));
     this.#client.on("error", (error: Error) => this.#told(error));
     this.#client.on("close", () => this.#told(new Error("the connection was closed")));
+    this.#client.on("end", () => this.#connectLater());
   }
 
   /**
@@ -70,26 +75,40 @@ export class RedisClient {
    * @throws RetryableError `checkpoint_unavailable`
    */
   async ask<T>(ask: (client: Redis | Cluster) => Promise<T>): Promise<T> {
-    const { commandTimeoutMs, connectTimeoutMs } = this.#options;
+    const { server, commandTimeoutMs, connectTimeoutMs } = this.#options;
     try {
       if (this.#client.status !== "ready") await within(this.#ready(), connectTimeoutMs);
       return await within(ask(this.#client), commandTimeoutMs);
     } catch (error) {
+      // A master that is stuck is no master any more: the Sentinels know another.
+      const isStuck = error instanceof Error && STUCK.test(error.message);
+      if (isStuck && server.type === "sentinel") this.#client.disconnect(true);
       throw new RetryableError(
         "checkpoint_unavailable",
-        `Redis (${addressOf(this.#options.server)}) did not answer as it should: ${textOf(error)}`,
+        `Redis (${addressOf(server)}) did not answer as it should: ${textOf(error)}`,
       );
     }
   }
 
+  /** The client gives up for good where a Sentinel's answer comes at the wrong moment. */
+  #connectLater(): void {
+    setTimeout(() => {
+      if (!this.#isClosed && this.#client.status === "end")
+        this.#client.connect().catch(() => undefined);
+    }, RECONNECT_MS_MAX).unref();
+  }
+
   close(): void {
+    this.#isClosed = true;
     this.#client.removeAllListeners();
     this.#client.on("error", () => undefined);
     this.#client.disconnect();
   }
 
   #ready(): Promise<void> {
-    if (!this.#isReachable) return Promise.reject(new Error("there is no connection"));
+    if (this.#problem !== null) {
+      return Promise.reject(new Error(`there is no connection: ${this.#problem}`));
+    }
     return new Promise((resolve, reject) => {
       this.#waiting.push((error) => (error === null ? resolve() : reject(error)));
     });
@@ -98,11 +117,11 @@ export class RedisClient {
   /** Says once that the server is gone, and once that it is there again. */
   #told(error: Error | null): void {
     for (const wake of this.#waiting.splice(0)) wake(error);
-    if ((error === null) === this.#isReachable) return;
-    this.#isReachable = error === null;
+    const before = this.#problem;
+    this.#problem = error === null ? null : (before ?? textOf(error));
     const server = addressOf(this.#options.server);
-    if (error === null) this.#logger.info("redis answers again", { server });
-    else {
+    if (error === null && before !== null) this.#logger.info("redis answers again", { server });
+    if (error !== null && before === null) {
       this.#logger.warn("redis is not reachable, decisions go on without checkpoints", {
         server,
         problem: textOf(error),
@@ -137,7 +156,6 @@ function createClient(options: RedisOptions): Redis | Cluster {
     sentinels: server.sentinels.map(hostAndPort),
     name: server.name,
     sentinelRetryStrategy: retryStrategy,
-    failoverDetector: true,
     ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
     ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
     ...(tls === undefined ? {} : { enableTLSForSentinelMode: true, sentinelTLS: tls }),

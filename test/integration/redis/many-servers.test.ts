@@ -21,7 +21,7 @@ const BUS_PORT_BEYOND = 10_000;
 const PORT_MAX = 65_535;
 
 async function until<T>(attempt: () => Promise<T>, isRight: (value: T) => boolean): Promise<T> {
-  for (let left = 300; ; left -= 1) {
+  for (let left = 1_200; ; left -= 1) {
     const value = await attempt().catch((error: unknown) =>
       left === 0 ? Promise.reject(error) : null,
     );
