@@ -5,16 +5,19 @@
  * H2 a number that stays ours across a rebalance keeps its task, and its state.
  * H3 a task whose number went to another is closed at once; what it still commits is fenced by the new
  *    owner.
- * H4 a task that closed because another fenced it is begun again for as long as the number is ours.
+ * H4 a running task that does not turn ends the process: heartbeats would keep its number for ever.
+ * H5 a task that closed because another fenced it is begun again for as long as the number is ours.
  */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { coreFold } from "../runtime/core-engine.ts";
+import { FatalError } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { Listeners } from "../runtime/listeners.ts";
 import type { Assignment, Membership } from "../runtime/membership.ts";
 import { ALL_SAFEGUARDS, type Safeguards } from "../runtime/safeguards.ts";
 import { StreamTask } from "../runtime/task.ts";
 import type { TaskContext, TaskOptions, TaskStatus } from "../runtime/task-context.ts";
+import { Watchdog } from "../runtime/watchdog.ts";
 import {
   createSwitchableEngine,
   journalKeepMs,
@@ -51,11 +54,17 @@ export type GateHostStatus = {
 
 type Hosted = {
   readonly task: StreamTask;
+  /** What it had turned when it was last looked at. */
+  turns: number;
+  readonly watchdog: Watchdog;
   /** Set once it is being closed: resolves when it has ended. */
   closing: Promise<void> | null;
 };
 
 const RESTART_MS = 500;
+const LOOK_MS = 1_000;
+/** Longer than any turn may take: each of its waits for the log has a bound of its own. */
+const TASK_SILENT_MS_MAX = 60_000;
 /** A task looks at least so often whether a deadline has come, and shows that it is not stuck. */
 const WAIT_MS_MAX = 2_000;
 const WAITING: TaskStatus = { state: "restoring", detail: "restoring", error: null };
@@ -69,6 +78,10 @@ export class GateHost {
   readonly #statuses: Listeners<readonly [TaskStatus, number]>;
   /** How long the journal must be kept, ms. */
   readonly keepMs: number;
+  /** Resolves, with the reason, when this process must end with an error. Never rejects. */
+  readonly failed: Promise<Error>;
+  #fail: (error: Error) => void = () => undefined;
+  #look: NodeJS.Timeout | null = null;
   #stopped: Promise<void> | null = null;
   #abandon: (() => void) | null = null;
 
@@ -80,15 +93,15 @@ export class GateHost {
     this.#engine = createSwitchableEngine(parts.policy, parts.decideUnchecked);
     this.#committed = new Listeners(parts.logger);
     this.#statuses = new Listeners(parts.logger);
-  }
-
-  /** Resolves, with the reason, when this process must end with an error. Never rejects. */
-  get failed(): Promise<Error> {
-    return this.#parts.membership.failed;
+    this.failed = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+    void parts.membership.failed.then((error) => this.#fail(error));
   }
 
   /** Joins the group; resolves with the first assignment, before its partitions are restored. */
   async start(): Promise<void> {
+    this.#look ??= setInterval(() => this.#watch(), LOOK_MS).unref();
     await this.#parts.membership.join((assignment) => this.#reconcile(assignment));
   }
 
@@ -134,6 +147,7 @@ export class GateHost {
   }
 
   async #finish(): Promise<void> {
+    if (this.#look !== null) clearInterval(this.#look);
     await Promise.all([...this.#hosted.keys()].map((partition) => this.#close(partition)));
     await this.#parts.membership.leave();
   }
@@ -157,7 +171,14 @@ export class GateHost {
       safeguards: this.#parts.safeguards ?? ALL_SAFEGUARDS,
     };
     const task = new StreamTask(context, this.#engine.engine);
-    const hosted: Hosted = { task, closing: null };
+    const watchdog = new Watchdog({
+      limitMs: TASK_SILENT_MS_MAX,
+      onStuck: (silentMs) => {
+        const text = `partition number ${partition} did not turn for ${silentMs} ms`;
+        this.#fail(new FatalError("unexpected", text));
+      },
+    });
+    const hosted: Hosted = { task, watchdog, turns: 0, closing: null };
     this.#hosted.set(partition, hosted);
     task.onCommitted((records) => this.#committed.tell([records, partition]));
     task.onStatus((status) => {
@@ -165,6 +186,15 @@ export class GateHost {
       if (status.detail === "not_owner") void this.#restart(partition, hosted);
     });
     task.start();
+  }
+
+  #watch(): void {
+    for (const hosted of this.#hosted.values()) {
+      const { task, watchdog, turns } = hosted;
+      if (task.status.state !== "running" || hosted.closing !== null) watchdog.disarm();
+      else if (task.turns !== turns) watchdog.turn();
+      hosted.turns = task.turns;
+    }
   }
 
   async #restart(partition: number, hosted: Hosted): Promise<void> {
@@ -175,6 +205,7 @@ export class GateHost {
   #close(partition: number): Promise<void> {
     const hosted = this.#hosted.get(partition);
     if (hosted === undefined) return Promise.resolve();
+    hosted.watchdog.disarm();
     hosted.closing ??= hosted.task.close().then(() => {
       this.#hosted.delete(partition);
       this.#reconcile(this.#parts.membership.assignment);

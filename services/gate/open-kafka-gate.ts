@@ -82,7 +82,7 @@ function createMembership(options: KafkaGateOptions): GroupMembership {
   const { kafka, names, group, sessionTimeoutMs, heartbeatIntervalMs, logger } = options;
   const requestTimeoutMs = Math.min(kafka.requestTimeoutMs, sessionTimeoutMs * REQUEST_SHARE);
   return new GroupMembership({
-    kafka: createKafka({ ...kafka, requestTimeoutMs }, logger),
+    newKafka: () => createKafka({ ...kafka, requestTimeoutMs }, logger),
     names,
     settings: { group, sessionTimeoutMs, heartbeatIntervalMs },
     logger,

@@ -77,6 +77,7 @@ export class StreamTask {
   #rested = true;
   /** How long the latest commit took. */
   #commitMs = 0;
+  #turns = 0;
   #ended: Promise<void> | null = null;
 
   /** @param engine null: no policy yet; nothing is decided until `setEngine`. */
@@ -107,6 +108,11 @@ export class StreamTask {
 
   get status(): TaskStatus {
     return this.#status;
+  }
+
+  /** Grows for as long as a running task is not stuck. */
+  get turns(): number {
+    return this.#turns;
   }
 
   /** Records in journal order, once each, after they are durable. Returns what stops it. */
@@ -214,6 +220,7 @@ export class StreamTask {
   }
 
   async #turn(run: Run, engine: Engine): Promise<void> {
+    this.#turns += 1;
     await this.#queue.fill();
     await this.#linger();
     await this.#ticks.send(run.state);

@@ -10,17 +10,24 @@
  * M3 a grant ends when its number goes, and never comes back: the same number again is another grant
  *    (K13).
  */
-import type { Consumer, ConsumerGroupJoinEvent, Kafka } from "kafkajs";
+import type {
+  Consumer,
+  ConsumerGroupJoinEvent,
+  ConsumerHeartbeatEvent,
+  Kafka,
+  RequestEvent,
+} from "kafkajs";
 import { FatalError } from "../../runtime/errors.ts";
 import type { Assignment, Membership } from "../../runtime/membership.ts";
 import type { Logger } from "../../runtime/ports.ts";
 import { INPUT_TOPICS } from "../../runtime/topics.ts";
+import { Watchdog } from "../../runtime/watchdog.ts";
 import { RETRY } from "./client.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
+import { mapKafkaError, protocolCode } from "./map-error.ts";
 import { loadKafkajs } from "./mends.ts";
 import { createNumberAssigner } from "./partition-assigner.ts";
 import type { TopicNames } from "./topic-names.ts";
-import { Watchdog } from "./watchdog.ts";
 
 export type GroupSettings = {
   readonly group: string;
@@ -30,8 +37,8 @@ export type GroupSettings = {
 };
 
 export type GroupContext = {
-  /** Its own client: kafkajs keeps marks in it. Its requests must time out within the session. */
-  readonly kafka: Kafka;
+  /** A client of its own: kafkajs keeps marks in it. Its requests must time out within the session. */
+  readonly newKafka: () => Kafka;
   readonly names: TopicNames;
   readonly settings: GroupSettings;
   readonly logger: Logger;
@@ -45,6 +52,17 @@ export type Grant = { readonly partition: number; readonly epoch: number };
 const LOOP_MS = 100;
 /** Partitions that were added are seen after this time at the latest (K9). */
 const METADATA_MAX_AGE_MS = 10_000;
+/**
+ * The loop heartbeats by itself, so that one that stands still loses its numbers within a session. What
+ * is left to do is to end a process that would never come back; a cluster that is away for long, which
+ * also stops the loop, must not be taken for that (K19).
+ */
+const LOOP_SILENT_MS_MAX = 120_000;
+const PAUSE_MS_MIN = 250;
+const PAUSE_MS_MAX = 5_000;
+const CAUSES_MAX = 8;
+const PROGRAMMING_ERRORS = ["TypeError", "RangeError", "ReferenceError", "SyntaxError"];
+const INCONSISTENT_GROUP_PROTOCOL = 23;
 const REBALANCE_TIMEOUT_MS = 10_000;
 const NONE: Assignment = { epoch: 0, numbers: [] };
 
@@ -52,7 +70,7 @@ type Listener = (assignment: Assignment) => void;
 
 export class GroupMembership implements Membership {
   readonly #context: GroupContext;
-  readonly #consumer: Consumer;
+  #consumer: Consumer | null = null;
   readonly #watchdog: Watchdog;
   readonly #grants = new Map<number, Grant>();
   readonly #waiting = new Set<() => void>();
@@ -73,15 +91,13 @@ export class GroupMembership implements Membership {
       this.#fail = resolve;
     });
     this.#watchdog = new Watchdog({
-      limitMs: context.settings.sessionTimeoutMs,
+      limitMs: Math.max(context.settings.sessionTimeoutMs, LOOP_SILENT_MS_MAX),
       onStuck: (silentMs) => {
         this.#fail(
           new FatalError("unexpected", `the group's loop did not turn for ${silentMs} ms`),
         );
       },
     });
-    this.#consumer = this.#createConsumer();
-    this.#listen();
   }
 
   get assignment(): Assignment {
@@ -118,17 +134,54 @@ export class GroupMembership implements Membership {
 
   async join(listener: Listener): Promise<void> {
     this.#listener = listener;
+    void this.#stayIn();
+    while (!this.#joined && this.#left === null) {
+      const failed = await Promise.race([this.#change(LOOP_MS), this.failed]);
+      if (failed !== undefined) throw failed;
+    }
+  }
+
+  /** One consumer after the other: what kafkajs itself does after a crash ends where a cluster is away. */
+  async #stayIn(): Promise<void> {
+    for (let pauseMs = PAUSE_MS_MIN; this.#left === null; ) {
+      const { epoch } = this.#assignment;
+      const error = await this.#consume().catch((reason: unknown) => reason);
+      if (this.#left !== null) return;
+      const ended = asEnd(error);
+      if (ended !== null) {
+        this.#become([]);
+        this.#joined = false;
+        this.#fail(ended);
+        return;
+      }
+      const message = messageOf(error);
+      this.#context.logger.warn("the group was lost and is joined again", { message });
+      pauseMs = this.#assignment.epoch > epoch ? PAUSE_MS_MIN : pauseMs;
+      await this.#change(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
+    }
+  }
+
+  /** Resolves with what ended the consumer. */
+  async #consume(): Promise<Error> {
+    const consumer = this.#createConsumer();
+    this.#consumer = consumer;
+    const crashed = this.#listen(consumer);
     const topics = INPUT_TOPICS.map((topic) => this.#context.names[topic]);
-    await this.#consumer.connect();
-    await this.#consumer.subscribe({ topics, fromBeginning: true });
-    await this.#consumer.run({
-      autoCommit: false,
-      eachBatchAutoResolve: false,
-      // Nothing comes here but what another broker's fetch had on its way when we paused (K12, K18).
-      eachBatch: () => Promise.resolve(),
-    });
-    const failed = this.failed.then((error) => Promise.reject(error));
-    while (!this.#joined) await Promise.race([this.#change(LOOP_MS), failed]);
+    try {
+      await consumer.connect();
+      await consumer.subscribe({ topics, fromBeginning: true });
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        // Nothing comes here but what another broker's fetch had on its way when we paused (K12, K18).
+        eachBatch: () => Promise.resolve(),
+      });
+    } catch (error) {
+      void consumer.disconnect().catch(() => undefined);
+      throw error;
+    }
+    return crashed;
   }
 
   leave(): Promise<void> {
@@ -141,7 +194,7 @@ export class GroupMembership implements Membership {
     this.#become([]);
     this.#joined = false;
     try {
-      await this.#consumer.disconnect();
+      await this.#consumer?.disconnect();
     } catch (error) {
       // The group notices our absence after the session time-out instead of now.
       this.#context.logger.warn("the group could not be left", { message: messageOf(error) });
@@ -149,14 +202,14 @@ export class GroupMembership implements Membership {
   }
 
   #createConsumer(): Consumer {
-    const { kafka, settings, safeguards } = this.#context;
+    const { newKafka, settings, safeguards } = this.#context;
     const claim = (): { readonly numbers: readonly number[]; readonly generation: number } => {
       // The only sure sign of a rebalance, whatever started it: no event comes before it (K13).
       this.#watchdog.disarm();
       return { numbers: this.#assignment.numbers, generation: this.#generation };
     };
     const { roundRobin } = loadKafkajs().PartitionAssigners;
-    return kafka.consumer({
+    return newKafka().consumer({
       groupId: settings.group,
       partitionAssigners: [safeguards.assignNumbers ? createNumberAssigner(claim) : roundRobin],
       sessionTimeout: settings.sessionTimeoutMs,
@@ -165,15 +218,17 @@ export class GroupMembership implements Membership {
       maxWaitTimeInMs: LOOP_MS,
       metadataMaxAge: METADATA_MAX_AGE_MS,
       allowAutoTopicCreation: false,
-      retry: RETRY,
+      retry: { ...RETRY, restartOnFailure: async () => false },
     });
   }
 
-  #listen(): void {
-    const { events } = this.#consumer;
+  /** Resolves when the consumer has ended; it does not come back (K18). */
+  #listen(consumer: Consumer): Promise<Error> {
+    const { events } = consumer;
     const guarded =
       <E>(listener: (event: E) => void) =>
       (event: E): void => {
+        if (consumer !== this.#consumer) return;
         try {
           listener(event);
         } catch (error) {
@@ -182,45 +237,37 @@ export class GroupMembership implements Membership {
           });
         }
       };
-    this.#consumer.on(
-      events.GROUP_JOIN,
-      guarded((event) => this.#onJoin(event)),
-    );
-    this.#consumer.on(
-      events.FETCH_START,
-      guarded(() => this.#watchdog.turn()),
-    );
-    this.#consumer.on(
-      events.REBALANCING,
-      guarded(() => this.#watchdog.disarm()),
-    );
-    this.#consumer.on(
-      events.REQUEST,
-      guarded(({ payload: { apiName, sentAt } }) => {
-        if (apiName === "Heartbeat") this.#heartbeatSentAtMs = sentAt;
-      }),
-    );
-    this.#consumer.on(
-      events.HEARTBEAT,
-      guarded(({ payload }) => {
-        this.#generation = payload.groupGenerationId;
-        this.#heartbeatAnsweredSentAtMs = this.#heartbeatSentAtMs;
-        this.#wake();
-      }),
-    );
-    this.#consumer.on(
-      events.CRASH,
-      guarded(({ payload: { error, restart } }) => this.#onCrash(error, restart)),
-    );
+    const onJoin = guarded((event: ConsumerGroupJoinEvent) => this.#onJoin(consumer, event));
+    const onTurn = guarded(() => this.#watchdog.turn());
+    const onRebalance = guarded(() => this.#watchdog.disarm());
+    const onRequest = guarded(({ payload: { apiName, sentAt } }: RequestEvent) => {
+      if (apiName === "Heartbeat") this.#heartbeatSentAtMs = sentAt;
+    });
+    const onHeartbeat = guarded(({ payload }: ConsumerHeartbeatEvent) => {
+      this.#generation = payload.groupGenerationId;
+      this.#heartbeatAnsweredSentAtMs = this.#heartbeatSentAtMs;
+      this.#wake();
+    });
+    consumer.on(events.GROUP_JOIN, onJoin);
+    consumer.on(events.FETCH_START, onTurn);
+    consumer.on(events.REBALANCING, onRebalance);
+    consumer.on(events.REQUEST, onRequest);
+    consumer.on(events.HEARTBEAT, onHeartbeat);
+    return new Promise((resolve) => {
+      consumer.on(events.CRASH, ({ payload: { error } }) => {
+        this.#watchdog.disarm();
+        resolve(error);
+      });
+    });
   }
 
-  #onJoin({ payload: { memberAssignment } }: ConsumerGroupJoinEvent): void {
+  #onJoin(consumer: Consumer, { payload: { memberAssignment } }: ConsumerGroupJoinEvent): void {
     const topics = Object.entries(memberAssignment).map(([topic, partitions]) => ({
       topic,
       partitions: [...partitions],
     }));
     // Before the first fetch of this assignment: listeners run within the join (K2, K12).
-    if (topics.length > 0) this.#consumer.pause(topics);
+    if (topics.length > 0) consumer.pause(topics);
     if (this.#left !== null) return;
     this.#become(this.#whole(memberAssignment));
     this.#joined = true;
@@ -242,20 +289,6 @@ export class GroupMembership implements Membership {
       else logger.error("part of a partition number was assigned; it is not run", { number });
     }
     return numbers.sort((a, b) => a - b);
-  }
-
-  #onCrash(error: Error, restart: boolean): void {
-    this.#watchdog.disarm();
-    const { logger } = this.#context;
-    const message = messageOf(error);
-    if (restart) {
-      logger.warn("the group was lost and is joined again", { message });
-      return;
-    }
-    this.#become([]);
-    this.#joined = false;
-    // kafkajs does not come back from this: another process must (K18).
-    this.#fail(new FatalError("unexpected", `the group's client ended: ${message}`));
   }
 
   #become(numbers: readonly number[]): void {
@@ -286,6 +319,25 @@ export class GroupMembership implements Membership {
   #wake(): void {
     for (const done of [...this.#waiting]) done();
   }
+}
+
+/** What trying again cannot mend, and so ends the process; null: it is joined again. */
+function asEnd(error: unknown): FatalError | null {
+  for (let at = error, depth = 0; at instanceof Error && depth < CAUSES_MAX; depth += 1) {
+    if (PROGRAMMING_ERRORS.includes(at.name)) {
+      return new FatalError("unexpected", `the group's client ended: ${at.message}`, {
+        cause: error,
+      });
+    }
+    at = at.cause;
+  }
+  if (protocolCode(error) === INCONSISTENT_GROUP_PROTOCOL) {
+    const text =
+      "somebody else is in the gates' consumer group: give each program a group of its own";
+    return new FatalError("log_mismatch", text, { cause: error });
+  }
+  const mapped = mapKafkaError(error, "joining the group");
+  return mapped instanceof FatalError ? mapped : null;
 }
 
 function messageOf(error: unknown): string {

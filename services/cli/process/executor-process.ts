@@ -90,7 +90,7 @@ function membershipOf(
   const { sessionTimeoutMs, heartbeatIntervalMs } = kafka;
   const requestTimeoutMs = Math.min(kafka.requestTimeoutMs, sessionTimeoutMs * REQUEST_SHARE);
   return new GroupMembership({
-    ...{ kafka: newKafka({ requestTimeoutMs }), names, logger },
+    ...{ newKafka: () => newKafka({ requestTimeoutMs }), names, logger },
     settings: { group: executor.group, sessionTimeoutMs, heartbeatIntervalMs },
     safeguards: ALL_KAFKA_SAFEGUARDS,
   });

@@ -8,9 +8,9 @@ export type WatchdogOptions = {
 };
 
 /**
- * Sees that a loop turns (K19): one that is stuck while something else keeps the process in its group
- * would keep its partitions for ever. It counts ticks of its own instead of comparing times, so that a
- * process that was itself asleep is not taken for a stuck one.
+ * Sees that a loop turns: one that is stuck while something else keeps the process in its group would
+ * keep its partitions for ever. It counts ticks of its own instead of comparing times, so that a process
+ * that was itself asleep is not taken for a stuck one.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Watchdog } from "../../../../services/adapters/kafka/watchdog.ts";
+import { Watchdog } from "../../../services/runtime/watchdog.ts";
 
 describe("the watchdog", () => {
   const told: number[] = [];
