@@ -107,9 +107,9 @@ describe("schemas by id", () => {
 
   it("that nobody waits for reject nowhere", async () => {
     registry.mood = "failing";
-    schemas.fetch(7);
+    void schemas.fetch(7);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    schemas.fetch(7);
+    void schemas.fetch(7);
     await failure(7);
   });
 
