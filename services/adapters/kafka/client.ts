@@ -1,7 +1,8 @@
 /** Makes the clients of a Kafka cluster: who to speak to, how to log in, how long to try again. */
 import type { ConnectionOptions } from "node:tls";
-import type { Kafka, logCreator, RetryOptions, SASLOptions } from "kafkajs";
-import type { LogFields, Logger } from "../../runtime/ports.ts";
+import type { Kafka, RetryOptions, SASLOptions } from "kafkajs";
+import type { Logger } from "../../runtime/ports.ts";
+import { bridgeTo } from "./log-bridge.ts";
 import { loadKafkajs } from "./mends.ts";
 
 export type KafkaTls = {
@@ -71,31 +72,4 @@ function tlsOptions(tls: KafkaTls): ConnectionOptions {
 
 function saslOptions({ mechanism, username, password }: KafkaSasl): SASLOptions {
   return { mechanism, username, password };
-}
-
-/**
- * kafkajs logs as errors what it then tries again, so nothing is more than a warning here: what ends in
- * an error is thrown. Only fields known to be plain are taken over; buffers and credentials never are.
- */
-function bridgeTo(logger: Logger): logCreator {
-  return () =>
-    ({ namespace, log }) => {
-      const fields: Record<string, string | number | boolean> = { client: namespace };
-      for (const name of PLAIN_FIELDS) {
-        const value: unknown = log[name];
-        if (typeof value === "string" || typeof value === "number") fields[name] = value;
-      }
-      const message = `kafka: ${firstLine(log.message)}`;
-      if (EXPECTED.test(log.message)) logger.debug(message, fields satisfies LogFields);
-      else logger.warn(message, fields satisfies LogFields);
-    };
-}
-
-/** Single answers that are tried again, and advice that does not fit a bounded retry. */
-const EXPECTED = /^(Response |Limiting retries )/;
-const PLAIN_FIELDS = ["broker", "groupId", "error", "retryCount", "retryTime", "memberId"];
-const MESSAGE_MAX = 300;
-
-function firstLine(text: string): string {
-  return (text.split("\n", 1)[0] ?? "").slice(0, MESSAGE_MAX);
 }

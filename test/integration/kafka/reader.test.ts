@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import * as zlib from "node:zlib";
 import type { Producer, Transaction } from "kafkajs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RETRY } from "../../../services/adapters/kafka/client.ts";
@@ -230,6 +232,17 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     await expect(log.read("proposals", 0, 0, LIMITS)).rejects.toMatchObject({
       code: "log_mismatch",
     });
+  });
+
+  const codecs = ["gzip", "snappy", "lz4", ...("zstdDecompressSync" in zlib ? ["zstd"] : [])];
+  it.each(codecs)("gives what the broker packed with %s", async (codec) => {
+    names = await makeTopics(kafka.brokers, { config: { "compression.type": codec } });
+    const log = await open();
+    const sent = Array.from({ length: 300 }, (_, at) =>
+      at % 3 === 0 ? randomBytes(700).toString("base64") : `${"again and ".repeat(at)}${at}`,
+    );
+    await log.append(sent.map((value) => record(value)));
+    expect(await values(log)).toEqual(sent);
   });
 
   it("stops when a topic gets more partitions", async () => {

@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { RecordCursor } from "../../../../services/adapters/kafka/decode-records.ts";
 import {
@@ -13,9 +12,6 @@ import {
   markerBytes,
   TRANSACTIONAL,
 } from "../../../support/kafka/fetch-image.ts";
-
-const GZIP = 1;
-const SNAPPY = 2;
 
 const values = (batches: readonly RecordBatch[]): unknown[] =>
   batches.flatMap((batch) => {
@@ -79,20 +75,6 @@ it("tells a record that holds less than it says", () => {
   const [batch] = walkBatches(fetchedOf([bytes]), 0, { ...WALK, checkCrc: false }).batches;
   if (batch === undefined) throw new Error("no batch");
   expect(() => new RecordCursor(batch).next()).toThrow(/holds less than it says/);
-});
-
-it("unpacks gzip, and says what to do about what it cannot unpack", () => {
-  const plain = data(0, "a", "b");
-  const packed = (codec: number, body: Buffer): RecordBatch => {
-    const payload = Buffer.concat([plain.subarray(0, 61), body]);
-    const [batch] = walkBatches(fetchedOf([plain]), 0).batches;
-    if (batch === undefined) throw new Error("no batch");
-    return { ...batch, codec, payload, from: 61, to: payload.length };
-  };
-  const body = plain.subarray(61);
-  expect(values([packed(GZIP, gzipSync(body))])).toEqual(["a", "b"]);
-  expect(() => new RecordCursor(packed(GZIP, body))).toThrow(/cannot be unpacked/);
-  expect(() => new RecordCursor(packed(SNAPPY, body))).toThrow(/snappy.*use gzip/);
 });
 
 it("filters what was aborted, and would show it without its filter", () => {
