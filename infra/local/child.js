@@ -1,5 +1,5 @@
-// Processes that this one starts. They write to a log file; they outlive this process only when they
-// are told to (`outlive`), otherwise the reaper ends them with it.
+// Processes that this one starts. They write to a log file; the reaper ends them with this process,
+// unless they were let go of (`letOutlive`).
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -42,7 +42,6 @@ export function removeAtEnd(folder) {
  *   command: string,
  *   args: readonly string[],
  *   logFile: string,
- *   outlive?: boolean,
  * }} ChildOptions
  * @typedef {import("./process-identity.js").ProcessIdentity} ProcessIdentity
  */
@@ -51,7 +50,7 @@ export function removeAtEnd(folder) {
  * @param {ChildOptions} options
  * @returns {Promise<ProcessIdentity>}
  */
-export async function startChild({ command, args, logFile, outlive = false }) {
+export async function startChild({ command, args, logFile }) {
   const log = openSync(logFile, "a");
   const child = spawn(command, args, { detached: true, stdio: ["ignore", log, log] });
   closeSync(log);
@@ -62,8 +61,17 @@ export async function startChild({ command, args, logFile, outlive = false }) {
   child.unref();
   const pid = /** @type {number} */ (child.pid);
   const identity = { pid, startedAt: readStartedAt(pid) ?? "" };
-  if (!outlive) tellReaper(identity);
+  tellReaper(identity);
   return identity;
+}
+
+/**
+ * The process goes on after this one has ended. To be called once it is known elsewhere: until then an
+ * interrupted start must leave nothing behind.
+ * @param {ProcessIdentity} identity
+ */
+export function letOutlive({ pid }) {
+  tellReaper({ letGo: pid });
 }
 
 /** @param {ProcessIdentity} identity */

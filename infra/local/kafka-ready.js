@@ -1,12 +1,11 @@
 // A port that answers is not a broker that is ready. Ready is: on every partition of the two internal
 // topics a transaction that commits a group offset goes through.
-import { Kafka, logLevel } from "kafkajs";
-
 const TOPIC = "callgate-is-kafka-ready";
 const COORDINATORS = 4;
 const CLIENT = {
   clientId: TOPIC,
-  logLevel: logLevel.NOTHING,
+  // `logLevel.NOTHING`
+  logLevel: 0,
   connectionTimeout: 1_000,
   requestTimeout: 5_000,
   retry: { initialRetryTime: 20, maxRetryTime: 200, retries: 5 },
@@ -17,6 +16,8 @@ const CLIENT = {
  * @param {{ bootstrap: readonly string[], brokers: number }} options
  */
 export async function assertKafkaReady({ bootstrap, brokers }) {
+  // Loaded when it is needed: a program that mends the client does so before.
+  const { Kafka } = await import("kafkajs");
   const kafka = new Kafka({ ...CLIENT, brokers: [...bootstrap] });
   const admin = kafka.admin();
   try {
@@ -50,7 +51,7 @@ async function assertInSync(admin) {
 }
 
 /**
- * @param {Kafka} kafka
+ * @param {import("kafkajs").Kafka} kafka
  * @param {string} id of a group and of a transactional producer
  */
 async function commitOffset(kafka, id) {

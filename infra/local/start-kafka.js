@@ -33,12 +33,12 @@ const CLUSTER_ID_BYTES = 16;
  *   port?: number | undefined,
  *   folder?: string,
  *   heapMb?: number,
- *   outlive?: boolean,
+ *   keepFolder?: boolean,
  *   advertise?: (broker: { id: number, port: number }) => Address | Promise<Address>,
  * }} KafkaOptions `version`: a key of `versions.json` or a full version. `properties` win over ours.
  *   `port`: of the first broker; each has three in a row; by default free ones are taken. `folder`:
  *   made, and removed by `stop`; by default a temporary one. `advertise`: the address that clients are
- *   told for a broker, such as that of a proxy. `outlive`: go on after this process has ended.
+ *   told for a broker, such as that of a proxy. `keepFolder`: it stays when this process ends.
  *
  * @typedef {{
  *   readonly id: number,
@@ -82,7 +82,7 @@ export async function startKafka(options = {}) {
   }
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "callgate-kafka-"));
   mkdirSync(folder, { recursive: true });
-  if (options.outlive !== true) removeAtEnd(folder);
+  if (options.keepFolder !== true) removeAtEnd(folder);
   for (const [name, text] of Object.entries(LOGGING)) writeFileSync(join(folder, name), text);
   const ports = await choosePorts(options);
   const brokers = ports.map(
@@ -214,10 +214,10 @@ class Broker {
   }
 
   async start() {
-    const { heapMb = HEAP_MB, outlive = false } = this.#options;
+    const { heapMb = HEAP_MB } = this.#options;
     const java = this.#java([`-Xms${heapMb}m`, `-Xmx${heapMb}m`, "-Djava.awt.headless=true"]);
     const args = [...java, "kafka.Kafka", this.#propertiesFile];
-    this.#identity = await startChild({ command: "java", args, logFile: this.#logFile, outlive });
+    this.#identity = await startChild({ command: "java", args, logFile: this.#logFile });
   }
 
   async waitUntilReady() {

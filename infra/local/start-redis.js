@@ -17,7 +17,7 @@ const ANSWER_WITHIN_MS = 1_000;
  *   port?: number | undefined,
  *   folder?: string,
  *   args?: readonly string[],
- *   outlive?: boolean,
+ *   keepFolder?: boolean,
  * }} RedisOptions `args`: further options of redis-server, such as `["--maxmemory", "4mb"]`; they win.
  *
  * @typedef {{
@@ -42,15 +42,14 @@ export async function startRedis(options = {}) {
   requirePrograms(["redis-server"]);
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "callgate-redis-"));
   mkdirSync(folder, { recursive: true });
-  const outlive = options.outlive === true;
-  if (!outlive) removeAtEnd(folder);
+  if (options.keepFolder !== true) removeAtEnd(folder);
   const port = options.port ?? (await findFreePorts(1))[0] ?? 0;
   const where = ["--bind", HOST, "--port", String(port), "--dir", folder];
   const args = [...where, "--save", "", "--appendonly", "no", ...(options.args ?? [])];
   const logFile = join(folder, "redis.log");
 
   const start = async () => {
-    const started = await startChild({ command: "redis-server", args, logFile, outlive });
+    const started = await startChild({ command: "redis-server", args, logFile });
     const context = { identity: started, what: "Redis", logFile, withinMs: READY_WITHIN_MS };
     await waitUntilReady(context, () => ping(port));
     return started;

@@ -14,7 +14,7 @@ const ANSWER_WITHIN_MS = 2_000;
 
 /**
  * @typedef {import("./child.js").ProcessIdentity} ProcessIdentity
- * @typedef {{ port?: number | undefined, folder?: string, outlive?: boolean }} RegistryOptions
+ * @typedef {{ port?: number | undefined, folder?: string, keepFolder?: boolean }} RegistryOptions
  *
  * @typedef {{
  *   readonly url: string,
@@ -43,15 +43,14 @@ export async function startRegistry(options = {}) {
   }
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), "callgate-registry-"));
   mkdirSync(folder, { recursive: true });
-  const outlive = options.outlive === true;
-  if (!outlive) removeAtEnd(folder);
+  if (options.keepFolder !== true) removeAtEnd(folder);
   const port = options.port ?? (await findFreePorts(1))[0] ?? 0;
   const url = `http://${HOST}:${port}/apis/ccompat/v7`;
   const logFile = join(folder, "registry.log");
   const args = javaArguments(port, join(folder, "schemas"));
 
   const start = async () => {
-    const started = await startChild({ command: "java", args, logFile, outlive });
+    const started = await startChild({ command: "java", args, logFile });
     const what = "the schema registry";
     const context = { identity: started, what, logFile, withinMs: READY_WITHIN_MS };
     await waitUntilReady(context, () => assertAnswers(url));

@@ -1,6 +1,6 @@
 // `infra:up` and `infra:down`: parts that go on when the command has ended.
 import { join } from "node:path";
-import { endChild } from "./child.js";
+import { endChild, letOutlive } from "./child.js";
 import { fetchKafka, fetchRegistry } from "./fetch-parts.js";
 import { runFolder } from "./folders.js";
 import { findMissing, MissingError } from "./missing.js";
@@ -47,6 +47,7 @@ export async function up(options) {
     const started = await STARTERS[/** @type {keyof typeof STARTERS} */ (part)](options);
     running.push(started);
     writeState(name, running);
+    for (const entry of started.processes) letOutlive(entry);
   });
   const failed = (await Promise.allSettled(starting)).find(({ status }) => status === "rejected");
   if (failed?.status === "rejected") {
@@ -113,7 +114,7 @@ const STARTERS = {
       properties: options.properties,
       port: options.port,
       folder: join(runFolder(options.name), "kafka"),
-      outlive: true,
+      keepFolder: true,
     });
     const processes = kafka.brokers.map((broker, index) => {
       const address = kafka.bootstrap[index] ?? "";
@@ -127,7 +128,7 @@ const STARTERS = {
     const redis = await startRedis({
       port: port === undefined ? undefined : port + REDIS_PORT_AFTER,
       folder: join(runFolder(name), "redis"),
-      outlive: true,
+      keepFolder: true,
     });
     return describeSingle("redis", redis);
   },
@@ -136,7 +137,7 @@ const STARTERS = {
     const registry = await startRegistry({
       port: port === undefined ? undefined : port + REGISTRY_PORT_AFTER,
       folder: join(runFolder(name), "registry"),
-      outlive: true,
+      keepFolder: true,
     });
     return describeSingle("registry", registry);
   },

@@ -103,11 +103,32 @@ describe.skipIf(!redisHere.available)("infra:up", () => {
   });
 });
 
-describe("the command", () => {
-  const program = fileURLToPath(new URL("../../../tasks/infra.js", import.meta.url));
-  const infra = (args: readonly string[], env: Record<string, string> = {}) =>
-    endOf(spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env } }));
+const program = fileURLToPath(new URL("../../../tasks/infra.js", import.meta.url));
+const infra = (args: readonly string[], env: Record<string, string> = {}) =>
+  endOf(spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env } }));
 
+test.skipIf(!redisHere.available)("what infra:up starts lives on until infra:down", async () => {
+  const name = ["--name", `test-command-${process.pid}`];
+  const cache = mkdtempSync(join(tmpdir(), "callgate-cache-"));
+  const env = { CALLGATE_CACHE: cache };
+  try {
+    const started = await infra(["up", "--only", "redis", ...name], env);
+    expect(started).toMatchObject({ code: 0, stderr: "" });
+    const url = /^export REDIS_URL=(\S+) /.exec(started.stdout)?.[1] ?? "";
+    expect(await askRedis(url, ["PING"])).toBe("+PONG");
+    expect(await infra(["status", ...name], env)).toMatchObject({
+      code: 0,
+      stdout: started.stdout,
+    });
+    expect(await infra(["down", ...name], env)).toMatchObject({ code: 0 });
+    await expect(askRedis(url, ["PING"])).rejects.toThrow(/ECONNREFUSED/);
+  } finally {
+    await infra(["down", ...name], env);
+    rmSync(cache, { recursive: true, force: true });
+  }
+});
+
+describe("the command", () => {
   test("names what is missing, and how it is had", async () => {
     const { code, stderr } = await infra(["up", "--name", "no-programs"], { PATH: "" });
     expect(code).toBe(3);
