@@ -8,7 +8,13 @@ type Read = (name: string) => unknown;
 
 /** @param needs keys that must be given, `policy.files`; a secret may be given by its file. */
 export function crossProblems(read: Read, needs: readonly string[]): readonly Unplaced[] {
-  return [...missing(read, needs), ...login(read), ...servers(read), ...times(read)];
+  return [
+    ...missing(read, needs),
+    ...login(read),
+    ...servers(read),
+    ...groups(read),
+    ...times(read),
+  ];
 }
 
 function missing(read: Read, needs: readonly string[]): readonly Unplaced[] {
@@ -42,6 +48,15 @@ function servers(read: Read): readonly Unplaced[] {
   return given[0] === "redis.sentinels" ? missing(read, ["redis.sentinelName"]) : [];
 }
 
+/** Transactional ids are made of it: gate and executors would fence each other for ever. */
+function groups(read: Read): readonly Unplaced[] {
+  const gate = presetOr(read, "kafka.group");
+  if (presetOr(read, "executor.group") !== gate) return [];
+  const key = isGiven(read("executor.group")) ? "executor.group" : "kafka.group";
+  const message = "gate and executors have the same group";
+  return [{ key, message, mend: "give each a group of its own" }];
+}
+
 /** A member that is silent between two signs of life must not be taken for dead. */
 const BEATS_MIN = 3;
 
@@ -54,9 +69,13 @@ function times(read: Read): readonly Unplaced[] {
 }
 
 function numberOf(read: Read, name: string): number | null {
-  const preset = CONFIG_KEYS.find((key) => key.name === name)?.defaultText ?? "null";
-  const value = read(name) ?? (JSON.parse(preset) as unknown);
+  const value = presetOr(read, name);
   return typeof value === "number" ? value : null;
+}
+
+function presetOr(read: Read, name: string): unknown {
+  const preset = CONFIG_KEYS.find((key) => key.name === name)?.defaultText ?? "null";
+  return read(name) ?? (JSON.parse(preset) as unknown);
 }
 
 function isGiven(value: unknown): boolean {

@@ -17,6 +17,7 @@ export type LeafMeta = {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const PORT_MAX = 65_535;
+const SECRET_CHARACTERS_MIN = 16;
 const PARALLEL_MAX = 10_000;
 
 const text = () => z.string().min(1);
@@ -110,7 +111,12 @@ const policy = z.strictObject({
 });
 
 const gateSecret = z.strictObject({
-  value: secret().optional().describe("idempotency keys are made with it; at least 16 bytes"),
+  value: z
+    .string()
+    .min(SECRET_CHARACTERS_MIN)
+    .meta({ secret: "whole" } satisfies LeafMeta)
+    .optional()
+    .describe("idempotency keys are made with it; at least 16 characters"),
   valueFile: path().optional().describe("file that holds `value`"),
   previousFiles: paths()
     .default([])

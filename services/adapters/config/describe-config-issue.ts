@@ -47,6 +47,9 @@ function textOf(issue: Issue, key: string): Pick<ConfigProblem, "message" | "men
       return { message: `must be one of ${words}`, mend: "write one of them" };
     }
     case "too_small":
+      if (Number(issue.minimum) <= 1 && issue.origin !== "int" && issue.origin !== "number") {
+        return { message: "is empty", mend: "give it a value, or remove the key" };
+      }
       return outOfBounds(issue.origin, `at least ${String(issue.minimum)}`);
     case "too_big":
       return outOfBounds(issue.origin, `at most ${String(issue.maximum)}`);
@@ -72,5 +75,5 @@ function outOfBounds(origin: string, bound: string): Pick<ConfigProblem, "messag
   if (origin === "number" || origin === "int") {
     return { message: `must be ${bound}`, mend: `write a number of ${bound}` };
   }
-  return { message: "is empty", mend: "give it a value, or remove the key" };
+  return { message: `must have ${bound} characters`, mend: `write ${bound} characters` };
 }

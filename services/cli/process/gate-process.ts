@@ -61,8 +61,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
       return { ok: ready, detail };
     },
     close: async () => {
-      await policy.close();
-      await gate.stop();
+      await Promise.all([gate.stop(), policy.close()]);
       redis?.close();
       close();
     },
@@ -125,7 +124,7 @@ function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { lo
 /** What was decided of which call: names and codes, never arguments. */
 function logRecord(logger: Logger, partition: number, { offset, record }: CommittedRecord): void {
   for (const event of record.events) {
-    if (event.type === "ignored") continue;
+    if (event.type === "ignored" || event.type === "ruled") continue;
     const told = event.type === "repeated" ? event.decision : event;
     const { tenantId, conversationId, callId, decisionId, tool } = told;
     const reason = told.type === "refused" ? { reason: told.refusal.reason } : {};

@@ -133,6 +133,14 @@ colour: red
     ["kafka: {brokers: []}", /^FILE:1:9: kafka\.brokers: is empty; give it a value/],
     ["log: {level: loud}", /^FILE:1:7: log\.level: must be one of `debug`, `info`/],
     ["redis: {ssl: {enabled: true}}", /^FILE:1:1: redis: names no server; give one of/],
+    [
+      "secret: {value: short}",
+      /^FILE:1:10: secret\.value: must have at least 16 characters; write/,
+    ],
+    [
+      "executor: {group: callgate-gate}",
+      /^FILE:1:12: executor\.group: gate and executors have the/,
+    ],
     ["redis: {sentinels: [a:1]}", /^FILE: ?.*redis\.sentinelName: is missing; add it, or set/],
     ["registry: {password: hidden}", /^FILE:1:1: registry\.url: is missing; add it, or set/],
   ])("%s", (text, expected) => {
