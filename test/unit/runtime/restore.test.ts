@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Ownership } from "../../../services/runtime/ports.ts";
+import type { Log, Ownership } from "../../../services/runtime/ports.ts";
 import type { StreamTask } from "../../../services/runtime/task.ts";
 import { DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
 
@@ -67,6 +67,21 @@ describe("a journal whose start has moved", () => {
   });
 });
 
+/** The log as a plain object, so that a test can answer one question otherwise. */
+function portOf(log: Log): Log {
+  return {
+    partitions: log.partitions,
+    clusterId: log.clusterId,
+    topicId: (topic) => log.topicId(topic),
+    append: (records) => log.append(records),
+    read: (...given) => log.read(...given),
+    endOffset: (...given) => log.endOffset(...given),
+    startOffset: (...given) => log.startOffset(...given),
+    waitForNew: (...given) => log.waitForNew(...given),
+    close: () => log.close(),
+  };
+}
+
 describe("inputs that were deleted before they were decided", () => {
   it("stop the partition", async () => {
     await decided(1);
@@ -74,6 +89,23 @@ describe("inputs that were deleted before they were decided", () => {
     await kit.propose();
     kit.log.topics.deleteBefore("proposals", 0, 2);
     expect(await failureOf(kit.start({ checkpoints: null }))).toMatch(/^input_out_of_reach/);
+  });
+});
+
+describe("a journal that has consumed what its topic never had", () => {
+  it("is refused after a while, with what to do", async () => {
+    await decided(2);
+    const short: Log = {
+      ...portOf(kit.log),
+      endOffset: async (topic, partition) => {
+        if (topic !== "proposals") return kit.log.endOffset(topic, partition);
+        kit.clock.advance(10_000);
+        return 1;
+      },
+    };
+    const failure = await failureOf(kit.start({ checkpoints: null, context: { log: short } }));
+    expect(failure).toMatch(/^log_mismatch: .*proposals\[0\] up to offset 2.*ends at 1/);
+    expect(failure).toContain("another cluster");
   });
 });
 
