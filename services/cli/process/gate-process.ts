@@ -124,8 +124,9 @@ function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { lo
 /** What was decided of which call: names and codes, never arguments. */
 function logRecord(logger: Logger, partition: number, { offset, record }: CommittedRecord): void {
   for (const event of record.events) {
-    if (event.type === "ignored" || event.type === "ruled") continue;
     const told = event.type === "repeated" ? event.decision : event;
+    // What changes nothing, or concerns no call.
+    if (told.type === "ignored" || !("tool" in told)) continue;
     const { tenantId, conversationId, callId, decisionId, tool } = told;
     const reason = told.type === "refused" ? { reason: told.refusal.reason } : {};
     const names = { tenantId, conversationId, callId, decisionId, tool };
