@@ -1,0 +1,33 @@
+// The sources compiled once, aside, so that every process of a run is of one build whatever is edited
+// meanwhile. Types are checked by the test command.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const CACHE = join(ROOT, "node_modules", ".cache", "callgate-faults");
+
+/** The compiled command line: what `bin/callgate.js` starts. */
+export const COMMAND = join(CACHE, "dist", "services", "cli", "main.js");
+
+export function buildOnce(): void {
+  rmSync(CACHE, { recursive: true, force: true });
+  mkdirSync(CACHE, { recursive: true });
+  writeFileSync(
+    join(CACHE, "package.json"),
+    '{ "private": true, "type": "module", "version": "0.0.0" }\n',
+  );
+  symlinkSync(join(ROOT, "schemas"), join(CACHE, "schemas"), "dir");
+  const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  const args = [
+    tsc,
+    "-p",
+    join(ROOT, "tsconfig.json"),
+    "--noCheck",
+    "--outDir",
+    join(CACHE, "dist"),
+  ];
+  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: "inherit" });
+  if (status !== 0) throw new Error("the sources do not compile: see above");
+}

@@ -1,0 +1,236 @@
+// The load of a fault run: agents that propose without pause, an executor that reports most calls, a
+// person that answers most holds. It remembers what the broker acknowledged.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Kafka, Producer } from "kafkajs";
+import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
+import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
+import type { Log } from "../../../services/runtime/ports.ts";
+import type { Topic } from "../../../services/runtime/topics.ts";
+
+export type SentProposal = {
+  readonly partition: number;
+  readonly offset: number;
+  readonly conversationId: string;
+  readonly callId: string;
+};
+
+type Call = {
+  readonly key: string;
+  readonly partition: number;
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly text: string;
+};
+
+export type LoadOptions = {
+  readonly kafka: Kafka;
+  /** Reads what the gate writes. */
+  readonly log: Log;
+  readonly names: TopicNames;
+  readonly partitions: number;
+  readonly perSecond: number;
+  readonly seed: number;
+};
+
+/** Allowed, results, ticks and holds all occur under it. */
+export const LOAD_POLICY = `
+conversation: { max_age_ms: 86400000, idle_ms: 3600000 }
+authorization:
+  tiers:
+    - { name: removals, pattern: "remove_*", action: hitl, expires_ms: 2500 }
+tool_schemas:
+  get_item: { read_only: true, reads: ["item/{item}"] }
+  add_item: { effects: [{ resource: "item/{item}", kind: update }], time_limit_ms: 1500, start_within_ms: 1500 }
+  pay_order: { effects: [{ resource: "order/{item}/payment", kind: charge }], time_limit_ms: 1500, start_within_ms: 1500 }
+  remove_item: { effects: [{ resource: "item/{item}", kind: delete }], time_limit_ms: 1500, start_within_ms: 1500 }
+`;
+
+const TOOLS = ["get_item", "get_item", "add_item", "pay_order", "remove_item", "no_such_tool"];
+const EVERY_MS = 20;
+const CALLS_OF_CONVERSATION = 12;
+const READ_LIMITS = { recordsMax: 500, bytesMax: 4 * 1024 * 1024 };
+const KEEP_TRYING = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 200 };
+const encoder = new TextEncoder();
+
+export class Load {
+  readonly sent: SentProposal[] = [];
+  /** Proposals that were sent twice on purpose, as a producer does that retries. */
+  doubled = 0;
+  /** When each decision was seen, by partition: epoch ms. */
+  readonly seenAtMs: number[][] = [];
+  readonly #options: LoadOptions;
+  readonly #codec = createAvroCodec({ secrets: new Map() });
+  readonly #producer: Producer;
+  readonly #abort = new AbortController();
+  readonly #random: () => number;
+  #running: Promise<unknown> | null = null;
+  #calls = 0;
+  #pausedUntil: Promise<void> | null = null;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#random = randomOf(options.seed);
+    this.#producer = options.kafka.producer({ idempotent: true, retry: KEEP_TRYING });
+    for (let partition = 0; partition < options.partitions; partition += 1) {
+      this.seenAtMs[partition] = [];
+    }
+  }
+
+  async start(): Promise<void> {
+    await this.#producer.connect();
+    const numbers = [...Array(this.#options.partitions).keys()];
+    this.#running = Promise.all([
+      this.#propose(),
+      ...numbers.flatMap((partition) => [
+        this.#follow("allowed", partition, (value) => this.#execute(value, partition)),
+        this.#follow("held", partition, (value) => this.#answer(value, partition)),
+        this.#follow("decisions", partition, () => {
+          this.seenAtMs[partition]?.push(Date.now());
+          return Promise.resolve();
+        }),
+      ]),
+    ]);
+  }
+
+  /** No more proposals; what was proposed is still executed. */
+  stopProposing(): void {
+    this.#pausedUntil ??= new Promise(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+    await this.#producer.disconnect();
+  }
+
+  /** A record of any kind, as some producer might write it. @returns its offset. */
+  async append(topic: Topic, partition: number, key: string | null, value: Buffer | null) {
+    const [told] = await this.#producer.send({
+      topic: this.#options.names[topic],
+      acks: -1,
+      messages: [{ key, value, partition }],
+    });
+    return Number(told?.baseOffset ?? -1);
+  }
+
+  async #propose(): Promise<void> {
+    const { perSecond } = this.#options;
+    const startedMs = Date.now();
+    while (!this.#abort.signal.aborted && this.#pausedUntil === null) {
+      const due = Math.floor(((Date.now() - startedMs) / 1_000) * perSecond);
+      const batch = Array.from({ length: Math.min(200, due - this.#calls) }, () => this.#next());
+      if (batch.length > 0) await this.#send(batch);
+      await sleep(EVERY_MS);
+    }
+  }
+
+  async #send(calls: readonly Call[]): Promise<void> {
+    const { names } = this.#options;
+    const topic = names.proposals;
+    const messages = calls.map(({ key, partition, text }) => ({ key, partition, value: text }));
+    const told = await this.#producer.send({ topic, acks: -1, messages });
+    for (const { partition, baseOffset } of told) {
+      const mine = calls.filter((call) => call.partition === partition);
+      for (const [index, { conversationId, callId }] of mine.entries()) {
+        const offset = Number(baseOffset) + index;
+        this.sent.push({ partition, offset, conversationId, callId });
+      }
+    }
+  }
+
+  #next(): Call {
+    const number = this.#calls;
+    this.#calls += 1;
+    // Every fiftieth is the one before it once more: a producer that was not sure.
+    const again = number % 50 === 49;
+    const at = again ? number - 1 : number;
+    if (again) this.doubled += 1;
+    const conversation = Math.floor(at / (CALLS_OF_CONVERSATION * 16)) * 16 + (at % 16);
+    const conversationId = `conversation-${conversation}`;
+    const random = again ? this.#lastRandom : [this.#random(), this.#random()];
+    this.#lastRandom = random;
+    const [first = 0, second = 0] = random;
+    const tool = TOOLS[Math.floor(first * TOOLS.length)] ?? "get_item";
+    const callId = `call-${at}`;
+    const proposal = {
+      ...{ tenantId: "default", conversationId, callId, turn: "1", step: String(at), tool },
+      arguments: JSON.stringify({ item: Math.floor(second * 4) }),
+    };
+    const key = conversationKey("default", conversationId);
+    const partition = partitionOf(encoder.encode(key), this.#options.partitions);
+    return { key, partition, conversationId, callId, text: JSON.stringify(proposal) };
+  }
+
+  #lastRandom: readonly number[] = [0, 0];
+
+  async #follow(
+    topic: Topic,
+    partition: number,
+    handle: (value: Uint8Array) => Promise<void>,
+  ): Promise<void> {
+    const { log } = this.#options;
+    const { signal } = this.#abort;
+    let offset = 0;
+    while (!signal.aborted) {
+      try {
+        const { records, nextOffset } = await log.read(topic, partition, offset, READ_LIMITS);
+        for (const { value } of records) if (value !== null) await handle(value);
+        offset = nextOffset;
+        if (records.length === 0) {
+          await log.waitForNew([{ topic, partition, offset }], 250, signal);
+        }
+      } catch {
+        // The brokers are being struck: what was not read is read again.
+        await sleep(100);
+      }
+    }
+  }
+
+  /** Reports most calls, some as failed; the rest end as unknown. */
+  async #execute(value: Uint8Array, partition: number): Promise<void> {
+    const call = this.#codec.decodeAllowed(value);
+    const chance = Number.parseInt(call.decisionId.slice(0, 2), 16) / 256;
+    if (chance > 0.9) return;
+    const failed = chance > 0.8;
+    const result: ResultInput = {
+      type: "result",
+      ...{ tenantId: call.tenantId, conversationId: call.conversationId, callId: call.callId },
+      decisionId: call.decisionId,
+      status: failed ? "failed" : "succeeded",
+      output: failed ? null : `done ${call.arguments}`,
+      ...{ outputDigest: null, outputBytes: null, durationMs: 1, cost: null },
+      error: failed ? { code: "500", message: "try later", retryable: true } : null,
+    };
+    const key = conversationKey(call.tenantId, call.conversationId);
+    await this.append("results", partition, key, Buffer.from(this.#codec.encodeResult(result)));
+  }
+
+  /** Approves half of the holds, denies some; the rest expire. */
+  async #answer(value: Uint8Array, partition: number): Promise<void> {
+    const held = this.#codec.decodeHeld(value);
+    const chance = Number.parseInt(held.approvalId.slice(0, 2), 16) / 256;
+    if (chance > 0.75) return;
+    const verdict: VerdictInput = {
+      type: "verdict",
+      kind: chance > 0.5 ? "deny" : "approve",
+      ...{ tenantId: held.tenantId, conversationId: held.conversationId },
+      ...{ approvalId: held.approvalId, decisionId: null, outcome: null, tier: null },
+      ...{ tool: null, calls: null, untilMs: null, by: "a person", reason: null },
+    };
+    const key = conversationKey(held.tenantId, held.conversationId);
+    await this.append("verdicts", partition, key, Buffer.from(this.#codec.encodeVerdict(verdict)));
+  }
+}
+
+/** Mulberry32: the same seed gives the same calls. */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

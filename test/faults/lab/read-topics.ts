@@ -1,0 +1,70 @@
+// Everything committed in some topics, read with the Java client that comes with the broker.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+const SOURCE = fileURLToPath(new URL("../java/ReadTopics.java", import.meta.url));
+const WITHIN_SECONDS = 120;
+
+export type ReadRecord = {
+  readonly offset: number;
+  readonly appendTimeMs: number;
+  readonly timestampType: string;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+};
+
+export type ReadTopic = {
+  /** By partition. */
+  readonly partitions: readonly (readonly ReadRecord[])[];
+};
+
+type Line = {
+  readonly t?: string;
+  readonly end?: string;
+  readonly p: number;
+  readonly o: number;
+  readonly ts?: number;
+  readonly tt?: string;
+  readonly k?: string | null;
+  readonly v?: string | null;
+};
+
+/** @param libs folder of Kafka's jars. */
+export async function readTopics(
+  libs: string,
+  bootstrap: readonly string[],
+  topics: readonly string[],
+): Promise<ReadonlyMap<string, ReadTopic>> {
+  const args = ["-cp", `${libs}/*`, SOURCE, bootstrap.join(","), String(WITHIN_SECONDS), ...topics];
+  const child = spawn("java", ["-Xmx768m", "-XX:TieredStopAtLevel=1", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
+  const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const read = new Map<string, ReadRecord[][]>();
+  for await (const text of createInterface({ input: child.stdout })) {
+    const line = JSON.parse(text) as Line;
+    const topic = line.t ?? line.end ?? "";
+    const partitions = read.get(topic) ?? [];
+    read.set(topic, partitions);
+    partitions[line.p] ??= [];
+    if (line.t !== undefined) partitions[line.p]?.push(recordOf(line));
+  }
+  const code = await ended;
+  if (code !== 0) throw new Error(`the Java client ended with ${code}: ${errors.slice(-2_000)}`);
+  return new Map([...read].map(([topic, partitions]) => [topic, { partitions }]));
+}
+
+function recordOf({ o, ts, tt, k, v }: Line): ReadRecord {
+  return {
+    offset: o,
+    appendTimeMs: ts ?? 0,
+    timestampType: tt ?? "",
+    key: k == null ? null : Buffer.from(k, "base64"),
+    value: v == null ? null : Buffer.from(v, "base64"),
+  };
+}
