@@ -1,5 +1,5 @@
 /** Makes the clients of a Kafka cluster: who to speak to, how to log in, how long to try again. */
-import type { ConnectionOptions } from "node:tls";
+import { type ConnectionOptions, rootCertificates } from "node:tls";
 import type { Kafka, RetryOptions, SASLOptions } from "kafkajs";
 import type { Logger } from "../../runtime/ports.ts";
 import { bridgeTo } from "./log-bridge.ts";
@@ -62,7 +62,8 @@ export function createKafka(settings: KafkaSettings, logger: Logger): Kafka {
 
 function tlsOptions(tls: KafkaTls): ConnectionOptions {
   return {
-    ...(tls.ca === undefined ? {} : { ca: [...tls.ca] }),
+    // What is given as `ca` takes the place of the system's: both are wanted.
+    ...(tls.ca === undefined ? {} : { ca: [...rootCertificates, ...tls.ca] }),
     ...(tls.cert === undefined ? {} : { cert: tls.cert }),
     ...(tls.key === undefined ? {} : { key: tls.key }),
     ...(tls.passphrase === undefined ? {} : { passphrase: tls.passphrase }),

@@ -158,11 +158,13 @@ export class Fetcher {
   #pause(): void {
     if (this.#closed || this.#paused !== undefined) return;
     this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, PAUSE_MS_MIN), PAUSE_MS_MAX);
-    this.#paused = setTimeout(async () => {
-      await Promise.all(this.#links.map((link) => link.refreshIfConnected()));
-      this.#paused = undefined;
-      this.poke();
-    }, this.#pauseMs);
+    this.#paused = setTimeout(() => void this.#lookAgain(), this.#pauseMs);
+  }
+
+  async #lookAgain(): Promise<void> {
+    await Promise.all(this.#links.map((link) => link.refreshIfConnected()));
+    this.#paused = undefined;
+    this.poke();
   }
 }
 
