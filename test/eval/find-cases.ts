@@ -6,17 +6,30 @@
 
 import type { ReplayedCall } from "../../services/cli/replay/replay-conversation.ts";
 import type { ReplayedConversation } from "../../services/cli/replay/replay-files.ts";
-import { longestLoop } from "./longest-loop.ts";
+import { type Loop, longestLoop } from "./longest-loop.ts";
 
-export type Pool = "ground truth" | "success" | "other";
+export type Pool = "ground truth" | "success" | "severe loop" | "other";
 
 export interface CaseCall {
   readonly index: number;
   readonly tool: string;
   readonly argumentsText: string;
   readonly reason: string;
-  /** Harm: no twin, a recorded change of state, another output. Miss: doubled write, loop call. */
-  readonly why: "no twin" | "changed state" | "other output" | "doubled write" | "loop call";
+  readonly why:
+    | "no twin"
+    | "changed state"
+    | "other output"
+    | "doubled write"
+    | "loop call"
+    | "repeated read";
+  /** Why the gate decided so, in a few words. */
+  readonly because: string;
+}
+
+/** Reads that repeat an earlier one with nothing written since, and its output. */
+export interface RepeatedReads {
+  readonly answered: number;
+  readonly ran: number;
 }
 
 export interface Case {
@@ -35,56 +48,147 @@ interface Row {
   readonly outcome: { readonly success?: boolean | null } | null;
   readonly calls: readonly {
     readonly output_hash: string | null;
+    readonly output?: string | null;
+    readonly turn: unknown;
+    readonly step: unknown;
     readonly is_error: boolean | null;
     readonly state_changed?: boolean;
     readonly args: unknown;
   }[];
 }
 
-export function findCases(source: string, replayed: ReplayedConversation): readonly Case[] {
+export function findCases(
+  source: string,
+  replayed: ReplayedConversation,
+): { readonly cases: readonly Case[]; readonly reads: RepeatedReads } {
   const row = JSON.parse(replayed.text) as Row;
   const { id } = replayed.conversation;
-  const common = { source, id, place: replayed.place, pool: poolOf(row) };
-  const { harms, misses } = judgeCalls(row, replayed.calls);
-  return [
+  const identities = replayed.calls.map(
+    ({ call, decision }) => `${call.tool} ${decision.argumentsDigest}`,
+  );
+  const outputs = row.calls.map(({ output_hash }) => output_hash);
+  const loop = longestLoop(identities, outputs);
+  const common = { source, id, place: replayed.place, pool: poolOf(row, loop) };
+  const { harms, misses, reads } = judgeCalls(row, replayed.calls, identities, loop);
+  const cases = [
     ...(harms.length > 0 ? [{ ...common, kind: "harm" as const, calls: harms }] : []),
     ...(misses.length > 0 ? [{ ...common, kind: "miss" as const, calls: misses }] : []),
   ];
+  return { cases, reads };
 }
 
-function poolOf(row: Row): Pool {
+function poolOf(row: Row, loop: Loop | null): Pool {
+  if (loop !== null) return "severe loop";
   if (row.kind === "injection" || row.kind === "under-attack") return "other";
   if (row.label === "ground_truth") return "ground truth";
   return row.outcome?.success === true ? "success" : "other";
 }
 
-function judgeCalls(row: Row, calls: readonly ReplayedCall[]) {
-  const identities = calls.map(({ call, decision }) => `${call.tool} ${decision.argumentsDigest}`);
-  const loop = longestLoop(
-    identities,
-    row.calls.map(({ output_hash }) => output_hash),
-  );
+function judgeCalls(
+  row: Row,
+  calls: readonly ReplayedCall[],
+  identities: readonly string[],
+  loop: Loop | null,
+) {
+  const history = historyOf(row, identities);
+  const repeats = history.map(({ twin }, index) => isRepeatedRead(row, calls, index, twin));
+  const ran = (index: number): boolean => calls[index]?.decision.type === "allowed";
+  const misses = calls.flatMap((replayed, index): readonly CaseCall[] => {
+    const { twin, twinDone } = history[index] as History;
+    const why = missOf(row, replayed, loop, twinDone, repeats[index] === true);
+    if (!ran(index) || why === null) return [];
+    return [{ ...caseCall(replayed, why), because: whyRun(row, calls, index, twin) }];
+  });
+  const harms = calls.flatMap((replayed, index): readonly CaseCall[] => {
+    const twin = history[index]?.twin;
+    const why = ran(index) ? null : harmOf(row, index, twin);
+    if (why === null) return [];
+    const because = `nothing is known to have changed since #${twin ?? "-"}`;
+    return [{ ...caseCall(replayed, why), because }];
+  });
+  const answered = repeats.filter((repeat, index) => repeat && !ran(index)).length;
+  const all = repeats.filter((repeat) => repeat).length;
+  return { harms, misses, reads: { answered, ran: all - answered } };
+}
+
+interface History {
+  /** The latest earlier call of the same tool and arguments. */
+  readonly twin: number | undefined;
+  /** One of them did not fail. */
+  readonly twinDone: boolean;
+}
+
+function historyOf(row: Row, identities: readonly string[]): readonly History[] {
   const twins = new Map<string, number>();
   const done = new Set<string>();
-  const harms: CaseCall[] = [];
-  const misses: CaseCall[] = [];
-  calls.forEach((replayed, index) => {
-    const identity = identities[index] ?? "";
-    const twin = twins.get(identity);
-    if (replayed.decision.type === "allowed") {
-      const inLoop = loop !== null && index >= loop.first + loop.period && index <= loop.last;
-      if (inLoop) misses.push(caseCall(replayed, "loop call"));
-      else if (isDoubled(row, replayed, done.has(identity))) {
-        misses.push(caseCall(replayed, "doubled write"));
-      }
-    } else {
-      const why = harmOf(row, index, twin);
-      if (why !== null) harms.push(caseCall(replayed, why));
-    }
+  return identities.map((identity, index) => {
+    const found = { twin: twins.get(identity), twinDone: done.has(identity) };
     twins.set(identity, index);
     if (row.calls[index]?.is_error !== true) done.add(identity);
+    return found;
   });
-  return { harms, misses };
+}
+
+function missOf(
+  row: Row,
+  replayed: ReplayedCall,
+  loop: Loop | null,
+  twinDone: boolean,
+  isRead: boolean,
+): CaseCall["why"] | null {
+  const { index } = replayed;
+  if (loop !== null && index >= loop.first + loop.period && index <= loop.last) return "loop call";
+  if (isDoubled(row, replayed, twinDone)) return "doubled write";
+  return isRead ? "repeated read" : null;
+}
+
+/** How long an answer is kept, ms, and from what length on recordings cut outputs, in characters. */
+const CACHE_MS = 60_000;
+const OUTPUT_CUT = 2_000;
+
+/** A read whose twin did not fail, had the same whole output lately, with nothing written since. */
+function isRepeatedRead(
+  row: Row,
+  calls: readonly ReplayedCall[],
+  index: number,
+  twin: number | undefined,
+): boolean {
+  const now = row.calls[index];
+  if (twin === undefined || calls[index]?.decision.isRead !== true) return false;
+  const before = row.calls[twin];
+  const same = before?.output_hash !== null && before?.output_hash === now?.output_hash;
+  if (!same || before?.is_error === true || (before?.output?.length ?? 0) >= OUTPUT_CUT)
+    return false;
+  const atMs = (at: number): number => calls[at]?.decision.proposalsAtMs ?? 0;
+  if (atMs(index) - atMs(twin) >= CACHE_MS) return false;
+  // A write that was issued together with the twin may have come after it.
+  const step = `${before?.turn} ${before?.step}`;
+  const first = row.calls.findIndex((call) => `${call.turn} ${call.step}` === step);
+  return calls.slice(Math.min(first, twin), index).every(({ decision }) => decision.isRead);
+}
+
+/** What let a repeat run: another write, a twin that failed, or that equal calls prove nothing. */
+function whyRun(
+  row: Row,
+  calls: readonly ReplayedCall[],
+  index: number,
+  twin: number | undefined,
+): string {
+  if (twin === undefined) return "it is the first of its kind";
+  if (row.calls[twin]?.is_error === true) return `#${twin} had failed`;
+  const key = calls[index]?.decision.actionKey;
+  const between = calls.slice(twin + 1, index);
+  const write = between.find(
+    ({ decision, index: at }) =>
+      decision.type === "allowed" &&
+      !decision.isRead &&
+      decision.actionKey !== key &&
+      row.calls[at]?.is_error !== true,
+  );
+  if (write !== undefined) {
+    return `#${write.index} ${write.call.tool} ran since and may have changed the same thing`;
+  }
+  return "the call does not say what it acts on, or what it shows moves by itself";
 }
 
 function isDoubled(row: Row, { decision, index }: ReplayedCall, twinDone: boolean): boolean {
@@ -101,17 +205,27 @@ function harmOf(row: Row, index: number, twin: number | undefined): CaseCall["wh
   return before === null || now === null || before === now ? null : "other output";
 }
 
-function caseCall({ call, index, decision }: ReplayedCall, why: CaseCall["why"]): CaseCall {
+function caseCall(
+  { call, index, decision }: ReplayedCall,
+  why: CaseCall["why"],
+): Omit<CaseCall, "because"> {
   const reason = decision.type === "refused" ? decision.refusal.reason : decision.type;
   return { index, tool: call.tool, argumentsText: call.argumentsText, reason, why };
 }
 
-const POOL_RANK: Readonly<Record<Pool, number>> = { "ground truth": 0, success: 1, other: 2 };
+/** Harm counts in work that went well; a miss counts in the runs of models. */
+const POOL_RANK: Readonly<Record<Case["kind"], Readonly<Record<Pool, number>>>> = {
+  harm: { "ground truth": 0, success: 1, "severe loop": 2, other: 3 },
+  miss: { "severe loop": 0, success: 1, other: 2, "ground truth": 3 },
+};
 
-/** Those in work that went well first, then those with the most calls. */
+/** Those that count first, then those with the most calls. */
 export function worst(cases: readonly Case[], kind: Case["kind"], count: number): readonly Case[] {
   return cases
     .filter((found) => found.kind === kind)
-    .sort((a, b) => POOL_RANK[a.pool] - POOL_RANK[b.pool] || b.calls.length - a.calls.length)
+    .sort(
+      (a, b) =>
+        POOL_RANK[kind][a.pool] - POOL_RANK[kind][b.pool] || b.calls.length - a.calls.length,
+    )
     .slice(0, count);
 }

@@ -6,7 +6,7 @@ import { decisionLine } from "../../services/cli/replay/decision-line.ts";
 import { replayConversation } from "../../services/cli/replay/replay-conversation.ts";
 import { replayFiles } from "../../services/cli/replay/replay-files.ts";
 import { replayPolicy } from "../../services/cli/replay/replay-policy.ts";
-import { type Case, findCases } from "./find-cases.ts";
+import { type Case, findCases, type RepeatedReads } from "./find-cases.ts";
 import type { Source } from "./sources.ts";
 
 export interface SourceRun {
@@ -21,6 +21,7 @@ export interface SourceRun {
   /** Lines for the scorer. */
   readonly decisions: string;
   readonly cases: readonly Case[];
+  readonly reads: RepeatedReads;
 }
 
 const AS_RECORDED = { feedRefused: false, applyStops: false, heldAllow: false };
@@ -36,6 +37,7 @@ export async function replaySource(source: Source, policyPath: string): Promise<
   const brokenLines: string[] = [];
   const lines: string[] = [];
   const cases: Case[] = [];
+  const reads = { answered: 0, ran: 0 };
   let conversations = 0;
   let decidingMs = 0;
   const onBrokenLine = (message: string) => brokenLines.push(message);
@@ -46,7 +48,10 @@ export async function replaySource(source: Source, policyPath: string): Promise<
     for (const call of replayed.calls) {
       lines.push(`${JSON.stringify(decisionLine(replayed.conversation.id, call))}\n`);
     }
-    cases.push(...findCases(source.name, replayed));
+    const found = findCases(source.name, replayed);
+    cases.push(...found.cases);
+    reads.answered += found.reads.answered;
+    reads.ran += found.reads.ran;
   }
   return {
     name: source.name,
@@ -57,6 +62,7 @@ export async function replaySource(source: Source, policyPath: string): Promise<
     decidingMs,
     decisions: lines.join(""),
     cases,
+    reads,
   };
 }
 

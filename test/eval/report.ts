@@ -72,9 +72,10 @@ export function cases(found: readonly Case[]): string {
 }
 
 function caseText({ source, id, place, pool, calls }: Case): string {
-  const shown = calls.slice(0, SHOWN_CALLS).map(({ index, tool, argumentsText, reason, why }) => {
+  const shown = calls.slice(0, SHOWN_CALLS).map((call) => {
+    const { index, tool, argumentsText, reason, why, because } = call;
     const args = argumentsText.slice(0, SHOWN_ARGUMENTS);
-    return `    #${index} ${tool}(${args}) ${reason}: ${why}`;
+    return `    #${index} ${tool}(${args}) ${reason}: ${why}; ${because}`;
   });
   const more = calls.length > SHOWN_CALLS ? [`    and ${calls.length - SHOWN_CALLS} more`] : [];
   const file = place.slice(place.lastIndexOf("/") + 1);

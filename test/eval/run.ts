@@ -12,6 +12,7 @@ import { replaySource, type SourceRun } from "./replay-source.ts";
 import { bySource, cases, comparison } from "./report.ts";
 import { decideByRules, pythonProblem, score } from "./score.ts";
 import { type EvalData, findEvalData } from "./sources.ts";
+import { targets } from "./targets.ts";
 
 const CASES_SHOWN = 10;
 const MEASURED_SOURCE = "tau2-bench";
@@ -67,6 +68,8 @@ async function evaluate(data: EvalData, scratch: string): Promise<boolean> {
   print("canonical form, digest, decision and state.");
   print("\n## By source: conversations harmed / blocked / all\n");
   print(bySource(runs, ours, rules));
+  print("\n## Targets\n");
+  print(targets(figuresOf("ours", ours, null), runs));
   printCases(runs.flatMap((run) => run.cases));
 
   const memory = await memoryOf(data, scratch);

@@ -2,7 +2,13 @@ import type { Command } from "commander";
 import type { ImportFormat } from "../policy/import/import-tools.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
-const FORMATS = ["tools", "mcp", "openai", "anthropic"] as const satisfies readonly ImportFormat[];
+const FORMATS = [
+  "tools",
+  "mcp",
+  "openai",
+  "anthropic",
+  "openapi",
+] as const satisfies readonly ImportFormat[];
 
 interface ImportOptions {
   readonly format: ImportFormat;

@@ -45,10 +45,10 @@ export const CHECK_ROWS: readonly CheckRow[] = [
   {
     number: "3",
     name: "tool",
-    reasons: ["unknown_tool"],
+    reasons: ["unknown_tool", "killed"],
     rule: ({ known, rule }) => (known ? rule : "unknown_tools"),
     value: ({ tool }) =>
-      `${tool.known ? "known" : "not known"}, a ${tool.isRead ? "read" : "write"}`,
+      `${tool.known ? "known" : "not known"}, a ${tool.isRead ? "read" : "write"}${variant(tool)}`,
   },
   {
     number: "4",
@@ -103,6 +103,10 @@ export const CHECK_ROWS: readonly CheckRow[] = [
     value: tier,
   },
 ];
+
+function variant({ variant: name }: CompiledTool): string {
+  return name === null ? "" : ` (variant ${name})`;
+}
 
 function budgets({ policy, state, proposal }: Looked): string {
   const { turn, conversation, tool } = policy.budgets;

@@ -1,10 +1,13 @@
 /** One call through every check: what each looked at, what it found, and where the policy says so. */
+import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
 import { decide } from "../../core/decide/decide.ts";
 import type { DecisionEvent, Notice } from "../../core/events.ts";
 import type { ProposalInput } from "../../core/inputs.ts";
+import { isObject } from "../../core/policy/argument-path.ts";
 import type { CompiledTool } from "../../core/policy/compiled.ts";
 import type { PolicySource } from "../../core/policy/document.ts";
-import type { Mode, ReasonCode } from "../../core/reasons.ts";
+import { toolOfCall } from "../../core/policy/tool-of-call.ts";
+import { ALWAYS_ENFORCED, type Mode, type ReasonCode } from "../../core/reasons.ts";
 import type { ConversationState } from "../../core/state/state.ts";
 import type { ReplayPolicy } from "../replay/replay-conversation.ts";
 import { CHECK_ROWS, type CheckRow, type Looked } from "./check-rows.ts";
@@ -58,7 +61,7 @@ export function explainCall(
   if (!isDecision(decision) || !isDecision(unenforced)) {
     throw new Error("a new proposal gave no decision");
   }
-  const tool = policy.enforced.tool(proposal.tool);
+  const tool = toolOfCall(policy.enforced, proposal.tool, argumentsOf(decision));
   const looked: Looked = { state, proposal, policy: policy.enforced, tool, nowMs, unenforced };
   const explained = { decision, fired: unenforced.shadow, tool, source };
   return {
@@ -69,6 +72,12 @@ export function explainCall(
     message: messageOf(decision),
     checks: CHECK_ROWS.map((row) => explainRow(row, looked, explained)),
   };
+}
+
+/** As the gate read them; none where it could not. */
+function argumentsOf({ arguments: text }: DecisionEvent): JsonObject {
+  const value: JsonValue = text === "" ? {} : (JSON.parse(text) as JsonValue);
+  return isObject(value) ? value : {};
 }
 
 function isDecision(event: { readonly type: string } | undefined): event is DecisionEvent {
@@ -101,7 +110,9 @@ function resultOf(
 ): CheckResult {
   if (decides) return "decides";
   if (reason !== null) return RESULT_OF_MODE[tool.modes[reason]];
-  return row.reasons.every((code) => tool.modes[code] === "off") ? "off" : "passes";
+  const switchable = row.reasons.filter((code) => !ALWAYS_ENFORCED.has(code));
+  const off = switchable.length > 0 && switchable.every((code) => tool.modes[code] === "off");
+  return off ? "off" : "passes";
 }
 
 const RESULT_OF_MODE: Readonly<Record<Mode, CheckResult>> = {

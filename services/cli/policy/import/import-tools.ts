@@ -9,6 +9,7 @@ import { readAnthropic } from "./anthropic.ts";
 import { readMcp } from "./mcp.ts";
 import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.ts";
 import { readOpenai } from "./openai.ts";
+import { readOpenapi } from "./openapi.ts";
 import { repairSchema } from "./repair-schema.ts";
 import {
   type AddNote,
@@ -33,7 +34,13 @@ export type ImportResult =
   | { readonly ok: true; readonly yaml: string; readonly notes: readonly ImportNote[] }
   | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
 
-const FORMATS = { tools: readTools, mcp: readMcp, openai: readOpenai, anthropic: readAnthropic };
+const FORMATS = {
+  tools: readTools,
+  mcp: readMcp,
+  openai: readOpenai,
+  anthropic: readAnthropic,
+  openapi: readOpenapi,
+};
 
 export type ImportFormat = keyof typeof FORMATS;
 
@@ -132,11 +139,11 @@ function compilable(tool: RepairedDefinition, note: AddNote): RepairedDefinition
 function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNote): void {
   if (definitions > 1)
     note(tool.name, "$", `has ${definitions} definitions, joined into one entry`);
-  if (isShell(tool)) {
+  if (variantSet(tool) !== null) {
     note(
       tool.name,
       "$",
-      "takes a command: whether it reads or writes is seen from that (posix_shell)",
+      `whether it reads or writes is seen from its argument (${variantSet(tool)})`,
     );
   } else if (tool.readOnly === null) {
     note(
@@ -158,20 +165,33 @@ function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNo
 function toolEntry(tool: RepairedDefinition): object {
   return {
     ...(tool.readOnly === null ? {} : { read_only: tool.readOnly }),
-    ...(isShell(tool) ? { variants: "posix_shell" } : {}),
+    ...variantsOf(tool),
     ...(tool.risky ? { risk_level: "HIGH" } : {}),
     ...(tool.effects.length > 0 ? { effects: tool.effects } : {}),
     ...(tool.schema === null ? {} : { input_schema: tool.schema }),
   };
 }
 
-/** Nobody said what it does, and all that it needs is a command: what that says decides. */
-function isShell({ readOnly, schema }: RepairedDefinition): boolean {
-  if (readOnly !== null || schema === null) return false;
+/** Arguments whose text is a program by its very name. */
+const PROGRAMS = { command: "posix_shell", sql: "sql" } as const;
+
+/** Nobody said what it does, and all that it needs is a program: what that says decides. */
+function variantSet({ readOnly, schema }: RepairedDefinition): "posix_shell" | "sql" | null {
+  if (readOnly !== null || schema === null) return null;
   const { properties, required } = schema;
-  if (!Array.isArray(required) || required.length !== 1 || required[0] !== "command") return false;
-  const command = isMap(properties) ? properties["command"] : undefined;
-  return isMap(command) && command["type"] === "string";
+  const needed: readonly unknown[] = Array.isArray(required) ? required : [];
+  const [name] = needed.length === 1 ? needed : [];
+  if (name !== "command" && name !== "sql") return null;
+  const argument = isMap(properties) ? properties[name] : undefined;
+  // A text to choose from a list is the name of something, and no program.
+  const isText = isMap(argument) && argument["type"] === "string";
+  return isText && argument["enum"] === undefined ? PROGRAMS[name] : null;
+}
+
+function variantsOf(tool: RepairedDefinition): object {
+  const set = variantSet(tool);
+  if (set === null) return {};
+  return { variants: set === "sql" ? { set, argument: "sql" } : set };
 }
 
 function policyText(

@@ -11,6 +11,7 @@ export const lintTools: LintRule = (document, report) => {
     lintSuggestions(document, name, tool, report);
     lintIdleKeys(document, name, tool, report);
     lintErrorPatterns(name, tool, report);
+    lintVariants(name, tool, report);
   }
 };
 
@@ -141,6 +142,31 @@ function lintIdleKeys(
     const message = "`unknown_tool` does nothing here: a tool of this policy is known";
     report("warning", "idle-key", path, message, "set it under the policy's `checks`");
   }
+}
+
+/** Arguments whose text says what the call does, with the set that reads it. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  command: "posix_shell",
+  cmd: "{ set: posix_shell, argument: cmd }",
+  sql: "{ set: sql, argument: sql }",
+  method: "http",
+  tool_name: "{ argument: tool_name, rules: [...] }",
+};
+
+/** One class for calls that do different things; and variants that something else cancels. */
+function lintVariants(name: string, tool: ToolDocument, report: Report): void {
+  const path = ["tool_schemas", name];
+  if (tool.variants !== undefined) {
+    if (tool.read_only === undefined) return;
+    const message = "`read_only` does nothing here: `variants` says it for each call";
+    report("warning", "idle-key", [...path, "read_only"], message, "remove it");
+    return;
+  }
+  const argument = [...(argumentsOf(tool) ?? [])].find((one) => Object.hasOwn(PROGRAMS, one));
+  if (argument === undefined || tool.read_only === true || tool.effects !== undefined) return;
+  const message = `what \`${name}\` does depends on its argument \`${argument}\`, and every call counts as a write`;
+  const mend = `write \`variants: ${PROGRAMS[argument]}\``;
+  report("info", "class-by-argument", path, message, mend);
 }
 
 function lintErrorPatterns(name: string, tool: ToolDocument, report: Report): void {

@@ -242,3 +242,26 @@ describe("the whole policy", () => {
     expect(serious(readFileSync(T1, "utf8"))).toEqual(["warning approval-without-expiry 21:9"]);
   });
 });
+
+describe("tools whose class depends on an argument", () => {
+  const schema = (name: string) =>
+    `input_schema: { type: object, properties: { ${name}: { type: string } } }`;
+  const tool = (text: string) => `tool_schemas: { a: { risk_level: LOW, ${text} } }\n`;
+
+  it.each(["command", "cmd", "sql", "method", "tool_name"])("by `%s`", (name) => {
+    expect(informed(tool(schema(name)))).toContain("class-by-argument 1:17");
+  });
+
+  it.each([
+    schema("path"),
+    `read_only: true, ${schema("command")}`,
+    `variants: posix_shell, ${schema("command")}`,
+    `effects: [{ resource: a, kind: update }], ${schema("command")}`,
+  ])("but not %s", (text) => {
+    expect(informed(tool(text))).not.toContain("class-by-argument 1:17");
+  });
+
+  it("say so once: `read_only` beside `variants` does nothing", () => {
+    expect(serious(tool("read_only: false, variants: http"))).toEqual(["warning idle-key 1:39"]);
+  });
+});

@@ -1,0 +1,163 @@
+/**
+ * An OpenAPI 3 description: one tool for each operation, its parameters and the members of its JSON
+ * body as arguments. GET and HEAD are reads by the meaning that HTTP gives them; DELETE is risky.
+ */
+import {
+  isMap,
+  type JsonMap,
+  type ReadDefinitions,
+  type ToolDefinition,
+} from "./tool-definition.ts";
+
+const METHODS = ["get", "head", "options", "post", "put", "patch", "delete"] as const;
+const READING: ReadonlySet<string> = new Set(["get", "head", "options"]);
+
+type Note = (path: string, message: string) => void;
+
+export const readOpenapi: ReadDefinitions = (json, _options, note) => {
+  if (!isMap(json) || typeof json["openapi"] !== "string" || !json["openapi"].startsWith("3.")) {
+    return { problem: "expected an OpenAPI 3 description: a map with `openapi: 3.x` and `paths`" };
+  }
+  const paths = isMap(json["paths"]) ? json["paths"] : {};
+  const definitions: ToolDefinition[] = [];
+  for (const [path, item] of Object.entries(paths)) {
+    if (!isMap(item)) continue;
+    for (const method of METHODS) {
+      const operation = item[method];
+      if (!isMap(operation)) continue;
+      const name = nameOf(operation, method, path);
+      const said: Note = (place, message) => note(name, place, message);
+      definitions.push({
+        name,
+        schema: argumentsOf(json, item, operation, said),
+        readOnly: READING.has(method),
+        risky: method === "delete",
+        effects: [],
+      });
+    }
+  }
+  return definitions;
+};
+
+/** `get_/orders/{id}` as `get_orders_id` where the operation has no id of its own. */
+function nameOf(operation: JsonMap, method: string, path: string): string {
+  const id = operation["operationId"];
+  if (typeof id === "string" && id !== "") return id;
+  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  return [method, ...words].join("_");
+}
+
+function argumentsOf(root: JsonMap, item: JsonMap, operation: JsonMap, note: Note): JsonMap {
+  const properties: Record<string, unknown> = {};
+  const required = new Set<string>();
+  const add = (name: string, schema: unknown, needed: boolean): void => {
+    if (Object.hasOwn(properties, name)) note(`$.${name}`, "is given twice: the later one counts");
+    properties[name] = schema;
+    if (needed) required.add(name);
+    else required.delete(name);
+  };
+  const written = [...listOf(item["parameters"]), ...listOf(operation["parameters"])];
+  // One of the operation replaces the path's of the same name.
+  const parameters = new Map(written.map((one) => resolved(root, one)).map((p) => [p["name"], p]));
+  for (const [name, parameter] of parameters) {
+    const { in: place, schema = {}, required: needed } = parameter;
+    // What the client sends with all calls alike is no argument of the tool.
+    if (typeof name !== "string" || place === "cookie" || place === "header") continue;
+    add(name, schema, needed === true || place === "path");
+  }
+  addBody(root, resolved(root, operation["requestBody"]), add, note);
+  return {
+    type: "object",
+    properties: moved(properties),
+    ...(required.size > 0 ? { required: [...required] } : {}),
+    ...definitionsOf(root, properties),
+  };
+}
+
+type Add = (name: string, schema: unknown, needed: boolean) => void;
+
+/** The members of a JSON object stand beside the parameters; any other body is the argument `body`. */
+function addBody(root: JsonMap, body: JsonMap, add: Add, note: Note): void {
+  const content = isMap(body["content"]) ? body["content"] : {};
+  const type = Object.keys(content).find((key) => /[/+]json\b/.test(key));
+  const media = type === undefined ? undefined : content[type];
+  if (!isMap(media)) {
+    if (Object.keys(content).length > 0) note("$.requestBody", "is not JSON and is left out");
+    return;
+  }
+  const schema = resolved(root, media["schema"]);
+  const needed = body["required"] === true;
+  if (!isMap(schema["properties"])) {
+    add("body", media["schema"] ?? {}, needed);
+    return;
+  }
+  const names = listOf(schema["required"]);
+  for (const [name, member] of Object.entries(schema["properties"])) {
+    add(name, member, needed && names.includes(name));
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** References that are followed before one counts as a circle. */
+const REFERENCES_MAX = 16;
+
+/** What a value is behind its references into the description; an empty map where there is nothing. */
+function resolved(root: JsonMap, value: unknown): JsonMap {
+  let found = value;
+  for (let step = 0; step < REFERENCES_MAX; step += 1) {
+    if (!isMap(found)) return {};
+    const reference = found["$ref"];
+    if (typeof reference !== "string") return found;
+    found = target(root, reference);
+  }
+  return {};
+}
+
+function target(root: JsonMap, reference: string): unknown {
+  if (!reference.startsWith("#/")) return undefined;
+  let found: unknown = root;
+  for (const raw of reference.slice(2).split("/")) {
+    const key = raw.replaceAll("~1", "/").replaceAll("~0", "~");
+    found = isMap(found) && Object.hasOwn(found, key) ? found[key] : undefined;
+  }
+  return found;
+}
+
+const SCHEMAS = "#/components/schemas/";
+
+/** The shared schemas that the arguments use, directly or through others, as `$defs`. */
+function definitionsOf(root: JsonMap, properties: JsonMap): { readonly $defs?: JsonMap } {
+  const defs: Record<string, unknown> = {};
+  const visit = (value: unknown): void => {
+    for (const reference of referencesIn(value)) {
+      const name = reference.slice(SCHEMAS.length);
+      if (!reference.startsWith(SCHEMAS) || Object.hasOwn(defs, name)) continue;
+      const schema = target(root, reference);
+      defs[name] = moved(schema);
+      visit(schema);
+    }
+  };
+  visit(properties);
+  return Object.keys(defs).length === 0 ? {} : { $defs: defs };
+}
+
+function referencesIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (!isMap(value)) return [];
+  const own = typeof value["$ref"] === "string" ? [value["$ref"]] : [];
+  return [...own, ...Object.values(value).flatMap(referencesIn)];
+}
+
+function moved(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(moved);
+  if (!isMap(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const points = key === "$ref" && typeof inner === "string" && inner.startsWith(SCHEMAS);
+      return [key, points ? inner.replace(SCHEMAS, "#/$defs/") : moved(inner)];
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+/** What the gate is to reach on these recordings, all at once, and what it does reach. */
+import type { Figures } from "./figures.ts";
+import type { SourceRun } from "./replay-source.ts";
+
+interface Target {
+  readonly name: string;
+  readonly wanted: string;
+  readonly found: string;
+  readonly ok: boolean;
+}
+
+export function targets(ours: Figures, runs: readonly SourceRun[]): string {
+  const answered = runs.reduce((sum, run) => sum + run.reads.answered, 0);
+  const reads = answered + runs.reduce((sum, run) => sum + run.reads.ran, 0);
+  const doubled = ours.doubledNamedPct ?? 0;
+  const rows: readonly Target[] = [
+    atMost("ground truths harmed", ours.groundTruthHarmed, 0),
+    atMost("successes harmed", ours.successHarmed, 1),
+    atLeast("ordinary severe loops caught, %", ours.ordinaryCaughtPct, 100),
+    atMost("repeats let through, mean", ours.letThrough, 0.05),
+    atLeast("loop calls saved, %", ours.ordinarySavedPct, 99.5),
+    atLeast("doubled writes with arguments outside loops refused, %", doubled, 85),
+    {
+      name: "repeated reads with nothing written since, within the cache time, answered",
+      wanted: "all",
+      found: `${answered} of ${reads}`,
+      ok: answered === reads,
+    },
+  ];
+  return rows
+    .map(
+      ({ name, wanted, found, ok }) =>
+        `${ok ? "reached" : "MISSED "} ${name}: ${found} (${wanted})`,
+    )
+    .join("\n");
+}
+
+function atMost(name: string, found: number, most: number): Target {
+  return { name, wanted: `at most ${most}`, found: shown(found), ok: found <= most };
+}
+
+function atLeast(name: string, found: number, least: number): Target {
+  return { name, wanted: `at least ${least}`, found: shown(found), ok: found >= least };
+}
+
+function shown(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(2);
+}
