@@ -126,7 +126,7 @@ function logRecord(logger: Logger, partition: number, { offset, record }: Commit
   for (const event of record.events) {
     const told = event.type === "repeated" ? event.decision : event;
     // What changes nothing, or concerns no call.
-    if (told.type === "ignored" || !("tool" in told)) continue;
+    if (told.type === "ignored" || !("callId" in told)) continue;
     const { tenantId, conversationId, callId, decisionId, tool } = told;
     const reason = told.type === "refused" ? { reason: told.refusal.reason } : {};
     const names = { tenantId, conversationId, callId, decisionId, tool };
