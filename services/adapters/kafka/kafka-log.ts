@@ -16,7 +16,7 @@ import { Fetcher, isStaleLeader, PARTITION_BYTES_MAX, POLL_MS } from "./fetcher.
 import { CONTROL } from "./internals.ts";
 import { mapKafkaError } from "./map-error.ts";
 import { WALK, type WalkSettings } from "./record-batches.ts";
-import { compareTopics, type TopicFacts, topicFacts } from "./topic-facts.ts";
+import { findChange, type TopicFacts, topicFacts } from "./topic-facts.ts";
 import type { TopicNames } from "./topic-names.ts";
 import type { Track } from "./track.ts";
 import { Tracks } from "./tracks.ts";
@@ -300,11 +300,10 @@ export class KafkaLog implements Log {
 
   async #look(): Promise<void> {
     try {
-      const facts = topicFacts(await this.#link.describe(), this.#names);
-      this.#failure ??= compareTopics(this.#facts, facts, this.#names);
-    } catch (error) {
-      // What cannot be reached is met by the reads; what is wrong with the topics is told here.
-      if (error instanceof FatalError) this.#failure ??= error;
+      this.#failure ??= findChange(this.#facts, await this.#link.describe(), this.#names);
+    } catch {
+      // What cannot be reached is met by the reads.
+      return;
     }
     if (this.#failure !== null) this.#tracks.close();
   }

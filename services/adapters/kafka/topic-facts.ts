@@ -44,12 +44,29 @@ export function topicFacts(cluster: DescribedCluster, names: TopicNames): TopicF
   return { clusterId: cluster.clusterId, partitions, ids };
 }
 
-/** What has changed that must not, or null. */
-export function compareTopics(
+/**
+ * What has changed that must not, or null. A broker that has just started may not know a topic yet:
+ * where it leaves one out nothing is concluded.
+ */
+export function findChange(
   before: TopicFacts,
-  now: TopicFacts,
+  cluster: DescribedCluster,
   names: TopicNames,
 ): FatalError | null {
+  if (cluster.topics.some(({ errorCode }) => errorCode !== 0)) return null;
+  try {
+    return compareTopics(before, topicFacts(cluster, names), names);
+  } catch (error) {
+    if (error instanceof FatalError) return error;
+    throw error;
+  }
+}
+
+function compareTopics(before: TopicFacts, now: TopicFacts, names: TopicNames): FatalError | null {
+  if (now.clusterId !== before.clusterId) {
+    const text = `the brokers are of cluster \`${now.clusterId}\`, and were of \`${before.clusterId}\``;
+    return new FatalError("log_mismatch", text);
+  }
   if (now.partitions !== before.partitions) {
     return new FatalError(
       "log_mismatch",

@@ -1,0 +1,36 @@
+import { expect, it } from "vitest";
+import type { DescribedCluster } from "../../../../services/adapters/kafka/metadata-request.ts";
+import { findChange, topicFacts } from "../../../../services/adapters/kafka/topic-facts.ts";
+import { topicNames } from "../../../../services/adapters/kafka/topic-names.ts";
+
+const UNKNOWN_TOPIC = 3;
+const names = topicNames("t");
+const cluster = (change: Partial<DescribedCluster["topics"][number]> = {}): DescribedCluster => ({
+  clusterId: "c",
+  brokers: 1,
+  topics: Object.values(names).map((name, index) => ({
+    ...{ name, errorCode: 0, topicId: `a${index}`, partitions: 4 },
+    ...(name === names.held ? change : {}),
+  })),
+});
+const facts = topicFacts(cluster(), names);
+
+it("takes in what the topics are", () => {
+  expect(facts).toMatchObject({ clusterId: "c", partitions: 4, ids: { proposals: "a0" } });
+});
+
+it("refuses topics that are missing, differ in their partitions, or have no id", () => {
+  const missing = () => topicFacts(cluster({ errorCode: UNKNOWN_TOPIC }), names);
+  expect(missing).toThrow(/no topic `t\.held\.v1`/);
+  expect(() => topicFacts(cluster({ partitions: 5 }), names)).toThrow(/`t\.held\.v1` 5/);
+  expect(() => topicFacts(cluster({ topicId: "0000" }), names)).toThrow(/no ids/);
+});
+
+it("sees a topic made anew, partitions added, another cluster; concludes nothing of silence", () => {
+  const change = (now: DescribedCluster) => findChange(facts, now, names);
+  expect(change(cluster())).toBeNull();
+  expect(change(cluster({ topicId: "b1" }))?.message).toMatch(/`t\.held\.v1` was deleted/);
+  expect(change(cluster({ partitions: 5 }))?.message).toMatch(/same number of partitions/);
+  expect(change({ ...cluster(), clusterId: "d" })?.message).toMatch(/cluster `d`/);
+  expect(change(cluster({ errorCode: UNKNOWN_TOPIC }))).toBeNull();
+});
