@@ -13,6 +13,7 @@ export type RowKind =
   | "result"
   | "unknown"
   | "reconciled"
+  | "ruled"
   | "ignored"
   | "dead_letter";
 
@@ -158,6 +159,10 @@ function columnsOf(event: GateEvent, latencyMs: number | null): Columns {
       return { ...who, ...decisionColumns(event.decision), kind: "repeated" };
     case "ignored":
       return { ...who, kind: "ignored", decision_id: event.id, detail: event.why };
+    case "ruled": {
+      const { kind: detail, decisionId, tool, atMs } = event;
+      return { ...who, kind: "ruled", decision_id: decisionId, tool, at_ms: atMs, detail };
+    }
     case "result_recorded":
       return {
         ...{ ...who, kind: "result", call_id: event.callId, decision_id: event.decisionId },

@@ -13,6 +13,7 @@ export type GateEvent =
   | ResultRecorded
   | OutcomeUnknown
   | CallReconciled
+  | VerdictRuled
   | InputIgnored;
 
 export type Outcome = DecisionEvent["type"];
@@ -127,12 +128,41 @@ export interface CallFacts {
   readonly rates: readonly { readonly key: string; readonly windowMs: number }[];
   /** The grant that the call uses up, if any. */
   readonly grant: { readonly tier: string; readonly expiresAtMs: number } | null;
+  /** What few calls have; null: none of it. */
+  readonly more: CallMore | null;
+}
+
+export interface CallMore {
+  /** What is reserved of the spend budgets until the result tells the cost. */
+  readonly cost: Money | null;
+  /** The key of the grant by verdict that the call uses up (`state/given.ts`). */
+  readonly given: string | null;
+  /** Effects on resources that only the result names. */
+  readonly pending: readonly PendingEffect[];
+  /** What a near duplicate is later known by. */
+  readonly sketches: readonly Sketch[];
+}
+
+/** `resource` still has its `{result.path}` placeholders; what the arguments name is filled in. */
+export interface PendingEffect {
+  readonly resource: string;
+  readonly kind: string;
+  readonly exclusive: boolean;
+  readonly rule: string;
+}
+
+/** `key`: of the field and of what must be equal. `values`: see `similarity/sketch.ts`. */
+export interface Sketch {
+  readonly key: string;
+  readonly values: string;
 }
 
 export interface ExclusiveEffect {
   readonly resource: string;
   readonly kind: string;
   readonly rule: string;
+  /** What the resource lies in by `contains` edges; null: its path alone says it. */
+  readonly wholes: readonly string[] | null;
 }
 
 export interface CallRefused extends DecisionBase {
@@ -188,6 +218,18 @@ export interface Refusal {
   readonly suggestedNext: readonly string[];
   /** Everything wrong with the arguments, each with its path (`invalid_arguments`). */
   readonly problems: readonly { readonly path: string; readonly message: string }[];
+  /** Of a budget that is used up: the latest results, so that an answer can be given from them. */
+  readonly known: readonly KnownResult[] | null;
+  /** A sentence that may be shown to the user: why the agent stopped. */
+  readonly userMessage: string | null;
+}
+
+/** A result that is known already; `ref` is resolved as that of a previous result is. */
+export interface KnownResult {
+  readonly ref: string;
+  readonly tool: string;
+  readonly atMs: number;
+  readonly digest: string | null;
 }
 
 export interface PreviousCall {
@@ -248,6 +290,14 @@ export interface ResultRecorded {
   readonly durationMs: number | null;
   readonly cost: Money | null;
   readonly evicted: Evicted | null;
+  /** What the call turned out to have changed, where only its result names it; null: nothing of it. */
+  readonly effects: ResultEffects | null;
+}
+
+export interface ResultEffects {
+  /** All resources of the call; null: one of them could not be named. */
+  readonly resources: readonly string[] | null;
+  readonly exclusive: readonly ExclusiveEffect[];
 }
 
 /** A tick found the call past its deadline without a result. */
@@ -275,6 +325,31 @@ export interface CallReconciled {
   readonly reason: string | null;
 }
 
+/**
+ * A verdict that decides no call by itself. grant, revoke: of a tier or tool. resume, end: of the
+ * conversation. approve: one of several that a hold waits for.
+ */
+export interface VerdictRuled {
+  readonly type: "ruled";
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly atMs: number;
+  readonly kind: "approve" | "grant" | "revoke" | "resume" | "end";
+  /** approve: the hold. */
+  readonly approvalId: string | null;
+  /** approve: the decision that holds the call. */
+  readonly decisionId: string | null;
+  /** grant, revoke: one of tier and tool. */
+  readonly tier: string | null;
+  readonly tool: string | null;
+  /** grant: how many calls; null: any number. */
+  readonly calls: number | null;
+  /** grant: until when (gate time, ms); null: as long as the conversation lasts. */
+  readonly untilMs: number | null;
+  readonly by: string;
+  readonly reason: string | null;
+}
+
 /** A result or verdict that changes nothing, with the reason why. */
 export interface InputIgnored {
   readonly type: "ignored";
@@ -295,4 +370,6 @@ export type IgnoredWhy =
   | "self_approval"
   | "not_unknown"
   | "wrong_call"
+  | "unknown_conversation"
+  | "unknown_grant"
   | "not_supported";

@@ -51,6 +51,89 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
+const DIGIT_ZERO = 0x30;
+/** Of a safe integer. */
+const MOST_DIGITS = 16;
+
+/** A text in the making: lines, each of words that a space stands between. Numbers and the like as JSON prints them. */
+export type Lines = readonly (readonly (string | number | boolean | null)[])[];
+
+/**
+ * What `sha256Hex` gives of the tag, the texts and the text of the lines, which is never made: built
+ * of dozens of counters, it would be most of what a record leaves to the garbage collector.
+ */
+export function linesHash(tag: string, texts: readonly string[], lines: Lines): string {
+  let end = asciiInto(0, `${tag}\n[`);
+  for (let at = 0; at < texts.length && end >= 0; at += 1) {
+    end = quotedInto(end, texts[at] as string);
+    scratch[end++] = COMMA;
+  }
+  if (end >= 0) end = linesInto(end, lines);
+  if (end < 0) return sha256Hex(tag, ...texts, linesText(lines));
+  end = asciiInto(end, "]");
+  return end < 0
+    ? sha256Hex(tag, ...texts, linesText(lines))
+    : hash("sha256", scratch.subarray(0, end), "hex");
+}
+
+function linesText(lines: Lines): string {
+  return lines.map((words) => words.map(String).join(" ")).join("\n");
+}
+
+function linesInto(start: number, lines: Lines): number {
+  let end = start;
+  scratch[end++] = QUOTE;
+  for (let line = 0; line < lines.length; line += 1) {
+    if (line > 0) {
+      scratch[end++] = BACKSLASH;
+      scratch[end++] = LETTER_N;
+    }
+    end = wordsInto(end, lines[line] as Lines[number]);
+    if (end < 0) return -1;
+  }
+  scratch[end++] = QUOTE;
+  return end;
+}
+
+function wordsInto(start: number, words: Lines[number]): number {
+  let end = start;
+  for (let at = 0; at < words.length; at += 1) {
+    if (at > 0) scratch[end++] = SPACE;
+    const word = words[at] as Lines[number][number];
+    end =
+      typeof word === "number" && Number.isSafeInteger(word) && word >= 0
+        ? digitsInto(end, word)
+        : escapedInto(end, String(word));
+    if (end < 0) return -1;
+  }
+  return end;
+}
+
+/** What a number is cut into, so that most of its digits are found by the arithmetic of small integers. */
+const DIGIT_GROUP = 10_000_000;
+
+/** Puts the digits of a whole number from 0 on into the scratch; -1: no room. */
+function digitsInto(start: number, value: number): number {
+  if (start + MOST_DIGITS + SPARE_BYTES > scratch.length) return -1;
+  if (value < DIGIT_GROUP) return smallInto(start, value, 1);
+  const high = Math.floor(value / DIGIT_GROUP);
+  const end = digitsInto(start, high);
+  return smallInto(end, value - high * DIGIT_GROUP, DIGIT_GROUP / 10);
+}
+
+/** `least`: of what magnitude the first digit is at least, zeros in front included. */
+function smallInto(start: number, value: number, least: number): number {
+  let magnitude = least;
+  while (magnitude * 10 <= value) magnitude *= 10;
+  let end = start;
+  let rest = value | 0;
+  for (; magnitude >= 1; magnitude = (magnitude / 10) | 0) {
+    const digit = (rest / magnitude) | 0;
+    scratch[end++] = DIGIT_ZERO + digit;
+    rest -= digit * magnitude;
+  }
+  return end;
+}
 
 /** SHA-256 of a tag and parts, 64 hex digits. The tag is a constant of the caller without line feeds. */
 export function sha256Hex(tag: string, ...parts: readonly (string | Uint8Array)[]): string {
@@ -103,9 +186,17 @@ function asciiInto(start: number, text: string): number {
 
 /** The same for the text as JSON prints it; -1 also where it has a control character but line feeds. */
 function quotedInto(start: number, text: string): number {
+  scratch[start] = QUOTE;
+  const end = escapedInto(start + 1, text);
+  if (end < 0) return -1;
+  scratch[end] = QUOTE;
+  return end + 1;
+}
+
+/** The same without the quotes. */
+function escapedInto(start: number, text: string): number {
   if (start + 2 * text.length + SPARE_BYTES > scratch.length) return -1;
   let end = start;
-  scratch[end++] = QUOTE;
   for (let at = 0; at < text.length; at += 1) {
     let unit = text.charCodeAt(at);
     if (unit === QUOTE || unit === BACKSLASH || unit === LINE_FEED) {
@@ -116,7 +207,6 @@ function quotedInto(start: number, text: string): number {
     }
     scratch[end++] = unit;
   }
-  scratch[end++] = QUOTE;
   return end;
 }
 

@@ -90,6 +90,8 @@ function plainRefusal(
     resolution: { type: "none", retryAfterMs: null, approvalId: null },
     suggestedNext: [],
     problems: [],
+    known: null,
+    userMessage: null,
   };
 }
 

@@ -61,6 +61,7 @@ export class KnownCalls {
       case "repeated":
       case "outcome_unknown":
       case "reconciled":
+      case "ruled":
       case "ignored":
         return;
     }

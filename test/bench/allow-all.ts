@@ -51,6 +51,7 @@ export function allowAll(keyId: string, input: GateInput, nowMs: number): readon
         repeats: 0,
         rates: [],
         grant: null,
+        more: null,
       },
     },
   ];

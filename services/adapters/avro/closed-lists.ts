@@ -3,7 +3,14 @@
  * that an old reader can read a new word; what the gate itself reads must be on the list.
  */
 import { cutText } from "../../core/cut-text.ts";
-import type { CallStatus, Disposition, IgnoredWhy, Raised, Resolution } from "../../core/events.ts";
+import type {
+  CallStatus,
+  Disposition,
+  IgnoredWhy,
+  Raised,
+  Resolution,
+  VerdictRuled,
+} from "../../core/events.ts";
 import {
   type EnvelopeRejection,
   RESULT_STATUSES,
@@ -100,6 +107,14 @@ export const OUTCOMES = listOf<NonNullable<VerdictInput["outcome"]>>("outcome", 
   not_executed: true,
 });
 
+export const RULINGS = listOf<VerdictRuled["kind"]>("ruling", {
+  approve: true,
+  grant: true,
+  revoke: true,
+  resume: true,
+  end: true,
+});
+
 export const REJECTIONS = listOf<EnvelopeRejection["reason"]>("rejection", {
   malformed: true,
   too_large: true,
@@ -120,5 +135,7 @@ export const IGNORED_WHY = listOf<IgnoredWhy>("cause", {
   self_approval: true,
   not_unknown: true,
   wrong_call: true,
+  unknown_conversation: true,
+  unknown_grant: true,
   not_supported: true,
 });

@@ -10,10 +10,13 @@ import {
   type RefusedCall,
 } from "./output-records.ts";
 import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
+import { RecentKeys } from "./recent-keys.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 
 /** Secrets that idempotency keys are made with, by their id. */
 export type Secrets = ReadonlyMap<string, Uint8Array>;
+
+const recentKeys = new RecentKeys();
 
 /**
  * The idempotency key of an allowed call: the same for all retries of its occurrence.
@@ -28,13 +31,15 @@ export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
       `no secret has the key id \`${event.keyId}\`: keep each secret until its calls are over`,
     );
   }
-  return idempotencyKey(secret, {
-    tenantId: event.tenantId,
-    conversationId: event.conversationId,
-    tool: event.tool,
-    identity: event.actionKey,
-    decisionId: event.occurrence.decisionId,
-  });
+  return recentKeys.of(secret, event, () =>
+    idempotencyKey(secret, {
+      tenantId: event.tenantId,
+      conversationId: event.conversationId,
+      tool: event.tool,
+      identity: event.actionKey,
+      decisionId: event.occurrence.decisionId,
+    }),
+  );
 }
 
 /** @throws FatalError for an unknown key id, or a field that is not what the schema says. */
@@ -125,6 +130,8 @@ function refusedCall(event: CallRefused, inputOffset: number): Written<FlatRefus
     resolution: refusal.resolution,
     suggestedNext: refusal.suggestedNext,
     problems: refusal.problems,
+    known: refusal.known,
+    userMessage: refusal.userMessage,
     tenantId: event.tenantId,
     conversationId: event.conversationId,
     agentId: event.agentId,

@@ -12,6 +12,7 @@ import type {
   InputIgnored,
   Raised,
   Strike,
+  VerdictRuled,
 } from "../../core/events.ts";
 import {
   ENDS,
@@ -20,6 +21,7 @@ import {
   member,
   OUTCOMES,
   optionalMember,
+  RULINGS,
   STATUSES,
 } from "./closed-lists.ts";
 import {
@@ -29,8 +31,9 @@ import {
   plainMoney,
   plainNotices,
   plainRefusal,
+  plainResultEffects,
 } from "./plain.ts";
-import type { RawCall, RawDecision, RawEvent, RawRefused } from "./raw-journal.ts";
+import type { RawCall, RawDecision, RawEvent, RawRefused, RawRuling } from "./raw-journal.ts";
 import { UndecodableError } from "./reader.ts";
 
 export function eventFromRaw(raw: RawEvent, revision: string): GateEvent {
@@ -50,6 +53,8 @@ export function eventFromRaw(raw: RawEvent, revision: string): GateEvent {
       const call = callFromRaw(part(raw.call));
       return { type: "reconciled", ...call, outcome: member(OUTCOMES, outcome), by, reason };
     }
+    case "ruled":
+      return ruledFromRaw(part(raw.ruled));
     case "ignored":
       return ignoredFromRaw(part(raw.ignored));
     default:
@@ -196,6 +201,25 @@ function resultFromRaw(event: RawEvent) {
     durationMs: raw.durationMs,
     cost: plainMoney(raw.cost),
     evicted: plainEvicted(raw.evicted),
+    effects: plainResultEffects(raw.effects),
+  };
+}
+
+function ruledFromRaw(raw: RawRuling): VerdictRuled {
+  return {
+    type: "ruled",
+    tenantId: raw.tenantId,
+    conversationId: raw.conversationId,
+    atMs: raw.atMs,
+    kind: member(RULINGS, raw.kind),
+    approvalId: raw.approvalId,
+    decisionId: raw.decisionId,
+    tier: raw.tier,
+    tool: raw.tool,
+    calls: raw.calls,
+    untilMs: raw.untilMs,
+    by: raw.by,
+    reason: raw.reason,
   };
 }
 

@@ -39,6 +39,8 @@ export function eventToRaw(event: GateEvent, revision: string): RawEvent {
       const raw = rawEvent(event.type, null, callToRaw(event));
       return { ...raw, reconciled: { outcome, by, reason } };
     }
+    case "ruled":
+      return { ...rawEvent(event.type, null, null), ruled: event };
     case "ignored":
       return { ...rawEvent(event.type, null, null), ignored: event };
   }
@@ -46,7 +48,7 @@ export function eventToRaw(event: GateEvent, revision: string): RawEvent {
 
 /** Nulls are written out: a field that is absent costs more to write than one that is null. */
 function rawEvent(kind: string, decision: RawDecision | null, call: RawCall | null): RawEvent {
-  return { kind, decision, call, result: null, reconciled: null, ignored: null };
+  return { kind, decision, call, result: null, reconciled: null, ruled: null, ignored: null };
 }
 
 const NONE_SEALED: readonly never[] = [];
@@ -130,6 +132,7 @@ function factsToRaw(call: CallFacts, actionKey: string): RawCallFacts {
     repeats: call.repeats,
     rates: call.rates,
     grant: call.grant,
+    more: call.more,
   };
 }
 
@@ -156,6 +159,8 @@ function refusalToRaw(refusal: Refusal, event: CallRefused): RawRefusal {
     resolution: refusal.resolution,
     suggestedNext: refusal.suggestedNext,
     problems: refusal.problems,
+    known: refusal.known,
+    userMessage: refusal.userMessage,
   };
 }
 
@@ -200,5 +205,6 @@ function resultToRaw(event: ResultRecorded): RawRecordedResult {
     durationMs: event.durationMs,
     cost: event.cost,
     evicted: event.evicted,
+    effects: event.effects,
   };
 }

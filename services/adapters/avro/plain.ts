@@ -4,6 +4,7 @@
  */
 import type {
   CallFacts,
+  CallMore,
   Conflict,
   Evicted,
   ExclusiveEffect,
@@ -12,6 +13,7 @@ import type {
   PreviousResult,
   Refusal,
   Resolution,
+  ResultEffects,
 } from "../../core/events.ts";
 import type { CallError, Money } from "../../core/inputs.ts";
 import type { PerInput } from "../../runtime/topics.ts";
@@ -47,7 +49,26 @@ export function plainPerInput(raw: PerInput): PerInput {
 }
 
 export function plainEffects(raw: readonly ExclusiveEffect[]): readonly ExclusiveEffect[] {
-  return raw.map(({ resource, kind, rule }) => ({ resource, kind, rule }));
+  return raw.map(({ resource, kind, rule, wholes }) => ({ resource, kind, rule, wholes }));
+}
+
+export function plainResultEffects(raw: ResultEffects | null): ResultEffects | null {
+  return raw === null ? null : { resources: raw.resources, exclusive: plainEffects(raw.exclusive) };
+}
+
+function plainMore(raw: CallMore | null): CallMore | null {
+  if (raw === null) return null;
+  return {
+    cost: plainMoney(raw.cost),
+    given: raw.given,
+    pending: raw.pending.map(({ resource, kind, exclusive, rule }) => ({
+      resource,
+      kind,
+      exclusive,
+      rule,
+    })),
+    sketches: raw.sketches.map(({ key, values }) => ({ key, values })),
+  };
 }
 
 export function plainCallFacts(raw: RawCallFacts, actionKey: string): CallFacts {
@@ -61,6 +82,7 @@ export function plainCallFacts(raw: RawCallFacts, actionKey: string): CallFacts 
     repeats: raw.repeats,
     rates: raw.rates.map(({ key, windowMs }) => ({ key, windowMs })),
     grant: raw.grant === null ? null : { tier: raw.grant.tier, expiresAtMs: raw.grant.expiresAtMs },
+    more: plainMore(raw.more),
   };
 }
 
@@ -91,6 +113,11 @@ export function plainRefusal(raw: Refusal): Refusal {
     resolution: plainResolution(raw.resolution),
     suggestedNext: raw.suggestedNext,
     problems: raw.problems.map(({ path, message }) => ({ path, message })),
+    known:
+      raw.known === null
+        ? null
+        : raw.known.map(({ ref, tool, atMs, digest }) => ({ ref, tool, atMs, digest })),
+    userMessage: raw.userMessage,
   };
 }
 

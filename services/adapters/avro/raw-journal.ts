@@ -6,6 +6,8 @@ import type {
   DecisionBase,
   Evicted,
   Refusal,
+  ResultEffects,
+  VerdictRuled,
 } from "../../core/events.ts";
 import type { CallError, Money } from "../../core/inputs.ts";
 import type { PerInput } from "../../runtime/topics.ts";
@@ -110,7 +112,10 @@ export type RawRecordedResult = {
   readonly durationMs: number | null;
   readonly cost: Money | null;
   readonly evicted: Evicted | null;
+  readonly effects: ResultEffects | null;
 };
+
+export type RawRuling = Omit<VerdictRuled, "type" | "kind"> & { readonly kind: string };
 
 export type RawEvent = {
   readonly kind: string;
@@ -122,6 +127,7 @@ export type RawEvent = {
     readonly by: string;
     readonly reason: string | null;
   } | null;
+  readonly ruled: RawRuling | null;
   readonly ignored: {
     readonly tenantId: string;
     readonly conversationId: string;

@@ -9,33 +9,19 @@ export type NotBuilt = {
   readonly value?: string;
 };
 
-const BUDGET_PLACES = ["budgets", "budgets.per_conversation", "budgets.per_tool"];
 const CHECK_PLACES = ["checks", "tool_schemas.*.checks"];
 
-const BUDGET_KEYS = ["max_seconds", "max_spend"];
-const CHECK_CODES = [
-  "near_duplicate",
-  "loop_no_progress",
-  "loop_rotation",
-  "failure_run",
-  "budget_seconds",
-  "budget_spend",
-  "retry_too_soon",
-  "retry_exhausted",
-];
+const CHECK_CODES = ["near_duplicate", "loop_no_progress", "loop_rotation", "failure_run"];
 
 const KEYS = [
   "tool_deduplication.no_progress_threshold",
-  "tools.retries",
   "acknowledgement.patterns",
   "acknowledgement.unless",
   "tool_schemas.*.similarity",
   "tool_schemas.*.sensitive",
-  "tool_schemas.*.retries",
   "edges",
   "loops.rotation",
   "loops.failure_run",
-  ...BUDGET_PLACES.flatMap((place) => BUDGET_KEYS.map((key) => `${place}.${key}`)),
   ...CHECK_PLACES.flatMap((place) => CHECK_CODES.map((code) => `${place}.${code}`)),
 ];
 

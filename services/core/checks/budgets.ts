@@ -1,70 +1,178 @@
-/** Check 6: calls and steps, per turn, conversation and tool. Refused calls use up nothing. */
+/** Check 6: calls, steps, seconds and money, per turn, conversation and tool. Refused calls use up nothing. */
+import type { KnownResult } from "../events.ts";
+import type { Money } from "../inputs.ts";
 import { trieGet } from "../persistent/trie.ts";
 import type { BudgetLimit } from "../policy/compiled.ts";
+import { heldUntil } from "../state/held-time.ts";
+import { NOTHING_SPENT, type Spent, withMoney } from "../state/spent.ts";
+import type { OpenCall, ToolTotals } from "../state/state.ts";
 import { opensStep } from "../state/turn.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { overSpend } from "./spend.ts";
 
-interface Spent {
+interface Used {
   readonly calls: number;
   /** With this call's step, if it opens one. */
   readonly steps: number;
+  readonly startedAtMs: number;
+  /** What calls were held for before the start, ms. */
+  readonly heldBeforeMs: number;
+  readonly spent: Spent;
+}
+
+type Scope = "turn" | "conversation" | "tool";
+
+const RULES = {
+  turn: "budgets",
+  conversation: "budgets.per_conversation",
+  tool: "budgets.per_tool",
+} as const;
+
+export function isUnlimited({ maxCalls, maxSteps, maxMs, maxSpend }: BudgetLimit): boolean {
+  return maxCalls === null && maxSteps === null && maxMs === null && maxSpend === null;
 }
 
 export function checkBudgets(call: CallContext): readonly Finding[] {
-  const { budgets } = call.policy;
-  const { turn, totals, tools } = call.state;
-  // The step and the reservation of a held call were counted when it was held.
-  const held = call.wasHeld ? trieGet(call.state.open, call.decisionId) : undefined;
-  const own = held !== undefined && held.turnIndex === turn.index ? 1 : 0;
-  const { step } = call.proposal;
-  const opened = !call.wasHeld && opensStep(step, turn.lastStep) ? 1 : 0;
-  const found = [
-    ...over(
-      budgets.turn,
-      { calls: turn.calls - own, steps: turn.steps + opened },
-      "budgets",
-      "turn",
-    ),
-    ...over(
-      budgets.conversation,
-      { calls: totals.calls - own, steps: totals.steps + opened },
-      "budgets.per_conversation",
-      "conversation",
-    ),
-  ];
-  if (budgets.tool.maxCalls === null && budgets.tool.maxSteps === null) return found;
-  const known = trieGet(tools, call.proposal.tool);
-  const used = known !== undefined && known.turnIndex === turn.index ? known : undefined;
-  const toolStep = !call.wasHeld && opensStep(step, used?.lastStep ?? null) ? 1 : 0;
-  const spent = { calls: (used?.turnCalls ?? 0) - own, steps: (used?.turnSteps ?? 0) + toolStep };
-  return [...found, ...over(budgets.tool, spent, "budgets.per_tool", "tool")];
+  const { turn, conversation, tool } = call.policy.budgets;
+  const own = ownReservation(call);
+  const found: Finding[] = [];
+  if (!isUnlimited(turn)) found.push(...over(call, turn, ofTurn(call, own), "turn"));
+  if (!isUnlimited(conversation)) {
+    found.push(...over(call, conversation, ofConversation(call, own), "conversation"));
+  }
+  if (!isUnlimited(tool)) found.push(...over(call, tool, ofTool(call, own), "tool"));
+  return found.length === 0 ? NOTHING : found;
 }
 
-function over(limit: BudgetLimit, spent: Spent, rule: string, scope: string): readonly Finding[] {
-  if (limit.maxCalls === null && limit.maxSteps === null) return NOTHING;
+/** A held call was counted when it was held: its second judgement leaves that out. */
+function ownReservation(call: CallContext): OpenCall | undefined {
+  return call.wasHeld ? trieGet(call.state.open, call.decisionId) : undefined;
+}
+
+function without(spent: Spent, own: OpenCall | undefined): Spent {
+  return own === undefined ? spent : withMoney(spent, own.call.more?.cost ?? null, -1);
+}
+
+function ofTurn(call: CallContext, own: OpenCall | undefined): Used {
+  const { turn } = call.state;
+  const here = own?.turnIndex === turn.index ? own : undefined;
+  const { startedAtMs, heldBeforeMs } = turn;
+  return {
+    calls: turn.calls - (here === undefined ? 0 : 1),
+    steps: turn.steps + opened(call, turn.lastStep),
+    startedAtMs,
+    heldBeforeMs,
+    spent: without(turn.spent, here),
+  };
+}
+
+function ofConversation(call: CallContext, own: OpenCall | undefined): Used {
+  const { totals, turn, startedAtMs } = call.state;
+  return {
+    calls: totals.calls - (own === undefined ? 0 : 1),
+    steps: totals.steps + opened(call, turn.lastStep),
+    startedAtMs,
+    heldBeforeMs: 0,
+    spent: without(totals.spent, own),
+  };
+}
+
+function ofTool(call: CallContext, own: OpenCall | undefined): Used {
+  const { turn, tools } = call.state;
+  const known = trieGet(tools, call.proposal.tool);
+  const used: ToolTotals | undefined = known?.turnIndex === turn.index ? known : undefined;
+  const here = own?.turnIndex === turn.index ? own : undefined;
+  return {
+    calls: (used?.turnCalls ?? 0) - (here === undefined ? 0 : 1),
+    steps: (used?.turnSteps ?? 0) + opened(call, used?.lastStep ?? null),
+    startedAtMs: used?.startedAtMs ?? call.nowMs,
+    heldBeforeMs: used?.heldBeforeMs ?? heldUntil(call.state, call.nowMs),
+    spent: without(used?.spent ?? NOTHING_SPENT, here),
+  };
+}
+
+function opened(call: CallContext, lastStep: string | null): 0 | 1 {
+  return !call.wasHeld && opensStep(call.proposal.step, lastStep) ? 1 : 0;
+}
+
+function over(call: CallContext, limit: BudgetLimit, used: Used, scope: Scope): Finding[] {
   const found: Finding[] = [];
-  if (limit.maxSteps !== null && spent.steps > limit.maxSteps) {
-    found.push(budgetFinding("budget_steps", `${rule}.max_steps`, scope, limit.maxSteps, "steps"));
+  const rule = RULES[scope];
+  const add = (reason: BudgetReason, key: string, what: string): void => {
+    found.push(budgetFinding(call, reason, `${rule}.${key}`, scope, what));
+  };
+  if (limit.maxSteps !== null && used.steps > limit.maxSteps) {
+    add("budget_steps", "max_steps", `${limit.maxSteps} steps`);
   }
-  if (limit.maxCalls !== null && spent.calls >= limit.maxCalls) {
-    const path = `${rule}.max_tool_calls`;
-    found.push(budgetFinding("budget_calls", path, scope, limit.maxCalls, "tool calls"));
+  if (limit.maxCalls !== null && used.calls >= limit.maxCalls) {
+    add("budget_calls", "max_tool_calls", `${limit.maxCalls} tool calls`);
   }
+  if (limit.maxMs !== null && elapsedMs(call, used) >= limit.maxMs) {
+    add("budget_seconds", "max_seconds", `${limit.maxMs / 1_000} seconds`);
+  }
+  if (limit.maxSpend !== null) addSpend(call, limit.maxSpend, used.spent, add);
   return found;
 }
 
+/** Gate time since the start, less the time that a person was waited for. */
+function elapsedMs({ state, nowMs }: CallContext, { startedAtMs, heldBeforeMs }: Used): number {
+  return nowMs - startedAtMs - (heldUntil(state, nowMs) - heldBeforeMs);
+}
+
+function addSpend(
+  call: CallContext,
+  limit: Money,
+  spent: Spent,
+  add: (reason: BudgetReason, key: string, what: string) => void,
+): void {
+  const what = overSpend(call.proposal.estimatedCost, limit, spent);
+  if (what !== null) add("budget_spend", "max_spend", what);
+}
+
+type BudgetReason = "budget_steps" | "budget_calls" | "budget_seconds" | "budget_spend";
+
+/** What a user may be told when an agent stops for it. */
+const USER_SENTENCES: Readonly<Record<BudgetReason, string>> = {
+  budget_steps: "I stopped because this task used up the steps it may take",
+  budget_calls: "I stopped because this task used up the tool calls it may make",
+  budget_seconds: "I stopped because the time allowed for this task is over",
+  budget_spend: "I stopped because going on would cost more than may be spent on this task",
+};
+
 function budgetFinding(
-  reason: "budget_steps" | "budget_calls",
+  call: CallContext,
+  reason: BudgetReason,
   rule: string,
-  scope: string,
-  limit: number,
+  scope: Scope,
   what: string,
 ): Finding {
+  const known = knownResults(call);
+  const partial = known.length === 0 ? "." : "; what I found so far is not lost.";
   return finding({
     reason,
     rule,
     disposition: "stop",
-    detail: `The limit is ${limit} ${what} for each ${scope}.`,
+    detail: `The limit is ${what} for each ${scope}.`,
     resolution: scope === "conversation" ? "none" : "new_turn",
+    known,
+    userMessage: `${USER_SENTENCES[reason]} (${what})${partial}`,
   });
+}
+
+const KNOWN_RESULTS = 5;
+
+/**
+ * The latest results of the conversation, by reference: enough to answer from. What memory answered
+ * again is named by the call that ran.
+ */
+function knownResults({ state }: CallContext): readonly KnownResult[] {
+  const first = new Map<string, KnownResult>();
+  for (const { status, decisionId: ref, actionKey, tool, atMs, digest } of state.ring) {
+    if (status !== "succeeded") continue;
+    const key = `${actionKey} ${digest}`;
+    const known = first.get(key) ?? { ref, tool, atMs, digest };
+    first.delete(key);
+    first.set(key, known);
+  }
+  return [...first.values()].slice(-KNOWN_RESULTS).reverse();
 }

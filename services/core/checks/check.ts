@@ -1,5 +1,5 @@
 /** What a check sees and what it says. A check is one file, pure, and stands in `order.ts`. */
-import type { CallFacts, Conflict, Disposition, PreviousCall, PreviousResult } from "../events.ts";
+import type { CallFacts, Conflict, Disposition, KnownResult, PreviousCall } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
 import type { ReasonCode } from "../reasons.ts";
@@ -49,7 +49,9 @@ export interface Finding {
   /** Held instead of refused. */
   readonly hold: CompiledHold | null;
   readonly resolution: "retry_after" | "approval" | "confirmation" | "new_turn" | "none";
-  readonly result: PreviousResult | null;
+  readonly known: readonly KnownResult[] | null;
+  /** A sentence that may be shown to the user. */
+  readonly userMessage: string | null;
 }
 
 export type Check = (call: CallContext) => readonly Finding[];
@@ -70,7 +72,8 @@ export function finding(given: Given): Finding {
     strikeKey: null,
     hold: null,
     resolution: "none",
-    result: null,
+    known: null,
+    userMessage: null,
     ...given,
   };
 }

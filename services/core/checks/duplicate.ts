@@ -6,6 +6,7 @@ import type { Twin } from "../state/state.ts";
 import { findHeldTwin } from "../state/twins.ts";
 import { changedSince } from "../state/writes.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { checkRetry } from "./retry.ts";
 
 /** How soon to ask again for a call in flight, where its deadline does not say, ms. */
 const ASK_AGAIN_MS = 1_000;
@@ -23,6 +24,7 @@ export function checkDuplicate(call: CallContext): readonly Finding[] {
     case "succeeded":
       return repeated(call, twin);
     case "failed":
+      return checkRetry(call, twin);
     case "not_executed":
     case "held":
       return NOTHING;

@@ -7,6 +7,7 @@ import { type Ledger, ledgerFirst, ledgerGet, ledgerIsFull } from "../persistent
 import { trieGet } from "../persistent/trie.ts";
 import type { ConversationState, Twin } from "../state/state.ts";
 import { roomForTool } from "../state/turn.ts";
+import { isUnlimited } from "./budgets.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 
 export function checkHistory(call: CallContext): readonly Finding[] {
@@ -24,8 +25,7 @@ export function checkHistory(call: CallContext): readonly Finding[] {
 
 /** A tool that could not be counted would have no budget of its own. */
 function fullTotals({ policy, state, proposal }: CallContext): string | null {
-  const { maxCalls, maxSteps } = policy.budgets.tool;
-  if ((maxCalls === null && maxSteps === null) || state.tools.size < LIMITS.counters) return null;
+  if (isUnlimited(policy.budgets.tool) || state.tools.size < LIMITS.counters) return null;
   if (trieGet(state.tools, proposal.tool) !== undefined) return null;
   return roomForTool(state).size < LIMITS.counters ? null : "tools in one turn";
 }

@@ -42,7 +42,8 @@ function heldHolder(call: CallContext, resource: string): EffectHolder | undefin
   const effect = open?.call.exclusive.find((other) => other.resource === resource);
   if (open === undefined || effect === undefined) return undefined;
   const { decisionId, callId, tool, actionKey, atMs } = open;
-  return { decisionId, callId, tool, actionKey, atMs, kind: effect.kind, status: "held" };
+  const { kind, wholes } = effect;
+  return { decisionId, callId, tool, actionKey, atMs, kind, status: "held", wholes };
 }
 
 function conflict(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): Finding {

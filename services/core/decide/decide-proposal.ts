@@ -197,7 +197,7 @@ function contextOf(
     read.identityText === base.arguments
       ? base.argumentsDigest
       : actionDigest(tool.name, read.identityText);
-  const facts = factsOf(tool, policy, read.touched, actionKey, proposal.turn, nowMs);
+  const facts = factsOf(tool, policy, read.touched, actionKey, proposal, nowMs);
   return {
     policy,
     tool,

@@ -69,6 +69,7 @@ function recorded(
     transient: failed && (tool.failsPartly || isTransient(error, output)),
     durationMs: input.durationMs,
     cost: input.cost,
+    effects: null,
     evicted: keeps && open.isRead ? makeRoomForOutput(state, bytes, open.atMs) : null,
   };
 }

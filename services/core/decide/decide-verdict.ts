@@ -100,7 +100,12 @@ function approve(
       detail: `Detail: ${parsed.message}.`,
     });
   }
-  const proposal = { ...held, assistantText: null, estimatedCost: null, confirmation: null };
+  const proposal = {
+    ...held,
+    assistantText: null,
+    estimatedCost: held.call.more?.cost ?? null,
+    confirmation: null,
+  };
   const args = parsed.value as JsonObject;
   const sameRule = toolOfCall(policy, held.tool, args).ruleDigest === held.ruleDigest;
   const approval = {

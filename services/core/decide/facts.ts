@@ -1,5 +1,6 @@
 /** The facts of a call that `evolve` will need: resources, windows, counters. */
-import type { CallFacts, ExclusiveEffect } from "../events.ts";
+import type { CallFacts, CallMore, ExclusiveEffect } from "../events.ts";
+import type { Money, ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy, CompiledTool, IdentityResult } from "../policy/compiled.ts";
 import type { ConversationState, Twin } from "../state/state.ts";
 import { twinKeyOf } from "../state/twins.ts";
@@ -31,7 +32,9 @@ export function touchedBy(tool: CompiledTool, identity: Identified): Touched {
       continue;
     }
     resources.push(resource);
-    if (effect.exclusive) exclusive.push({ resource, kind: effect.kind, rule: effect.rule });
+    if (effect.exclusive) {
+      exclusive.push({ resource, kind: effect.kind, rule: effect.rule, wholes: null });
+    }
   }
   return { resources: declared ? resources : null, exclusive, unnamed };
 }
@@ -52,7 +55,7 @@ export function factsOf(
   policy: CompiledPolicy,
   touched: Touched,
   actionKey: string,
-  turn: string | null,
+  proposal: Pick<ProposalInput, "turn" | "estimatedCost">,
   nowMs: number,
 ): CallFacts {
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
@@ -60,7 +63,7 @@ export function factsOf(
     ? policy.conversation.idleMs
     : Math.max(policy.longestWindowMs, policy.idempotencyTtlMs);
   return {
-    twinKey: twinKeyOf(actionKey, tool.scope, turn),
+    twinKey: twinKeyOf(actionKey, tool.scope, proposal.turn),
     resources: touched.resources,
     exclusive: touched.exclusive,
     windowUntilMs: nowMs + windowMs,
@@ -69,7 +72,13 @@ export function factsOf(
     repeats: 0,
     rates: ratesOf(tool),
     grant: null,
+    more: moreOf(policy.countsSpend ? proposal.estimatedCost : null),
   };
+}
+
+/** Null for most calls. */
+function moreOf(cost: Money | null): CallMore | null {
+  return cost === null ? null : { cost, given: null, pending: [], sketches: [] };
 }
 
 const NO_RATES: CallFacts["rates"] = [];

@@ -3,6 +3,7 @@
  * answers them from its own memory; a repeat that is meant opens a new one.
  */
 import type { CallContext } from "../checks/check.ts";
+import { isRetryable } from "../checks/retry.ts";
 import type { Occurrence } from "../events.ts";
 import type { Twin } from "../state/state.ts";
 import { changedSince } from "../state/writes.ts";
@@ -23,7 +24,7 @@ function goesOn(call: CallContext, twin: Twin): boolean {
     case "not_executed":
       return true;
     case "failed":
-      return twin.transient;
+      return twin.transient || (call.tool.retries !== null && isRetryable(call.tool.retries, twin));
     case "succeeded":
       return isLateRetry(call, twin);
     case "in_flight":

@@ -10,6 +10,7 @@ import type {
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
+import type { ReasonCode } from "../reasons.ts";
 import type { Twin } from "../state/state.ts";
 import type { Level, Rung } from "./ladder.ts";
 import { suggestNext } from "./suggest.ts";
@@ -22,6 +23,29 @@ const LEVEL_SENTENCES: Readonly<Record<Level, string | null>> = {
   4: "This task is ended because the same call was repeated after several refusals. Tell the user what was done and why it stopped.",
 };
 
+/** Of these the earlier call failed: there is nothing that it would be a duplicate of. */
+const FAILURES: ReadonlySet<ReasonCode> = new Set([
+  "failure_streak",
+  "failure_run",
+  "retry_exhausted",
+  "retry_too_soon",
+]);
+
+/** What a user may be told when the ladder stops the agent. */
+const STOP_SENTENCES: Readonly<Record<Level, string | null>> = {
+  0: null,
+  1: null,
+  2: null,
+  3: "I stopped because I kept making the same call without getting anywhere, and need your help to go on",
+  4: "I ended this task because I kept making the same call without getting anywhere",
+};
+
+function userMessage(found: Finding, { level }: Rung, tool: string): string | null {
+  if (found.userMessage !== null) return found.userMessage;
+  const said = STOP_SENTENCES[level];
+  return said === null ? null : `${said} (${tool}).`;
+}
+
 export function refusalOf(
   call: CallContext,
   base: DecisionBase,
@@ -32,7 +56,7 @@ export function refusalOf(
   const previous = found.previous;
   const sentences = REASON_SENTENCES[found.reason];
   const shown = previous === null ? null : shownResult(previous);
-  const duplicate = previous !== null && found.reason !== "failure_streak";
+  const duplicate = previous !== null && !FAILURES.has(found.reason);
   return {
     schemaVersion: 1,
     decisionId: base.decisionId,
@@ -61,6 +85,8 @@ export function refusalOf(
     },
     suggestedNext: suggestNext(call),
     problems: [],
+    known: found.known,
+    userMessage: userMessage(found, rung, base.tool),
   };
 }
 

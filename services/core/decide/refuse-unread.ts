@@ -48,6 +48,8 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
       resolution: { type: "none", retryAfterMs: null, approvalId: null },
       suggestedNext: given.suggestedNext ?? [],
       problems: given.problems ?? [],
+      known: null,
+      userMessage: null,
     },
     strike: null,
     raised: null,

@@ -38,6 +38,9 @@ export function compileSettings(
       conversation: limitOf(budgets?.per_conversation),
       tool: limitOf(budgets?.per_tool),
     },
+    countsSpend: [turn, budgets?.per_conversation, budgets?.per_tool].some(
+      (limits) => limits?.max_spend !== undefined,
+    ),
     loops: loopsOf(document),
     appendNote: byTurn?.append_system_note ?? false,
     answersFromRepeat: byTurn?.exact_duplicate_threshold ?? 1,

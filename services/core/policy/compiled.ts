@@ -26,6 +26,8 @@ export interface CompiledPolicy {
   /** Name of the header that carries the key downstream. */
   readonly idempotencyHeader: string;
   readonly budgets: Budgets;
+  /** Some `max_spend` is written: estimated costs are reserved. */
+  readonly countsSpend: boolean;
   readonly loops: LoopThresholds;
   /** The refusal of a duplicate carries a note for the conversation. */
   readonly appendNote: boolean;

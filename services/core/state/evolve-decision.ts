@@ -9,12 +9,15 @@ import type {
   Evicted,
   Strike,
 } from "../events.ts";
+import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { ledgerDelete, ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
 import { trieGet, trieSet } from "../persistent/trie.ts";
+import { heldUntil, holdBegan, holdEnded } from "./held-time.ts";
 import { keptOf } from "./kept-decision.ts";
 import { callNameOf, decisionBytes, findNamed, staysNamed } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
+import { NOTHING_SPENT, withMoney } from "./spent.ts";
 import {
   type ConversationState,
   type EffectHolder,
@@ -84,7 +87,9 @@ export function forget(state: StateDraft, evicted: Evicted): void {
 /** A hold that did not lead to an allowed call gives its reservation back. */
 function endHold(state: StateDraft, event: DecisionEvent): void {
   const held = takeOpen(state, event.decisionId);
-  if (held !== undefined) release(state, held);
+  if (held === undefined) return;
+  release(state, held);
+  state.heldTime = holdEnded(state.heldTime, event.atMs, state.openIndex.heldCount);
 }
 
 /** The call's reservation in the counters is given back. */
@@ -99,6 +104,26 @@ export function release(state: StateDraft, call: OpenCall): void {
   if (call.turnIndex === turn.index) {
     state.turn = { ...turn, calls: Math.max(0, turn.calls - 1) };
   }
+  spend(state, call, call.call.more?.cost ?? null, -1);
+}
+
+/** Counts money as spent by a call, or takes it back, wherever the call itself is counted. */
+export function spend(
+  state: StateDraft,
+  call: Pick<OpenCall, "tool" | "turnIndex">,
+  money: Money | null,
+  times: 1 | -1,
+): void {
+  if (money === null) return;
+  const { turn, totals } = state;
+  state.totals = { ...totals, spent: withMoney(totals.spent, money, times) };
+  if (call.turnIndex === turn.index) {
+    state.turn = { ...turn, spent: withMoney(turn.spent, money, times) };
+  }
+  const tool = trieGet(state.tools, call.tool);
+  if (tool === undefined || tool.turnIndex !== call.turnIndex) return;
+  const spent = withMoney(tool.spent, money, times);
+  state.tools = trieSet(state.tools, call.tool, { ...tool, spent });
 }
 
 function nameIt(state: StateDraft, event: DecisionEvent): void {
@@ -146,7 +171,11 @@ function reserve(state: StateDraft, event: CallAllowed | CallHeld): void {
   // A call that was held has counted its step when it was held.
   const first = event.approvalId === null;
   const newStep = first && opensStep(event.step, turn.lastStep) ? 1 : 0;
-  state.totals = { calls: totals.calls + 1, steps: totals.steps + newStep };
+  state.totals = {
+    calls: totals.calls + 1,
+    steps: totals.steps + newStep,
+    spent: totals.spent,
+  };
   reserveTool(state, event, first);
   state.turn = {
     id: turn.id,
@@ -155,7 +184,12 @@ function reserve(state: StateDraft, event: CallAllowed | CallHeld): void {
     calls: turn.calls + 1,
     steps: turn.steps + newStep,
     lastStep: first ? event.step : turn.lastStep,
+    heldBeforeMs: turn.heldBeforeMs,
+    spent: turn.spent,
   };
+  const { more } = event.call;
+  if (more === null) return;
+  spend(state, { tool: event.tool, turnIndex: turn.index }, more.cost, 1);
 }
 
 function reserveTool(state: StateDraft, event: CallAllowed | CallHeld, first: boolean): void {
@@ -170,6 +204,9 @@ function reserveTool(state: StateDraft, event: CallAllowed | CallHeld, first: bo
     turnCalls: (inTurn?.turnCalls ?? 0) + 1,
     turnSteps: (inTurn?.turnSteps ?? 0) + newStep,
     lastStep: first ? event.step : (inTurn?.lastStep ?? null),
+    startedAtMs: inTurn?.startedAtMs ?? event.proposalsAtMs,
+    heldBeforeMs: inTurn?.heldBeforeMs ?? heldUntil(state, event.proposalsAtMs),
+    spent: inTurn?.spent ?? NOTHING_SPENT,
   });
 }
 
@@ -202,11 +239,14 @@ function addTwin(state: StateDraft, event: CallAllowed): void {
     transient: false,
     lastDigest: before?.lastDigest ?? null,
     sameOutputs: before?.sameOutputs ?? 0,
+    failure: before?.failure ?? null,
   };
   const put = ledgerPut(ledger, call.twinKey, twin, Math.max(call.dropAtMs, openUntil), 0);
   if (event.isRead) state.readTwins = put;
   else state.writeTwins = put;
 }
+
+const NOBODY: readonly string[] = [];
 
 function openCall(
   event: CallAllowed | CallHeld,
@@ -230,6 +270,7 @@ function openCall(
     deadlineMs: held ? event.expiresAtMs : event.notAfterMs + event.timeLimitMs,
     started: false,
     held: held ? event : null,
+    approvedBy: NOBODY,
   };
 }
 
@@ -272,6 +313,7 @@ function addEffects(state: StateDraft, event: CallAllowed): void {
       actionKey: event.actionKey,
       atMs: event.proposalsAtMs,
       status: "in_flight",
+      wholes: effect.wholes,
     };
     const holders = earlier === undefined ? [holder] : [holder, ...untilSettled(earlier)];
     state.effects = trieSet(state.effects, effect.resource, holders);
@@ -302,6 +344,7 @@ function count(state: StateDraft, call: CallFacts, atMs: number): void {
 function afterHeld(state: StateDraft, event: CallHeld): void {
   reserve(state, event);
   addOpen(state, openCall(event, event.call, state.n, state));
+  if (state.openIndex.heldCount > 0) state.heldTime = holdBegan(state.heldTime, event.atMs);
 }
 
 function afterRefused(state: StateDraft, event: CallRefused): void {

@@ -1,11 +1,24 @@
 /** State after the outcome of an allowed call became known, or was found to be unknown. */
-import type { CallReconciled, CallStatus, OutcomeUnknown, ResultRecorded } from "../events.ts";
+import type {
+  CallMore,
+  CallReconciled,
+  CallStatus,
+  OutcomeUnknown,
+  ResultRecorded,
+} from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { ledgerGet, ledgerPut, ledgerReplace } from "../persistent/ledger.ts";
 import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
-import { forget, progress, release, untilSettled } from "./evolve-decision.ts";
+import { forget, progress, release, spend, untilSettled } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
-import type { ConversationState, OpenCall, RingEntry, StateDraft, Twin } from "./state.ts";
+import type {
+  ConversationState,
+  OpenCall,
+  RingEntry,
+  StateDraft,
+  Twin,
+  TwinFailure,
+} from "./state.ts";
 import { withWrite } from "./writes.ts";
 
 type OutcomeEvent = ResultRecorded | OutcomeUnknown | CallReconciled;
@@ -19,6 +32,9 @@ interface Told {
   readonly outputBytes: number;
   readonly whole: boolean;
   readonly errorMessage: string | null;
+  readonly errorCode: string | null;
+  readonly errorRetryable: boolean | null;
+  readonly atMs: number;
 }
 
 export function evolveOutcome(before: ConversationState, event: OutcomeEvent): ConversationState {
@@ -39,12 +55,38 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   state.effects = withEffectStatus(state, open, told);
   if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
   else takeOpen(state, open.decisionId);
+  if (event.type === "result_recorded") commit(state, open, event);
   addConsequences(state, open, told, before.ring);
   return state;
 }
 
+/** What the call did cost takes the place of what was reserved for it. */
+function commit(state: StateDraft, open: OpenCall, event: ResultRecorded): void {
+  if (event.cost === null || event.status === "not_executed") return;
+  spend(state, open, open.call.more?.cost ?? null, -1);
+  spend(state, open, event.cost, 1);
+  const { more } = open.call;
+  // Still open: what was reserved is spent, so it is not given back again.
+  if (event.status === "unknown" && trieGet(state.open, open.decisionId) !== undefined) {
+    const { cost } = event;
+    const call = { ...open.call, more: { ...(more ?? NO_MORE), cost } };
+    putOpen(state, { ...open, status: "unknown", deadlineMs: null, call });
+  }
+}
+
+const NO_MORE: CallMore = { cost: null, given: null, pending: [], sketches: [] };
+
 function toldBy(event: OutcomeEvent): Told {
-  const nothing = { digest: null, output: null, outputBytes: 0, whole: false, errorMessage: null };
+  const nothing = {
+    digest: null,
+    output: null,
+    outputBytes: 0,
+    whole: false,
+    errorMessage: null,
+    errorCode: null,
+    errorRetryable: null,
+    atMs: event.atMs,
+  };
   if (event.type === "outcome_unknown") return { ...nothing, status: "unknown", transient: false };
   if (event.type === "reconciled") return { ...nothing, status: event.outcome, transient: false };
   return {
@@ -55,6 +97,9 @@ function toldBy(event: OutcomeEvent): Told {
     outputBytes: event.outputBytes,
     whole: event.whole,
     errorMessage: event.error?.message ?? null,
+    errorCode: event.error?.code ?? null,
+    errorRetryable: event.error?.retryable ?? null,
+    atMs: event.atMs,
   };
 }
 
@@ -99,7 +144,15 @@ function toldTwin(twin: Twin, told: Told, room: boolean): Twin {
     transient: told.transient,
     lastDigest: same.lastDigest,
     sameOutputs: same.sameOutputs,
+    failure: failureAfter(twin, told),
   };
+}
+
+function failureAfter({ failure }: Twin, told: Told): TwinFailure | null {
+  if (told.status === "succeeded") return null;
+  if (told.status !== "failed") return failure;
+  const { atMs, errorCode: code, errorRetryable: retryable } = told;
+  return { count: (failure?.count ?? 0) + 1, atMs, code, retryable };
 }
 
 function sameOutputs(twin: Twin, told: Told): Pick<Twin, "lastDigest" | "sameOutputs"> {

@@ -8,6 +8,7 @@ import type { GateEvent } from "../events.ts";
 import { assertNever, invariant } from "../invariant.ts";
 import { evolveDecision } from "./evolve-decision.ts";
 import { evolveOutcome } from "./evolve-outcome.ts";
+import { evolveRuling } from "./evolve-ruling.ts";
 import type { ConversationState } from "./state.ts";
 
 /** Undefined: nothing is known of the conversation, before and after. */
@@ -25,6 +26,9 @@ export function evolve(
     case "reconciled":
       invariant(state !== undefined, `\`${event.type}\` needs a conversation`);
       return evolveOutcome(state, event);
+    case "ruled":
+      invariant(state !== undefined, "`ruled` needs a conversation");
+      return evolveRuling(state, event);
     case "repeated":
     case "ignored":
       return state;

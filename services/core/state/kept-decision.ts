@@ -61,6 +61,7 @@ export interface KeptAllowed {
   readonly repeats: number;
   readonly rates: CallAllowed["call"]["rates"];
   readonly grant: CallAllowed["call"]["grant"];
+  readonly more: CallAllowed["call"]["more"];
 }
 
 export function keptOf(event: DecisionEvent): KeptDecision {
@@ -105,6 +106,7 @@ function keptAllowed(event: CallAllowed): KeptAllowed {
     repeats: call.repeats,
     rates: call.rates,
     grant: call.grant,
+    more: call.more,
   };
 }
 
@@ -182,6 +184,7 @@ export function recalled(kept: KeptDecision, brought: Brought): DecisionEvent {
       repeats: kept.repeats,
       rates: kept.rates,
       grant: kept.grant,
+      more: kept.more,
     },
   };
 }

@@ -46,12 +46,12 @@ type OpenCalls = Pick<ConversationState, "open" | "openIndex">;
 
 type Draft = { -readonly [K in keyof OpenCalls]: OpenCalls[K] };
 
-/** Opens a call, or puts another record in the place of an open one that is not held. */
+/** Opens a call, or puts another record in the place of an open one: a held one stays that. */
 export function putOpen(state: Draft, call: OpenCall): void {
   const before = trieGet(state.open, call.decisionId);
   state.open = trieSet(state.open, call.decisionId, call);
   let index = state.openIndex;
-  if (call.held !== null) index = withHeld(index, call);
+  if (call.held !== null && before === undefined) index = withHeld(index, call);
   if (before?.deadlineMs !== call.deadlineMs) index = withDeadline(index, call);
   state.openIndex = before === undefined ? index : swept(state.open, index);
 }

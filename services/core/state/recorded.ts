@@ -6,6 +6,7 @@
 import type {
   CallFacts,
   CallHeld,
+  CallMore,
   CallRefused,
   DecisionBase,
   Evicted,
@@ -104,11 +105,28 @@ function recordedFacts(call: CallFacts): CallFacts {
     rates: recordedRates(call.rates),
     grant:
       call.grant === null ? null : { tier: call.grant.tier, expiresAtMs: call.grant.expiresAtMs },
+    more: recordedMore(call.more),
+  };
+}
+
+export function recordedMore(more: CallMore | null): CallMore | null {
+  if (more === null) return null;
+  const { cost, given, pending, sketches } = more;
+  return {
+    cost: cost === null ? null : { microUnits: cost.microUnits, currency: cost.currency },
+    given,
+    pending: pending.map(({ resource, kind, exclusive, rule }) => ({
+      resource,
+      kind,
+      exclusive,
+      rule,
+    })),
+    sketches: sketches.map(({ key, values }) => ({ key, values })),
   };
 }
 
 export function recordedExclusive(effects: CallFacts["exclusive"]): CallFacts["exclusive"] {
-  return effects.map(({ resource, kind, rule }) => ({ resource, kind, rule }));
+  return effects.map(({ resource, kind, rule, wholes }) => ({ resource, kind, rule, wholes }));
 }
 
 export function recordedRates(rates: CallFacts["rates"]): CallFacts["rates"] {
@@ -151,6 +169,9 @@ function recordedRefusal(refusal: Refusal): Refusal {
     },
     suggestedNext: refusal.suggestedNext,
     problems: refusal.problems.map(({ path, message }) => ({ path, message })),
+    known:
+      refusal.known?.map(({ ref, tool, atMs, digest }) => ({ ref, tool, atMs, digest })) ?? null,
+    userMessage: refusal.userMessage,
   };
 }
 

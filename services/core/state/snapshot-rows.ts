@@ -5,7 +5,13 @@
  */
 import type { CallFacts, Evicted, Occurrence, Strike } from "../events.ts";
 import type { KeptAllowed, KeptDecision } from "./kept-decision.ts";
-import { recorded, recordedExclusive, recordedNotices, recordedRates } from "./recorded.ts";
+import {
+  recorded,
+  recordedExclusive,
+  recordedMore,
+  recordedNotices,
+  recordedRates,
+} from "./recorded.ts";
 import type { EffectHolder, LastWrites, OpenCall, RingEntry, Twin } from "./state.ts";
 
 /** How one kind of record becomes a row, and a row the record. */
@@ -48,6 +54,7 @@ const packKeptAllowed = (kept: KeptAllowed) =>
     kept.repeats,
     recordedRates(kept.rates),
     kept.grant === null ? null : ([kept.grant.tier, kept.grant.expiresAtMs] as const),
+    recordedMore(kept.more),
   ] as const;
 
 type KeptAllowedRow = ReturnType<typeof packKeptAllowed>;
@@ -88,6 +95,7 @@ function unpackKeptAllowed(row: KeptAllowedRow): KeptAllowed {
     repeats: row[29],
     rates: row[30],
     grant: grant === null ? null : { tier: grant[0], expiresAtMs: grant[1] },
+    more: row[32],
   };
 }
 
@@ -136,7 +144,19 @@ const packTwin = (twin: Twin) =>
     twin.transient,
     twin.lastDigest,
     twin.sameOutputs,
+    twin.failure === null
+      ? null
+      : ([
+          twin.failure.count,
+          twin.failure.atMs,
+          twin.failure.code,
+          twin.failure.retryable,
+        ] as const),
   ] as const;
+
+function unpackFailure(row: ReturnType<typeof packTwin>[20]): Twin["failure"] {
+  return row === null ? null : { count: row[0], atMs: row[1], code: row[2], retryable: row[3] };
+}
 
 export const TWIN_ROW: RowOf<Twin, ReturnType<typeof packTwin>> = {
   pack: packTwin,
@@ -161,6 +181,7 @@ export const TWIN_ROW: RowOf<Twin, ReturnType<typeof packTwin>> = {
     transient: row[17],
     lastDigest: row[18],
     sameOutputs: row[19],
+    failure: unpackFailure(row[20]),
   }),
 };
 
@@ -175,6 +196,7 @@ const packFacts = (call: CallFacts) =>
     call.repeats,
     recordedRates(call.rates),
     call.grant === null ? null : ([call.grant.tier, call.grant.expiresAtMs] as const),
+    recordedMore(call.more),
   ] as const;
 
 function unpackFacts(row: ReturnType<typeof packFacts>): CallFacts {
@@ -189,6 +211,7 @@ function unpackFacts(row: ReturnType<typeof packFacts>): CallFacts {
     repeats: row[6],
     rates: row[7],
     grant: grant === null ? null : { tier: grant[0], expiresAtMs: grant[1] },
+    more: row[9],
   };
 }
 
@@ -208,6 +231,7 @@ const packOpen = (open: OpenCall) =>
     open.deadlineMs,
     open.started,
     open.held === null ? null : recorded(open.held),
+    open.approvedBy,
   ] as const;
 
 export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
@@ -227,6 +251,7 @@ export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
     deadlineMs: row[11],
     started: row[12],
     held: row[13],
+    approvedBy: row[14],
   }),
 };
 
@@ -269,11 +294,12 @@ const packHolder = (holder: EffectHolder) =>
     holder.actionKey,
     holder.atMs,
     holder.status,
+    holder.wholes,
   ] as const;
 
 export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
   pack: packHolder,
-  unpack: ([decisionId, callId, tool, kind, actionKey, atMs, status]) => ({
+  unpack: ([decisionId, callId, tool, kind, actionKey, atMs, status, wholes]) => ({
     decisionId,
     callId,
     tool,
@@ -281,6 +307,7 @@ export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
     actionKey,
     atMs,
     status,
+    wholes,
   }),
 };
 

@@ -52,6 +52,7 @@ function dataOf(state: ConversationState) {
     rates: trieSorted(state.rates),
     grants: trieSorted(state.grants),
     confirmations: trieSorted(state.confirmations),
+    given: trieSorted(state.given),
   };
 }
 
@@ -84,6 +85,7 @@ export function restoreState(text: string): ConversationState {
     rates: trieFrom(data.rates),
     grants: trieFrom(data.grants),
     confirmations: trieFrom(data.confirmations),
+    given: trieFrom(data.given),
   };
 }
 

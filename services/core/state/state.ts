@@ -9,8 +9,11 @@
 import type { CallFacts, CallHeld, CallStatus, Occurrence, Strike } from "../events.ts";
 import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
+import type { Given } from "./given.ts";
+import { type HeldTime, NEVER_HELD } from "./held-time.ts";
 import type { KeptDecision } from "./kept-decision.ts";
 import { NOTHING_OPEN, type OpenIndex } from "./open-calls.ts";
+import { NOTHING_SPENT, type Spent } from "./spent.ts";
 
 export interface ConversationState {
   readonly tenantId: string;
@@ -49,6 +52,9 @@ export interface ConversationState {
   readonly grants: Trie<Grant>;
   /** Confirmations spent, with the action key each is bound to. */
   readonly confirmations: Trie<string>;
+  readonly heldTime: HeldTime;
+  /** What verdicts granted or revoked, by `givenKey` (`given.ts`). */
+  readonly given: Trie<Given>;
 }
 
 /** A copy in the making: one an event, filled field by field. */
@@ -62,18 +68,26 @@ export interface TurnState {
   readonly calls: number;
   readonly steps: number;
   readonly lastStep: string | null;
+  /** What calls were held for before the turn began, ms (`held-time.ts`). */
+  readonly heldBeforeMs: number;
+  readonly spent: Spent;
 }
 
 export interface Totals {
   readonly calls: number;
   readonly steps: number;
+  readonly spent: Spent;
 }
 
+/** Of one tool within the turn. */
 export interface ToolTotals {
   readonly turnIndex: number;
   readonly turnCalls: number;
   readonly turnSteps: number;
   readonly lastStep: string | null;
+  readonly startedAtMs: number;
+  readonly heldBeforeMs: number;
+  readonly spent: Spent;
 }
 
 /** The latest allowed call of an action key. */
@@ -100,6 +114,17 @@ export interface Twin {
   /** Digest of the latest output of this action, and how many calls in a row gave it. */
   readonly lastDigest: string | null;
   readonly sameOutputs: number;
+  /** Failures in a row within the turn; null: none. */
+  readonly failure: TwinFailure | null;
+}
+
+export interface TwinFailure {
+  readonly count: number;
+  /** When the latest was reported. */
+  readonly atMs: number;
+  readonly code: string | null;
+  /** As the executor said it. */
+  readonly retryable: boolean | null;
 }
 
 export interface OpenCall {
@@ -119,6 +144,8 @@ export interface OpenCall {
   readonly started: boolean;
   /** Held calls: the decision that holds them. */
   readonly held: CallHeld | null;
+  /** Held calls: who approved so far, where several must. */
+  readonly approvedBy: readonly string[];
 }
 
 /** What is remembered of the writes of one thing. */
@@ -153,6 +180,8 @@ export interface EffectHolder {
   readonly atMs: number;
   /** Failed: it may have happened all the same (time-out); a definite failure frees the resource. */
   readonly status: CallStatus;
+  /** What the resource lies in by `contains` edges; null: its path alone says it. */
+  readonly wholes: readonly string[] | null;
 }
 
 export interface RingEntry {
@@ -197,8 +226,17 @@ export function initialState(
     lastAtMs: atMs,
     dropAtMs: Number.MAX_SAFE_INTEGER,
     n: 0,
-    turn: { id: null, index: 0, startedAtMs: atMs, calls: 0, steps: 0, lastStep: null },
-    totals: { calls: 0, steps: 0 },
+    turn: {
+      id: null,
+      index: 0,
+      startedAtMs: atMs,
+      calls: 0,
+      steps: 0,
+      lastStep: null,
+      heldBeforeMs: 0,
+      spent: NOTHING_SPENT,
+    },
+    totals: { calls: 0, steps: 0, spent: NOTHING_SPENT },
     tools: emptyTrie(),
     kept: emptyLedger(),
     loose: emptyLedger(),
@@ -215,5 +253,7 @@ export function initialState(
     rates: emptyTrie(),
     grants: emptyTrie(),
     confirmations: emptyTrie(),
+    heldTime: NEVER_HELD,
+    given: emptyTrie(),
   };
 }

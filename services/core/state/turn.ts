@@ -2,6 +2,8 @@
 
 import { LIMITS } from "../limits.ts";
 import { emptyTrie, type Trie, trieDelete, trieEntries } from "../persistent/trie.ts";
+import { heldUntil } from "./held-time.ts";
+import { NOTHING_SPENT } from "./spent.ts";
 import { type ConversationState, NO_FLAGS, type ToolTotals } from "./state.ts";
 
 const INTEGER = /^\d{1,15}$/;
@@ -26,6 +28,8 @@ export function enterTurn(
       calls: 0,
       steps: 0,
       lastStep: null,
+      heldBeforeMs: heldUntil(state, atMs),
+      spent: NOTHING_SPENT,
     },
     // What is counted of each tool is counted within the turn.
     tools: emptyTrie(),

@@ -3,9 +3,11 @@
 import fc, { type Arbitrary } from "fast-check";
 import type {
   CallFacts,
+  CallMore,
   DecisionBase,
   DecisionEvent,
   Evicted,
+  ExclusiveEffect,
   GateEvent,
   Notice,
   PreviousResult,
@@ -69,17 +71,32 @@ const evicted: Arbitrary<Evicted> = record({
   resources: list(text),
 });
 
+const effect: Arbitrary<ExclusiveEffect> = record({
+  resource: text,
+  kind: text,
+  rule: text,
+  wholes: nullable(list(text)),
+});
+
+const more: Arbitrary<CallMore> = record({
+  cost: nullable(money),
+  given: nullable(text),
+  pending: list(record({ resource: text, kind: text, exclusive: fc.boolean(), rule: text })),
+  sketches: list(record({ key: text, values: text })),
+});
+
 const callFacts = (actionKey: Arbitrary<string>): Arbitrary<CallFacts> =>
   record({
     twinKey: fc.oneof(actionKey, text),
     resources: nullable(list(text)),
-    exclusive: list(record({ resource: text, kind: text, rule: text })),
+    exclusive: list(effect),
     windowUntilMs: long,
     dropAtMs: long,
     ringSize: count,
     repeats: count,
     rates: list(record({ key: text, windowMs: long })),
     grant: nullable(record({ tier: text, expiresAtMs: long })),
+    more: nullable(more),
   });
 
 // Few values, so that fields which the journal writes once are often equal and often not.
@@ -166,6 +183,8 @@ const refusal: Arbitrary<Refusal> = record({
   }),
   suggestedNext: list(text),
   problems: list(record({ path: text, message: text })),
+  known: nullable(list(record({ ref: text, tool: text, atMs: long, digest: nullable(text) }))),
+  userMessage: nullable(text),
 });
 
 const allowed: Arbitrary<DecisionEvent> = fc
@@ -258,12 +277,28 @@ export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent
     durationMs: nullable(size),
     cost: nullable(money),
     evicted: nullable(evicted),
+    effects: nullable(record({ resources: nullable(list(text)), exclusive: list(effect) })),
   }),
   outcome_unknown: record({ type: fc.constant("outcome_unknown" as const), ...about }),
   reconciled: record({
     type: fc.constant("reconciled" as const),
     ...about,
     outcome: fc.constantFrom("succeeded", "failed", "not_executed"),
+    by: text,
+    reason: nullable(text),
+  }),
+  ruled: record({
+    type: fc.constant("ruled" as const),
+    tenantId: text,
+    conversationId: text,
+    atMs: long,
+    kind: fc.constantFrom("approve", "grant", "revoke", "resume", "end"),
+    approvalId: nullable(text),
+    decisionId: nullable(text),
+    tier: nullable(text),
+    tool: nullable(text),
+    calls: nullable(count),
+    untilMs: nullable(long),
     by: text,
     reason: nullable(text),
   }),
@@ -281,6 +316,8 @@ export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent
       "self_approval",
       "not_unknown",
       "wrong_call",
+      "unknown_conversation",
+      "unknown_grant",
       "not_supported",
     ),
     id: nullable(text),

@@ -1,10 +1,12 @@
 // The records whose bytes are kept in test/golden/avro: what a release wrote must be read for ever.
 import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
 import type { Alert } from "../../../services/adapters/avro/output-records.ts";
+import type { GateEvent } from "../../../services/core/events.ts";
 import type { GateInput } from "../../../services/core/inputs.ts";
 import type { DeadLetter } from "../../../services/runtime/ports.ts";
 import {
   ALLOWED,
+  EXTRA_EVENTS,
   HELD,
   journalOf,
   REFUSED,
@@ -18,6 +20,8 @@ import {
 export type GoldenRecord = {
   /** Name of its file in a release's folder. */
   readonly file: string;
+  /** The release that brought it. */
+  readonly since: number;
   readonly write: (codec: AvroCodec) => Uint8Array;
   readonly read: (codec: AvroCodec, bytes: Uint8Array) => unknown;
   /** What reading gives; part of it where the record has what no core type has. */
@@ -56,39 +60,51 @@ const input = (value: GateInput) => ({ ok: true, input: value });
 const INPUTS: readonly GoldenRecord[] = [
   {
     file: "proposed-call",
+    since: 1,
     write: (codec) => codec.encodeProposal(SAMPLE_PROPOSAL),
     read: (codec, bytes) => codec.decodeInput("proposals", bytes),
     value: input(SAMPLE_PROPOSAL),
   },
   {
     file: "result",
+    since: 1,
     write: (codec) => codec.encodeResult(SAMPLE_RESULT),
     read: (codec, bytes) => codec.decodeInput("results", bytes),
     value: input(SAMPLE_RESULT),
   },
   {
     file: "verdict",
+    since: 1,
     write: (codec) => codec.encodeVerdict(SAMPLE_VERDICT),
     read: (codec, bytes) => codec.decodeInput("verdicts", bytes),
     value: input(SAMPLE_VERDICT),
   },
   {
     file: "verdict-tick",
+    since: 1,
     write: (codec) => codec.encodeTick(),
     read: (codec, bytes) => codec.decodeInput("verdicts", bytes),
     value: input({ type: "tick" }),
   },
 ];
 
-const JOURNAL: readonly GoldenRecord[] = Object.values(SAMPLE_EVENTS).map((event) => {
-  const record = journalOf(SAMPLE_PROPOSAL, [event]);
+function journaled(name: string, events: readonly GateEvent[], since: number): GoldenRecord {
+  const record = journalOf(SAMPLE_PROPOSAL, events);
   return {
-    file: `decision-event-${event.type.replaceAll("_", "-")}`,
+    file: `decision-event-${name}`,
+    since,
     write: (codec) => codec.encodeJournal(record),
     read: (codec, bytes) => codec.decodeJournal(bytes),
     value: record,
   };
-});
+}
+
+const JOURNAL: readonly GoldenRecord[] = [
+  ...Object.values(SAMPLE_EVENTS).map((event) =>
+    journaled(event.type.replaceAll("_", "-"), [event], event.type === "ruled" ? 2 : 1),
+  ),
+  journaled("extras", EXTRA_EVENTS, 2),
+];
 
 const named = {
   decisionId: ALLOWED.decisionId,
@@ -100,30 +116,35 @@ const named = {
 const OUTPUTS: readonly GoldenRecord[] = [
   {
     file: "allowed-call",
+    since: 1,
     write: (codec) => codec.encodeDecision(ALLOWED, SAMPLE_POSITION).value,
     read: (codec, bytes) => codec.decodeAllowed(bytes),
     value: { ...named, occurrence: ALLOWED.occurrence, notAfterMs: ALLOWED.notAfterMs },
   },
   {
     file: "refused-call",
+    since: 1,
     write: (codec) => codec.encodeDecision(REFUSED, SAMPLE_POSITION).value,
     read: (codec, bytes) => codec.decodeRefused(bytes),
     value: { refusal: REFUSED.refusal, inputOffset: SAMPLE_POSITION.offset },
   },
   {
     file: "held-call",
+    since: 1,
     write: (codec) => codec.encodeDecision(HELD, SAMPLE_POSITION).value,
     read: (codec, bytes) => codec.decodeHeld(bytes),
     value: { ...named, approvalId: HELD.holdId, expiresAtMs: HELD.expiresAtMs },
   },
   {
     file: "dead-letter",
+    since: 1,
     write: (codec) => codec.encodeDeadLetter(LETTER),
     read: (codec, bytes) => codec.decodeDeadLetter(bytes),
     value: LETTER,
   },
   {
     file: "alert",
+    since: 1,
     write: (codec) => codec.encodeAlert(ALERT),
     read: (codec, bytes) => codec.decodeAlert(bytes),
     value: ALERT,

@@ -7,6 +7,7 @@ import type {
   CallRefused,
   DecisionBase,
   GateEvent,
+  ResultRecorded,
 } from "../../../services/core/events.ts";
 import type {
   GateInput,
@@ -50,13 +51,16 @@ export const PLAIN_PROPOSAL: ProposalInput = {
 const CALL: CallFacts = {
   twinKey: "ab".repeat(32),
   resources: ["customer/cus_8812", "invoice"],
-  exclusive: [{ resource: "invoice", kind: "create", rule: "tool_schemas.create_invoice" }],
+  exclusive: [
+    { resource: "invoice", kind: "create", rule: "tool_schemas.create_invoice", wholes: null },
+  ],
   windowUntilMs: AT_MS + 300_000,
   dropAtMs: AT_MS + 86_400_000,
   ringSize: 64,
   repeats: 1,
   rates: [{ key: "tier:writes", windowMs: 60_000 }],
   grant: { tier: "writes", expiresAtMs: AT_MS + 3_600_000 },
+  more: null,
 };
 
 const BASE: DecisionBase = {
@@ -159,6 +163,8 @@ export const REFUSED: CallRefused = {
     resolution: { type: "retry_after", retryAfterMs: 1_500, approvalId: "33".repeat(16) },
     suggestedNext: ["get_invoice", "list_invoices"],
     problems: [{ path: "$.amount_cents", message: "must be a whole number" }],
+    known: null,
+    userMessage: null,
   },
   strike: { key: "action:1", count: 2, step: "7" },
   raised: { acknowledgement: true, userInput: false, ended: "turn" },
@@ -200,6 +206,7 @@ export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } 
     durationMs: 412,
     cost: { microUnits: 2_000, currency: "EUR" },
     evicted: { reads: [], names: [], writes: [], resources: [] },
+    effects: null,
   },
   outcome_unknown: { type: "outcome_unknown", ...CALL_REFERENCE },
   reconciled: {
@@ -208,6 +215,21 @@ export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } 
     outcome: "succeeded",
     by: "ops@example.org",
     reason: "seen in the ledger",
+  },
+  ruled: {
+    type: "ruled",
+    tenantId: BASE.tenantId,
+    conversationId: BASE.conversationId,
+    atMs: AT_MS,
+    kind: "grant",
+    approvalId: null,
+    decisionId: null,
+    tier: "writes",
+    tool: null,
+    calls: 5,
+    untilMs: AT_MS + 60_000,
+    by: "ann@example.org",
+    reason: "the batch was agreed on",
   },
   ignored: {
     type: "ignored",
@@ -218,6 +240,48 @@ export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } 
     id: "44".repeat(16),
   },
 };
+
+/** What came with the second release: a call with all that few calls have, and its result. */
+export const EXTRA_EVENTS: readonly GateEvent[] = [
+  {
+    ...ALLOWED,
+    call: {
+      ...CALL,
+      exclusive: [
+        { resource: "invoice", kind: "create", rule: "tool_schemas", wholes: ["ledger"] },
+      ],
+      more: {
+        cost: { microUnits: 2_500_000, currency: "EUR" },
+        given: "tool:create_invoice",
+        pending: [
+          {
+            resource: "invoice/{result.id}",
+            kind: "create",
+            exclusive: true,
+            rule: "tool_schemas",
+          },
+        ],
+        sketches: [{ key: "content", values: "AAECAw==" }],
+      },
+    },
+  },
+  {
+    ...(SAMPLE_EVENTS.result_recorded as ResultRecorded),
+    effects: {
+      resources: ["invoice/7"],
+      exclusive: [{ resource: "invoice/7", kind: "create", rule: "tool_schemas", wholes: null }],
+    },
+  },
+  {
+    ...REFUSED,
+    refusal: {
+      ...REFUSED.refusal,
+      reason: "budget_seconds",
+      known: [{ ref: "22".repeat(16), tool: "create_invoice", atMs: AT_MS, digest: "aa" }],
+      userMessage: "I stopped because the time allowed for this task is over.",
+    },
+  },
+];
 
 export const SAMPLE_RESULT: ResultInput = {
   type: "result",

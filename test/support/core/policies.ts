@@ -105,6 +105,32 @@ export const SUBJECTS: readonly Subject[] = [
     tools: ["look", "write", "erase"],
   },
   {
+    name: "budgets of seconds and money",
+    document: {
+      budgets: {
+        max_seconds: 60,
+        max_spend: { amount: "1.5", currency: "USD" },
+        per_conversation: { max_seconds: 1_200, max_spend: { amount: "3", currency: "USD" } },
+        per_tool: { max_seconds: 30, max_spend: { amount: "1", currency: "USD" } },
+      },
+      authorization: { tiers: [{ name: "ask", pattern: "erase", action: "hitl" }] },
+      tool_schemas: { look: read, write: {}, erase: {} },
+    },
+    tools: ["look", "write", "erase"],
+  },
+  {
+    name: "retries",
+    document: {
+      tools: { retries: { max_attempts: 2, retryable_status: [503] } },
+      tool_schemas: {
+        look: { ...read, retries: { max_attempts: 4, backoff_ms: [1_000, 1_500] } },
+        write: { scope: "turn" },
+        erase: { retries: { backoff_ms: [500, 60_000] } },
+      },
+    },
+    tools: ["look", "write", "erase"],
+  },
+  {
     name: "strict ladder that ends the conversation",
     document: {
       escalation: { ask: 1, options: "off", user_input: 2, end: { at: 3, lasts: "conversation" } },

@@ -5,6 +5,7 @@ import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts"
 import type {
   CallError,
   GateInput,
+  Money,
   ProposalInput,
   ResultInput,
   ResultStatus,
@@ -21,6 +22,7 @@ interface Propose {
   readonly step: Shift;
   readonly oldId: boolean;
   readonly confirmation: string | null;
+  readonly cost: Money | null;
   /** What comes back at once, if anything does. */
   readonly reply: Reply | null;
 }
@@ -29,6 +31,7 @@ interface Reply {
   readonly status: ResultStatus;
   readonly output: string | null;
   readonly error: CallError | null;
+  readonly cost: Money | null;
 }
 
 interface Report extends Reply {
@@ -86,28 +89,46 @@ const error = fc.constantFrom<CallError>(
   { code: null, message: "later", retryable: true },
 );
 
-const reply: fc.Arbitrary<Reply> = fc.oneof(
+const money = fc.oneof(
+  { weight: 12, arbitrary: fc.constant(null) },
+  {
+    weight: 5,
+    arbitrary: fc.constantFrom(0, 1, 400_000, 600_000, 1_000_000).map((microUnits) => ({
+      microUnits,
+      currency: "USD",
+    })),
+  },
+  { weight: 1, arbitrary: fc.constant({ microUnits: 10, currency: "EUR" }) },
+);
+
+const free: fc.Arbitrary<Reply> = fc.oneof(
   {
     weight: 8,
-    arbitrary: output.map((text) => ({ status: "succeeded", output: text, error: null }) as const),
+    arbitrary: output.map(
+      (text) => ({ status: "succeeded", output: text, error: null, cost: null }) as const,
+    ),
   },
   {
     weight: 2,
     arbitrary: fc
       .constantFrom("Error: 503 try again", "Error: no", "Sorry, none")
-      .map((text) => ({ status: "succeeded", output: text, error: null }) as const),
+      .map((text) => ({ status: "succeeded", output: text, error: null, cost: null }) as const),
   },
   {
     weight: 3,
-    arbitrary: error.map((what) => ({ status: "failed", output: null, error: what }) as const),
+    arbitrary: error.map(
+      (what) => ({ status: "failed", output: null, error: what, cost: null }) as const,
+    ),
   },
   {
     weight: 3,
     arbitrary: fc
       .constantFrom<ResultStatus>("started", "not_executed", "unknown")
-      .map((status) => ({ status, output: null, error: null })),
+      .map((status) => ({ status, output: null, error: null, cost: null })),
   },
 );
+
+const reply: fc.Arbitrary<Reply> = fc.tuple(free, money).map(([what, cost]) => ({ ...what, cost }));
 
 const back = fc.nat(5);
 /** Results and verdicts come on logs of their own, whose times run ahead or behind. */
@@ -127,6 +148,7 @@ const propose: fc.Arbitrary<Propose> = fc.record({
     { weight: 12, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: fc.constantFrom("yes-1", "yes-2", "yes-3") },
   ),
+  cost: money,
   reply: fc.option(reply, { freq: 4 }),
 });
 
@@ -150,6 +172,7 @@ const rounds: fc.Arbitrary<Act[]> = fc
           step: "next",
           oldId: false,
           confirmation: null,
+          cost: null,
           reply: answer,
         }),
       ),
@@ -310,7 +333,7 @@ export class Actor {
       tool,
       arguments: [...ARGUMENTS, ...ODD_ARGUMENTS][act.args] as string,
       assistantText: null,
-      estimatedCost: null,
+      estimatedCost: act.cost,
       confirmation: act.confirmation,
       rejected: null,
     };
@@ -324,7 +347,7 @@ export class Actor {
     yield act.changed ? { ...old, arguments: '{"id":"changed"}' } : old;
   }
 
-  #report(call: DecisionEvent, { status, output: text, error: what }: Reply): ResultInput {
+  #report(call: DecisionEvent, { status, output: text, error: what, cost }: Reply): ResultInput {
     return {
       type: "result",
       tenantId: call.tenantId,
@@ -337,7 +360,7 @@ export class Actor {
       outputBytes: null,
       error: what,
       durationMs: null,
-      cost: null,
+      cost,
     };
   }
 }

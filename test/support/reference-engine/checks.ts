@@ -1,9 +1,12 @@
 // The other checks of the reference engine, in the order of docs/engine.md.
+import type { Money } from "../../../services/core/inputs.ts";
 import type {
   BudgetLimit,
   CompiledPolicy,
   CompiledTier,
+  Retries,
 } from "../../../services/core/policy/compiled.ts";
+import { looksTransient } from "../../../services/core/policy/failure-text.ts";
 import type { ReasonCode } from "../../../services/core/reasons.ts";
 import {
   type Asked,
@@ -12,7 +15,10 @@ import {
   type Call,
   changedSince,
   type History,
+  heldMs,
   heldTwin,
+  type Start,
+  writtenSince,
 } from "./history.ts";
 import { loopFindings } from "./loops.ts";
 
@@ -76,18 +82,27 @@ function budgetFindings(question: Question): ReasonCode[] {
   const ofTool = (call: Call): boolean => call.tool.name === asked.tool.name;
   const { turn, conversation, tool } = policy.budgets;
   return [
-    ...over(question, turn, all, inTurn),
-    ...over(question, conversation, all, () => true),
-    ...over(question, tool, all.filter(ofTool), inTurn),
+    ...over(question, turn, all, inTurn, history.turnStart),
+    ...over(question, conversation, all, () => true, { atMs: history.startedAtMs, heldMs: 0 }),
+    ...over(question, tool, all.filter(ofTool), inTurn, toolStart(question, all.filter(ofTool))),
   ];
+}
+
+/** The tool's first call of the turn, whatever became of it; this one where there is none. */
+function toolStart({ history, atMs }: Question, ofTool: readonly Call[]): Start {
+  const first = ofTool
+    .filter((call) => call.counted.turn === history.turns)
+    .sort((a, b) => a.counted.order - b.counted.order)[0];
+  return first?.counted.start ?? { atMs, heldMs: heldMs(history, atMs) };
 }
 
 /** Calls and steps are counted for the turn in which they began, or became allowed. */
 function over(
-  { history, asked, held }: Question,
+  { history, asked, held, atMs }: Question,
   limit: BudgetLimit,
   calls: readonly Call[],
   within: (call: Call) => boolean,
+  start: Start,
 ): ReasonCode[] {
   const found: ReasonCode[] = [];
   const reserved = calls.filter(
@@ -107,7 +122,20 @@ function over(
   ).length;
   if (limit.maxSteps !== null && steps + opens > limit.maxSteps) found.push("budget_steps");
   if (limit.maxCalls !== null && reserved.length >= limit.maxCalls) found.push("budget_calls");
+  const elapsedMs = atMs - start.atMs - (heldMs(history, atMs) - start.heldMs);
+  if (limit.maxMs !== null && elapsedMs >= limit.maxMs) found.push("budget_seconds");
+  if (limit.maxSpend !== null && isTooDear(asked.input.estimatedCost, limit.maxSpend, reserved)) {
+    found.push("budget_spend");
+  }
   return found;
+}
+
+function isTooDear(cost: Money | null, limit: Money, calls: readonly Call[]): boolean {
+  const costs = [...calls.map((call) => call.cost), cost].filter((one) => one !== null);
+  if (costs.some((one) => one.currency !== limit.currency && one.microUnits > 0)) return true;
+  if (cost !== null && cost.currency !== limit.currency) return true;
+  const total = costs.reduce((sum, { microUnits }) => sum + BigInt(microUnits), 0n);
+  return cost === null ? total >= BigInt(limit.microUnits) : total > BigInt(limit.microUnits);
 }
 
 /** The call before in the same turn. */
@@ -143,7 +171,45 @@ function duplicateFinding(question: Question): Finding | null {
   }
   if (question.meant) return null;
   if (twin.status === "unknown" && !tool.isRead) return duplicate("outcome_unknown", twin);
+  if (twin.status === "failed") return retryOf(question, twin);
   return twin.status === "succeeded" ? repeatOf(question, twin) : null;
+}
+
+/** A call that failed, where the policy says how often it may be tried. */
+function retryOf({ history, asked, atMs }: Question, twin: Call): Finding | null {
+  const { retries } = asked.tool;
+  if (retries === null || twin.failure === null || twin.turn !== history.turns) return null;
+  if (writtenSince(history, { ...asked, resources: null }, twin.order)) return null;
+  if (!mayRetry(retries, twin)) return duplicate("retry_exhausted", twin);
+  const failures = failuresInARow(history, asked);
+  if (failures >= retries.maxAttempts) return duplicate("retry_exhausted", twin);
+  const { min, max } = retries.backoffMs ?? { min: 0, max: 0 };
+  let waitMs = min;
+  for (let n = 1; n < failures; n += 1) waitMs *= 2;
+  const endsAtMs = twin.failure.atMs + Math.min(waitMs, max);
+  return atMs < endsAtMs ? duplicate("retry_too_soon", twin) : null;
+}
+
+export function mayRetry(retries: Retries, { failure }: Call): boolean {
+  if (failure === null) return false;
+  if (failure.retryable !== null) return failure.retryable;
+  if (failure.code !== null && retries.retryableStatus.has(failure.code)) return true;
+  return failure.texts.some((text) => looksTransient(null, text));
+}
+
+/** What comes back after the next attempt has begun is not counted. */
+function failuresInARow(history: History, asked: Asked): number {
+  const all = allowedTwins(history, asked);
+  const inTime = all.filter(
+    (call, at) =>
+      call.turn === history.turns &&
+      call.settled !== null &&
+      call.settled < (all[at + 1]?.order ?? Infinity),
+  );
+  const told = inTime.filter(({ status }) => status === "failed" || status === "succeeded");
+  const latestFirst = told.reverse();
+  const success = latestFirst.findIndex(({ status }) => status === "succeeded");
+  return success < 0 ? latestFirst.length : success;
 }
 
 function duplicate(reason: ReasonCode, twin: Call, answers = false): Finding {

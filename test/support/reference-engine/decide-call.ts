@@ -3,12 +3,13 @@ import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { type ReasonCode, STRIKING } from "../../../services/core/reasons.ts";
 import type { Answer } from "./answer.ts";
-import { type Finding, findings, type Question } from "./checks.ts";
+import { type Finding, findings, mayRetry, type Question } from "./checks.ts";
 import {
   type Asked,
   allowedTwins,
   type Call,
   type History,
+  heldMs,
   lastProgress,
   writtenSince,
 } from "./history.ts";
@@ -102,6 +103,7 @@ function hold(
   const id = approvalIdOf(asked.decisionId, asked.tool.ruleDigest, held + 1);
   const call = record(given, question, "held");
   const expiresAtMs = nowMs + rule.expiresMs;
+  history.holds.push({ atMs: nowMs, change: 1 });
   call.hold = { id, expiresAtMs, requireReason: rule.requireReason };
   return {
     outcome: "held",
@@ -190,8 +192,10 @@ function record(
   answer: Call | null = null,
 ): Call {
   const twin = allowedTwins(history, asked).at(-1) ?? null;
+  if (approved) history.holds.push({ atMs: nowMs, change: -1 });
   const order = history.length++;
-  const counted = { order, turn: history.turns };
+  const start = { atMs: question.atMs, heldMs: heldMs(history, question.atMs) };
+  const counted = { order, turn: history.turns, start };
   const { startWithinMs, timeLimitMs } = asked.tool;
   const call: Call = {
     ...asked,
@@ -206,6 +210,8 @@ function record(
     whole: false,
     error: null,
     transient: false,
+    cost: kind === "answered" ? null : asked.input.estimatedCost,
+    failure: null,
     occurrence: occurrenceOf(question, twin, approved || confirmed),
     repeats: twin?.status === "succeeded" ? twin.repeats + 1 : 0,
     notAfterMs: nowMs + startWithinMs,
@@ -241,7 +247,9 @@ function occurrenceOf(
     case "not_executed":
       return goesOn;
     case "failed":
-      return twin.transient ? goesOn : fresh;
+      return twin.transient || (tool.retries !== null && mayRetry(tool.retries, twin))
+        ? goesOn
+        : fresh;
     case "succeeded": {
       const isMeant =
         tool.repeatable ||

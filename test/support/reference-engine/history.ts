@@ -1,7 +1,7 @@
 // What the reference engine remembers of a conversation: everything, in the order it happened.
 // Nothing is indexed and nothing is forgotten; every question is answered by reading it through.
 import type { CallStatus, ExclusiveEffect } from "../../../services/core/events.ts";
-import type { ProposalInput } from "../../../services/core/inputs.ts";
+import type { Money, ProposalInput } from "../../../services/core/inputs.ts";
 import type { CompiledTool } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons.ts";
 
@@ -26,7 +26,7 @@ export interface Call extends Asked {
   atMs: number;
   turn: number;
   /** Where it was first counted: when it was held, or allowed at once. */
-  counted: { readonly order: number; readonly turn: number };
+  counted: { readonly order: number; readonly turn: number; readonly start: Start };
   status: CallStatus;
   /** Place in the history of its result; null: none came. */
   settled: number | null;
@@ -34,6 +34,10 @@ export interface Call extends Asked {
   whole: boolean;
   error: string | null;
   transient: boolean;
+  /** What is reserved of the spend budgets, then what it did cost. */
+  cost: Money | null;
+  /** As told, of a call that failed. */
+  failure: Failure | null;
   occurrence: {
     readonly decisionId: string;
     readonly openedAtMs: number;
@@ -49,6 +53,13 @@ export interface Call extends Asked {
     readonly expiresAtMs: number;
     readonly requireReason: boolean;
   } | null;
+}
+
+export interface Failure {
+  readonly atMs: number;
+  readonly code: string | null;
+  readonly retryable: boolean | null;
+  readonly texts: readonly string[];
 }
 
 export interface Refusal {
@@ -68,6 +79,11 @@ export interface Named {
   readonly dropAtMs: number;
 }
 
+export interface Start {
+  readonly atMs: number;
+  readonly heldMs: number;
+}
+
 export interface History {
   startedAtMs: number;
   lastAtMs: number;
@@ -82,6 +98,10 @@ export interface History {
   /** Places at which progress was made. */
   readonly progress: number[];
   readonly confirmations: string[];
+  /** When the present turn began, and how long calls were held before. */
+  turnStart: Start;
+  /** Begin (1) and end (-1) of every hold, in the order in which they came. */
+  readonly holds: { readonly atMs: number; readonly change: 1 | -1 }[];
 }
 
 export function newHistory(atMs: number): History {
@@ -96,7 +116,22 @@ export function newHistory(atMs: number): History {
     named: [],
     progress: [],
     confirmations: [],
+    turnStart: { atMs, heldMs: 0 },
+    holds: [],
   };
+}
+
+/** How long calls have been held until then; holds at the same time count once. */
+export function heldMs(history: History, atMs: number): number {
+  let total = 0;
+  let open = 0;
+  let sinceMs = 0;
+  for (const hold of history.holds) {
+    if (open === 0) sinceMs = hold.atMs;
+    open += hold.change;
+    if (open === 0) total += Math.max(0, hold.atMs - sinceMs);
+  }
+  return open === 0 ? total : total + Math.max(0, atMs - sinceMs);
 }
 
 export function byOrder(a: Call, b: Call): number {

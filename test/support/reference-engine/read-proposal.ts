@@ -55,7 +55,7 @@ function understood(
   const argumentsDigest = actionDigest(input.tool, text);
   const exclusive = effects.flatMap(({ effect, resource }): ExclusiveEffect[] =>
     effect.exclusive && resource !== null
-      ? [{ resource, kind: effect.kind, rule: effect.rule }]
+      ? [{ resource, kind: effect.kind, rule: effect.rule, wholes: null }]
       : [],
   );
   const asked: Asked = {

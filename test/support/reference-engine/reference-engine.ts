@@ -14,7 +14,16 @@ import type { CompiledPolicy, CompiledTool } from "../../../services/core/policy
 import { looksTransient } from "../../../services/core/policy/failure-text.ts";
 import type { Answer } from "./answer.ts";
 import { decideCall } from "./decide-call.ts";
-import { type Asked, type Call, type History, type Named, newHistory, ring } from "./history.ts";
+import {
+  type Asked,
+  type Call,
+  type Failure,
+  type History,
+  heldMs,
+  type Named,
+  newHistory,
+  ring,
+} from "./history.ts";
 import { refusedCycle } from "./loops.ts";
 import { readProposal } from "./read-proposal.ts";
 
@@ -62,7 +71,7 @@ export class ReferenceEngine {
       case "proposal":
         return [this.#propose(input, nowMs)];
       case "result":
-        return [this.#result(input)];
+        return [this.#result(input, nowMs)];
       case "verdict":
         return [this.#verdict(input, nowMs)];
       case "tick":
@@ -94,7 +103,7 @@ export class ReferenceEngine {
     }
     if (named !== undefined) return early(reading.ok ? "call_id_conflict" : reading.reason);
     if (!reading.ok) return early(reading.reason);
-    enterTurn(history, input.turn);
+    enterTurn(history, input.turn, nowMs);
     const fatal = reading.found.find((reason) => asked.tool.modes[reason] === "enforce");
     if (fatal !== undefined) {
       const noted = (mode: string) =>
@@ -128,7 +137,7 @@ export class ReferenceEngine {
     );
   }
 
-  #result(input: ResultInput): Answer {
+  #result(input: ResultInput, nowMs: number): Answer {
     const call = this.#findOpen(input.decisionId);
     if (call === undefined || call.kind === "held") return ignored("unknown_call");
     if (call.input.callId !== input.callId) return ignored("wrong_call");
@@ -142,11 +151,17 @@ export class ReferenceEngine {
       input.status === "succeeded" && input.output !== null && call.tool.looksFailed(input.output);
     const status = hidden ? "failed" : input.status;
     const transient = status === "failed" && isTransient(input);
-    this.#settle(call, status, transient, input);
+    this.#settle(call, status, transient, input, nowMs);
     return recorded(call, status, transient);
   }
 
-  #settle(call: Call, status: Call["status"], transient: boolean, input: ResultInput | null): void {
+  #settle(
+    call: Call,
+    status: Call["status"],
+    transient: boolean,
+    input: ResultInput | null,
+    nowMs: number,
+  ): void {
     const history = this.#history;
     if (history === null) return;
     const recent = ring(history, this.#policy.ringSize);
@@ -169,6 +184,8 @@ export class ReferenceEngine {
       input?.output != null &&
       (input.outputBytes ?? input.output.length) <= this.#policy.outputBytes;
     call.error = status === "failed" && input !== null ? errorText(input) : null;
+    if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;
+    if (status === "failed") call.failure = failureOf(input, nowMs);
     const member = refusedCycle(history)?.includes(call.actionKey) === true;
     const progress = call.tool.isRead ? newOutput : newWrite;
     if (progress && !member) history.progress.push(history.length++);
@@ -180,7 +197,7 @@ export class ReferenceEngine {
       case "deny":
         return this.#onHold(input, nowMs);
       case "reconcile":
-        return this.#reconcile(input);
+        return this.#reconcile(input, nowMs);
       default:
         return ignored("not_supported");
     }
@@ -194,7 +211,7 @@ export class ReferenceEngine {
     if (history === null || call === undefined || call.hold === null) {
       return ignored("unknown_approval");
     }
-    if (input.kind === "deny") return this.#endHold(call, "approval_denied");
+    if (input.kind === "deny") return this.#endHold(call, "approval_denied", nowMs);
     if (call.hold.requireReason && input.reason === null) return ignored("reason_required");
     if (input.by === call.input.agentId) return ignored("self_approval");
     const answer = decideCall({
@@ -207,20 +224,24 @@ export class ReferenceEngine {
       approved: true,
       earlier: [],
     });
-    if (answer.outcome === "refused") call.kind = "hold ended";
+    if (answer.outcome === "refused") {
+      call.kind = "hold ended";
+      history.holds.push({ atMs: nowMs, change: -1 });
+    }
     return answer;
   }
 
-  #endHold(call: Call, reason: string): Answer {
+  #endHold(call: Call, reason: string, nowMs: number): Answer {
+    this.#history?.holds.push({ atMs: nowMs, change: -1 });
     call.kind = "hold ended";
     return refusedEarly(call, reason, false);
   }
 
-  #reconcile(input: VerdictInput): Answer {
+  #reconcile(input: VerdictInput, nowMs: number): Answer {
     const call = this.#findOpen(input.decisionId);
     if (call === undefined || input.outcome === null) return ignored("unknown_call");
     if (call.status !== "unknown") return ignored("not_unknown");
-    this.#settle(call, input.outcome, false, null);
+    this.#settle(call, input.outcome, false, null, nowMs);
     return { outcome: "reconciled", decisionId: call.decisionId, status: input.outcome };
   }
 
@@ -228,7 +249,7 @@ export class ReferenceEngine {
     const answers: Answer[] = [];
     for (const call of this.#history?.calls ?? []) {
       if (call.kind === "held" && call.hold !== null && nowMs >= call.hold.expiresAtMs) {
-        answers.push(this.#endHold(call, "approval_expired"));
+        answers.push(this.#endHold(call, "approval_expired", nowMs));
       } else if (
         call.kind === "allowed" &&
         call.status === "in_flight" &&
@@ -243,12 +264,13 @@ export class ReferenceEngine {
   }
 }
 
-function enterTurn(history: History, turn: string | null): void {
+function enterTurn(history: History, turn: string | null, atMs: number): void {
   if (turn === null || turn === history.turn) return;
   const numbered = [turn, history.turn].every((name) => name !== null && /^\d+$/.test(name));
   if (numbered && Number(turn) < Number(history.turn)) return;
   history.turn = turn;
   history.turns += 1;
+  history.turnStart = { atMs, heldMs: heldMs(history, atMs) };
   history.progress.push(history.length++);
 }
 
@@ -290,6 +312,13 @@ function isTransient(input: ResultInput): boolean {
   if (input.error === null) return looksTransient(null, input.output ?? "");
   if (input.error.retryable !== null) return input.error.retryable;
   return looksTransient(input.error.code, input.error.message);
+}
+
+/** Without an error the output is what went wrong. */
+function failureOf(input: ResultInput | null, atMs: number): Failure {
+  const { code, retryable } = input?.error ?? { code: null, retryable: null };
+  const texts = [input?.error?.message, input?.output].filter((text) => text != null);
+  return { atMs, code, retryable, texts };
 }
 
 function errorText(input: ResultInput): string {

@@ -5,21 +5,11 @@ import { policyPath } from "../../../../services/core/policy/path.ts";
 
 const tier = (extra: string) => `authorization: { tiers: [{ name: a, pattern: "x", ${extra} }] }`;
 const tool = (extra: string) => `tool_schemas: { a: { ${extra} } }`;
-const RETRIES = "{ max_attempts: 2, retryable_status: [503], backoff_ms: [100, 1000] }";
-const SPEND = '{ amount: "5.00", currency: USD }';
 
 /** A valid use of everything that is not built, with the path that is refused. */
 const USES: readonly (readonly [text: string, path: string])[] = [
   ["preset: strict", "preset"],
   ["tool_deduplication: { no_progress_threshold: 3 }", "tool_deduplication.no_progress_threshold"],
-  ["budgets: { max_seconds: 60 }", "budgets.max_seconds"],
-  [`budgets: { max_spend: ${SPEND} }`, "budgets.max_spend"],
-  ["budgets: { per_conversation: { max_seconds: 60 } }", "budgets.per_conversation.max_seconds"],
-  [`budgets: { per_conversation: { max_spend: ${SPEND} } }`, "budgets.per_conversation.max_spend"],
-  ["budgets: { per_tool: { max_seconds: 60 } }", "budgets.per_tool.max_seconds"],
-  [`budgets: { per_tool: { max_spend: ${SPEND} } }`, "budgets.per_tool.max_spend"],
-  [`tools: { retries: ${RETRIES} }`, "tools.retries"],
-  [`retries: ${RETRIES}`, "tools.retries"],
   ["acknowledgement: { mode: explicit }", "acknowledgement.mode"],
   ['acknowledgement: { patterns: ["instead"] }', "acknowledgement.patterns"],
   ['acknowledgement: { unless: ["again"] }', "acknowledgement.unless"],
@@ -33,7 +23,6 @@ const USES: readonly (readonly [text: string, path: string])[] = [
     "tool_schemas.a.similarity",
   ],
   [tool("sensitive: [card]"), "tool_schemas.a.sensitive"],
-  [tool(`retries: ${RETRIES}`), "tool_schemas.a.retries"],
   [
     tool('effects: [{ resource: "a/{result.id}", kind: create }]'),
     "tool_schemas.a.effects[0].resource",
@@ -50,10 +39,6 @@ const CODES = [
   "loop_no_progress",
   "loop_rotation",
   "failure_run",
-  "budget_seconds",
-  "budget_spend",
-  "retry_too_soon",
-  "retry_exhausted",
 ];
 
 describe("what is not built yet", () => {

@@ -7,9 +7,10 @@ const SECOND_TURN = enterTurn(enterTurn(START, "1", 10), "2", 20);
 
 describe("entering a turn", () => {
   test("counts anew and forgets what the ladder switched on", () => {
+    const COST = { microUnits: 5, currency: "USD" };
     const busy = {
       ...SECOND_TURN,
-      turn: { ...SECOND_TURN.turn, calls: 5, steps: 3, lastStep: "s" },
+      turn: { ...SECOND_TURN.turn, calls: 5, steps: 3, lastStep: "s", spent: [COST] },
       strikes: [{ key: "k", count: 2, step: null }],
       cycle: ["a", "b"],
       flags: { userInputRequired: true, ended: "turn", acknowledge: "k" },
@@ -22,6 +23,8 @@ describe("entering a turn", () => {
       calls: 0,
       steps: 0,
       lastStep: null,
+      heldBeforeMs: 0,
+      spent: [],
     });
     expect([next.strikes, next.cycle, next.tools.size]).toEqual([[], null, 0]);
     expect(next.flags).toEqual({ userInputRequired: false, ended: null, acknowledge: null });

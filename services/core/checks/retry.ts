@@ -1,0 +1,61 @@
+/**
+ * Check 7, its failed twins: where `retries` is written, this is the one place that says whether and
+ * when a failed call may be tried again. Without it only `failure_streak` decides.
+ */
+import type { Retries } from "../policy/compiled.ts";
+import { looksTransient } from "../policy/failure-text.ts";
+import type { Twin } from "../state/state.ts";
+import { anyWriteSince } from "../state/writes.ts";
+import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+
+export function checkRetry(call: CallContext, twin: Twin): readonly Finding[] {
+  const { retries } = call.tool;
+  const { failure } = twin;
+  if (retries === null || failure === null || call.covered) return NOTHING;
+  // New user input: the user may want it tried again.
+  if (twin.turnIndex !== call.state.turn.index) return NOTHING;
+  // Something was written since: it may have mended what failed.
+  const repeat = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
+  if (anyWriteSince(call.state, repeat, twin.n)) return NOTHING;
+  if (!isRetryable(retries, twin)) return [exhausted(twin, "It would fail in the same way again.")];
+  if (failure.count >= retries.maxAttempts) {
+    return [exhausted(twin, `It was tried ${failure.count} times.`)];
+  }
+  const waitMs = failure.atMs + backoffMs(retries, failure.count) - call.nowMs;
+  return waitMs > 0 ? [tooSoon(twin, waitMs)] : NOTHING;
+}
+
+/** What the executor says counts first, then the code against the list, then the words. */
+export function isRetryable(retries: Retries, twin: Twin): boolean {
+  const { failure, errorMessage, output } = twin;
+  if (failure === null) return false;
+  if (failure.retryable !== null) return failure.retryable;
+  if (failure.code !== null && retries.retryableStatus.has(failure.code)) return true;
+  return looksTransient(null, errorMessage ?? "") || looksTransient(null, output ?? "");
+}
+
+/** Doubles with each failure, between the two that are written. No chance in it: a replay must agree. */
+export function backoffMs({ backoffMs: written }: Retries, failures: number): number {
+  return written === null ? 0 : Math.min(written.max, written.min * 2 ** (failures - 1));
+}
+
+function exhausted(twin: Twin, detail: string): Finding {
+  return finding({
+    reason: "retry_exhausted",
+    rule: "retries",
+    disposition: "change_approach",
+    detail,
+    previous: twin,
+  });
+}
+
+function tooSoon(twin: Twin, retryAfterMs: number): Finding {
+  return finding({
+    reason: "retry_too_soon",
+    rule: "retries.backoff_ms",
+    disposition: "wait",
+    previous: twin,
+    retryAfterMs,
+    resolution: "retry_after",
+  });
+}

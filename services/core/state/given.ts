@@ -1,0 +1,44 @@
+/** What verdicts gave or took: calls of a tier or tool, beside what the policy grants. */
+import type { VerdictRuled } from "../events.ts";
+import { LIMITS } from "../limits.ts";
+import { type Trie, trieGet, trieSet } from "../persistent/trie.ts";
+
+export interface Given {
+  /** Calls left; null: any number. */
+  readonly calls: number | null;
+  /** Until when (gate time, ms); null: as long as the conversation lasts. */
+  readonly untilMs: number | null;
+  /** What the policy grants is taken away too. */
+  readonly revoked: boolean;
+}
+
+export function givenKey(what: "tier" | "tool", name: string): string {
+  return `${what}:${name}`;
+}
+
+/** Is there a call left? */
+export function hasLeft(given: Given | undefined, nowMs: number): boolean {
+  if (given === undefined || given.calls === 0) return false;
+  return given.untilMs === null || nowMs < given.untilMs;
+}
+
+/** Room for one more key, or the key is there. */
+export function hasRoom(given: Trie<Given>, key: string): boolean {
+  return given.size < LIMITS.counters || trieGet(given, key) !== undefined;
+}
+
+export function afterUse(given: Trie<Given>, key: string): Trie<Given> {
+  const before = trieGet(given, key);
+  if (before === undefined || before.calls === null) return given;
+  return trieSet(given, key, { ...before, calls: Math.max(0, before.calls - 1) });
+}
+
+/** A later grant takes the place of an earlier one. */
+export function afterRuling(given: Trie<Given>, ruling: VerdictRuled): Trie<Given> {
+  const { kind, tier, tool, calls, untilMs } = ruling;
+  if (tier === null && tool === null) return given;
+  const key = tool === null ? givenKey("tier", tier ?? "") : givenKey("tool", tool);
+  if (!hasRoom(given, key)) return given;
+  if (kind === "revoke") return trieSet(given, key, { calls: 0, untilMs: null, revoked: true });
+  return trieSet(given, key, { calls, untilMs, revoked: false });
+}

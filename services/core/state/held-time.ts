@@ -1,0 +1,31 @@
+/**
+ * How long calls waited for people: time that no agent is to blame for, so the budgets of seconds
+ * leave it out. Holds that overlap count once.
+ */
+import type { ConversationState } from "./state.ts";
+
+export interface HeldTime {
+  /** Of holds that are over, ms. */
+  readonly totalMs: number;
+  /** Since when at least one call is held; null: none is. */
+  readonly sinceMs: number | null;
+}
+
+export const NEVER_HELD: HeldTime = { totalMs: 0, sinceMs: null };
+
+/** All time held until then, ms. */
+export function heldUntil({ heldTime }: Pick<ConversationState, "heldTime">, atMs: number): number {
+  const { totalMs, sinceMs } = heldTime;
+  return sinceMs === null ? totalMs : totalMs + Math.max(0, atMs - sinceMs);
+}
+
+export function holdBegan(held: HeldTime, atMs: number): HeldTime {
+  return held.sinceMs === null ? { totalMs: held.totalMs, sinceMs: atMs } : held;
+}
+
+/** `left`: how many calls are held still. */
+export function holdEnded(held: HeldTime, atMs: number, left: number): HeldTime {
+  const { totalMs, sinceMs } = held;
+  if (left > 0 || sinceMs === null) return held;
+  return { totalMs: totalMs + Math.max(0, atMs - sinceMs), sinceMs: null };
+}

@@ -1,0 +1,37 @@
+/** Money by currency: what calls have cost, or are thought to cost. Whole micro-units, never floats. */
+import type { Money } from "../inputs.ts";
+
+/** One amount for each currency, in the order in which they first came. */
+export type Spent = readonly Money[];
+
+export const NOTHING_SPENT: Spent = [];
+
+/** Currencies counted at most; what comes in others counts as spent in none (see `checks/spend.ts`). */
+const CURRENCIES = 8;
+
+/** `times`: 1 adds the amount, -1 takes it away. Amounts stay between nothing and what is exact. */
+export function withMoney(spent: Spent, money: Money | null, times: 1 | -1): Spent {
+  if (money === null || money.microUnits === 0) return spent;
+  const at = spent.findIndex(({ currency }) => currency === money.currency);
+  if (at < 0) {
+    if (times < 0 || spent.length >= CURRENCIES) return spent;
+    return [...spent, amount(money.microUnits, money.currency)];
+  }
+  const before = spent[at] as Money;
+  const next = amount(before.microUnits + times * money.microUnits, money.currency);
+  return spent.map((one, index) => (index === at ? next : one));
+}
+
+function amount(microUnits: number, currency: string): Money {
+  return { microUnits: Math.min(Math.max(0, microUnits), Number.MAX_SAFE_INTEGER), currency };
+}
+
+/** What is spent in a currency, in micro-units. */
+export function spentIn(spent: Spent, currency: string): number {
+  return spent.find((one) => one.currency === currency)?.microUnits ?? 0;
+}
+
+/** Was anything spent that a limit in this currency cannot count? */
+export function spentElsewhere(spent: Spent, currency: string): boolean {
+  return spent.some((one) => one.currency !== currency && one.microUnits > 0);
+}
