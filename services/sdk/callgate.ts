@@ -1,4 +1,6 @@
 /** What the package gives to those who import it. */
+
+export type { CustomNormalizer } from "../core/capabilities.ts";
 export type { CallReport } from "../executor/call-report.ts";
 export { CallgateError, type CallgateErrorCode } from "./callgate-error.ts";
 export type { Callgate } from "./callgate-gate.ts";

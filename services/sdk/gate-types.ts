@@ -1,5 +1,6 @@
 /** What goes into the gate and comes out of it, for programs that use it as a library. */
 import type { JsonObject } from "../core/canonical/json-value.ts";
+import type { CustomNormalizer } from "../core/capabilities.ts";
 import type { Refusal } from "../core/events.ts";
 import type { Money, ResultStatus } from "../core/inputs.ts";
 import type { ReasonCode } from "../core/reasons.ts";
@@ -135,6 +136,11 @@ export type HandlerCall = {
 export type OpenOptions = {
   /** Path of a policy file, or the policy itself as an object. */
   readonly policy: string | object;
+  /**
+   * Normalizers of your own, by names that begin with `x_`: `{ x_order: (value) => … }`. They give a value's one
+   * form, or undefined where they cannot, and must be pure: a journal is decided again elsewhere.
+   */
+  readonly normalizers?: Readonly<Record<string, CustomNormalizer>> | undefined;
   /** Where the log is kept, default `.callgate/`; `false` keeps nothing on disk. */
   readonly dataDir?: string | false | undefined;
   /** Idempotency keys are made with it. Default: made once and kept in the data directory. */

@@ -15,10 +15,11 @@ const TIMEOUT_MS = 30_000;
  * @throws CallgateError: broken policy (all its problems), directory in use or not usable, no secret.
  */
 export async function openCallgate(options: OpenOptions): Promise<Callgate> {
-  const { policy, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
+  const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
   const input = typeof policy === "string" ? { files: [policy] } : { document: policy };
   const embedded = await openEmbedded({
     policy: input,
+    normalizers,
     dataDir,
     secret,
     logger: loggerOf(readEnv()),

@@ -10,8 +10,9 @@ import {
 } from "../adapters/config/secret-file.ts";
 import { noMetrics, quietLogger } from "../adapters/log/quiet-logger.ts";
 import { systemClock } from "../adapters/system/clock.ts";
+import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
-import { capabilities } from "../gate/capabilities.ts";
+import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
 import type { Decide } from "../gate/gate-engine.ts";
 import {
   compileGatePolicy,
@@ -41,6 +42,7 @@ const RETENTION_EVERY_MS = 60_000;
 
 export type EmbeddedOptions = {
   readonly policy: PolicyInput;
+  readonly normalizers?: CustomNormalizers | undefined;
   /** Default `.callgate`; false: nothing is kept on disk. */
   readonly dataDir?: string | false | undefined;
   readonly secret?: string | Uint8Array | undefined;
@@ -75,7 +77,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const loaded = readPolicy(options.policy);
   if (!loaded.ok) throw policyError(loaded.problems);
   // First the policy: a broken one must not leave a directory behind.
-  const result = compileGatePolicy(loaded, capabilities);
+  const result = compileGatePolicy(loaded, capabilitiesOf(options.normalizers));
   if (!result.ok) throw policyError(result.problems);
   const storage = openStorage(dataDir);
   try {
@@ -85,6 +87,14 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   } catch (error) {
     await storage.close();
     throw asCallgateError(error);
+  }
+}
+
+function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilities {
+  try {
+    return capabilitiesWith(normalizers);
+  } catch (error) {
+    throw new CallgateError("invalid_input", (error as Error).message);
   }
 }
 
@@ -170,7 +180,7 @@ function compose(
       return policy;
     },
     knowTools: (names) => {
-      const extended = withKnownTools(policy, names, capabilities);
+      const extended = withKnownTools(policy, names, capabilitiesOf(options.normalizers));
       if (extended === policy) return;
       policy = extended;
       gate.setPolicy(policy.compiled);
