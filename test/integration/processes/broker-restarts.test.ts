@@ -21,53 +21,60 @@ export const pay = async ({ order }) => {
 };
 `;
 
+/** A broker is started twice, and so are two processes, beside everything else that runs. */
+const WITHIN_MS = 240_000;
+
 describe.skipIf(!parts.available)("a broker that is killed and comes back", () => {
-  test("costs no call and doubles none", async () => {
-    // Whoever starts a broker loads kafkajs to see that it is there; it must have been mended before.
-    loadKafkajs();
-    const kafka = await startKafka();
-    onTestFinished(async () => {
-      await kafka.stop();
-    });
-    const kit = await createClusterKit(kafka.bootstrap, { partitions: 2 });
-    const gate = kit.startGate(POLICY);
-    const file = join(gate.directory, "runs");
-    const executor = kit.startExecutor(counting(file));
-    const callgate = await kit.connect({ timeoutMs: 5_000 });
-    await Promise.all([gate.ready(), executor.ready()]);
+  test(
+    "costs no call and doubles none",
+    async () => {
+      // Whoever starts a broker loads kafkajs to see that it is there; it must have been mended before.
+      loadKafkajs();
+      const kafka = await startKafka();
+      onTestFinished(async () => {
+        await kafka.stop();
+      });
+      const kit = await createClusterKit(kafka.bootstrap, { partitions: 2 });
+      const gate = kit.startGate(POLICY);
+      const file = join(gate.directory, "runs");
+      const executor = kit.startExecutor(counting(file));
+      const callgate = await kit.connect({ timeoutMs: 5_000 });
+      await Promise.all([gate.ready(), executor.ready()]);
 
-    const stop = new AbortController();
-    const decided = new Map<string, string>();
-    let asked = 0;
-    const agent = async (conversationId: string): Promise<void> => {
-      while (!stop.signal.aborted) {
-        asked += 1;
-        const order = String(asked);
-        const call = { ...CALL, conversationId, callId: order, arguments: { order } };
-        for (;;) {
-          const { outcome, decisionId, refusal } = await callgate.propose(call);
-          // Nobody knows of the call: asked again under its id.
-          if (refusal?.reason === "gate_unavailable") continue;
-          expect(outcome).toBe("allowed");
-          decided.set(order, decisionId ?? "");
-          break;
+      const stop = new AbortController();
+      const decided = new Map<string, string>();
+      let asked = 0;
+      const agent = async (conversationId: string): Promise<void> => {
+        while (!stop.signal.aborted) {
+          asked += 1;
+          const order = String(asked);
+          const call = { ...CALL, conversationId, callId: order, arguments: { order } };
+          for (;;) {
+            const { outcome, decisionId, refusal } = await callgate.propose(call);
+            // Nobody knows of the call: asked again under its id.
+            if (refusal?.reason === "gate_unavailable") continue;
+            expect(outcome).toBe("allowed");
+            decided.set(order, decisionId ?? "");
+            break;
+          }
         }
-      }
-    };
-    const agents = ["1", "2", "3", "4"].map(agent);
-    await expect.poll(() => decided.size, { timeout: 20_000 }).toBeGreaterThan(20);
-    await kafka.brokers[0]?.restart();
-    const before = decided.size;
-    await expect.poll(() => decided.size, { timeout: 60_000 }).toBeGreaterThan(before + 20);
-    stop.abort();
-    await Promise.all(agents);
+      };
+      const agents = ["1", "2", "3", "4"].map(agent);
+      await expect.poll(() => decided.size, { timeout: 20_000 }).toBeGreaterThan(20);
+      await kafka.brokers[0]?.restart();
+      const before = decided.size;
+      await expect.poll(() => decided.size, { timeout: 60_000 }).toBeGreaterThan(before + 20);
+      stop.abort();
+      await Promise.all(agents);
 
-    const results = await Promise.all(
-      [...decided].map(async ([order, id]) => [order, await callgate.awaitResult(id)] as const),
-    );
-    const told = results.filter(([, { status }]) => status !== "succeeded");
-    expect(told).toEqual([]);
-    const runs = readFileSync(file, "utf8").trim().split("\n");
-    expect(runs.toSorted()).toEqual([...decided.keys()].toSorted());
-  });
+      const results = await Promise.all(
+        [...decided].map(async ([order, id]) => [order, await callgate.awaitResult(id)] as const),
+      );
+      const told = results.filter(([, { status }]) => status !== "succeeded");
+      expect(told).toEqual([]);
+      const runs = readFileSync(file, "utf8").trim().split("\n");
+      expect(runs.toSorted()).toEqual([...decided.keys()].toSorted());
+    },
+    WITHIN_MS,
+  );
 });
