@@ -214,8 +214,9 @@ function checkAgain(
       problems.push(`seq ${seq}: the clocks are not the largest append times so far`);
     }
     const events = decideAgain(record, engine, states, clocks);
-    if (JSON.stringify(events) !== JSON.stringify(record.events)) {
-      problems.push(`seq ${seq}: decided in sequence, the events are others`);
+    if (!isDeepStrictEqual(plain(events), plain(record.events))) {
+      const where = difference(events, record.events);
+      problems.push(`seq ${seq}: decided in sequence, the events are others: ${where}`);
     }
     applyEvents(engine, states, record, problems);
     if (record.stateHash === null) continue;
@@ -224,6 +225,26 @@ function checkAgain(
       problems.push(`seq ${seq}: the state hash is another`);
     }
   }
+}
+
+const SHOWN_CHARACTERS = 80;
+
+/** As it is written: the order of members is the codec's business, and what is undefined is not there. */
+function plain(events: readonly GateEvent[]): unknown {
+  return JSON.parse(JSON.stringify(events));
+}
+
+/** The first place where two values differ. */
+function difference(ours: unknown, theirs: unknown, path = ""): string {
+  const isObject = (value: unknown): value is Record<string, unknown> =>
+    typeof value === "object" && value !== null;
+  if (isObject(ours) && isObject(theirs)) {
+    const keys = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];
+    const key = keys.find((one) => !isDeepStrictEqual(ours[one], theirs[one]));
+    if (key !== undefined) return difference(ours[key], theirs[key], `${path}/${key}`);
+  }
+  const text = (value: unknown) => (JSON.stringify(value) ?? "").slice(0, SHOWN_CHARACTERS);
+  return `${path} ${text(ours)} instead of ${text(theirs)}`;
 }
 
 function decideAgain(
