@@ -40,10 +40,13 @@ describe("a configuration with problems", () => {
   });
 
   test("is printed without its secrets where there are none", async () => {
-    const env = { CALLGATE_KAFKA_BROKERS: NOWHERE, CALLGATE_SECRET_VALUE: "not to be shown" };
+    const env = {
+      CALLGATE_KAFKA_BROKERS: NOWHERE,
+      CALLGATE_SECRET_VALUE: "this is not to be shown",
+    };
     const { code, stdout } = await runCallgate(["config", "print", "--json"], { env });
     expect(code).toBe(0);
-    expect(stdout).not.toContain("not to be shown");
+    expect(stdout).not.toContain("this is not to be shown");
     expect(JSON.parse(stdout)).toMatchObject({
       kafka: { brokers: [NOWHERE], topicPrefix: "toolcalls" },
       secret: { value: "********" },
