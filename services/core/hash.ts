@@ -66,7 +66,7 @@ export function linesHash(tag: string, texts: readonly string[], lines: Lines): 
   let end = asciiInto(0, `${tag}\n[`);
   for (let at = 0; at < texts.length && end >= 0; at += 1) {
     end = quotedInto(end, texts[at] as string);
-    scratch[end++] = COMMA;
+    if (end >= 0) scratch[end++] = COMMA;
   }
   if (end >= 0) end = linesInto(end, lines);
   if (end < 0) return sha256Hex(tag, ...texts, linesText(lines));

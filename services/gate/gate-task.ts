@@ -68,7 +68,7 @@ export function createGate(parts: GateParts): Gate {
   return {
     keepMs,
     setPolicy,
-    status: () => worst(tasks.map((task) => task.status)),
+    status: () => worst(tasks),
     onCommitted: (listener) =>
       all(tasks.map((task, at) => task.onCommitted((records) => listener(records, at)))),
     onStatus: (listener) =>
@@ -85,9 +85,14 @@ export function createGate(parts: GateParts): Gate {
 const ORDER: readonly TaskStatus["state"][] = ["running", "restoring", "suspended", "closed"];
 const NO_TASKS: TaskStatus = { state: "closed", detail: "closed", error: null };
 
-function worst(statuses: readonly TaskStatus[]): TaskStatus {
-  const byState = [...statuses].sort((a, b) => ORDER.indexOf(b.state) - ORDER.indexOf(a.state));
-  return byState[0] ?? NO_TASKS;
+/** Asked for with every call that is proposed. */
+function worst(tasks: readonly StreamTask[]): TaskStatus {
+  let found: TaskStatus | undefined;
+  for (const { status } of tasks) {
+    const isWorse = found === undefined || ORDER.indexOf(status.state) > ORDER.indexOf(found.state);
+    if (isWorse) found = status;
+  }
+  return found ?? NO_TASKS;
 }
 
 function all(stops: readonly (() => void)[]): () => void {

@@ -160,7 +160,9 @@ export class BatchBuilder {
         ? decoded.input
         : { ...decoded.input, rejected: { reason: "misrouted", message: misrouted } };
     const events = this.#context.engine.decide(this.#staged.state(key), input, nowMs);
-    return this.#decided({ type: "decided", at, input }, key, events, record.headers);
+    // The input's own bytes where they are the key: each log would make them of the text again.
+    const written = misrouted === null ? record.key : key;
+    return this.#decided({ type: "decided", at, input }, written, events, record.headers);
   }
 
   #tick(input: GateInput, at: InputPosition, nowMs: number): Judged {
@@ -173,7 +175,7 @@ export class BatchBuilder {
 
   #decided(
     input: DecidedInput,
-    key: string | null,
+    key: string | Uint8Array | null,
     events: readonly GateEvent[],
     headers: readonly RecordHeader[],
   ): Judged {
@@ -186,7 +188,8 @@ export class BatchBuilder {
       outputs.push({
         topic,
         partition: this.#context.partition,
-        key: conversationKey(event.tenantId, event.conversationId),
+        // A tick has none: its events are of many conversations.
+        key: key ?? conversationKey(event.tenantId, event.conversationId),
         value,
         headers: passedOn,
       });

@@ -56,6 +56,9 @@ export class StagedState {
    * seen this record already (its checkpoint was newer) is left as it is.
    */
   applyEvents(events: readonly GateEvent[], seq: number): Applied {
+    const [only] = events;
+    // Nearly every record has one event, and needs no lists of what changed.
+    if (only !== undefined && events.length === 1) return this.#applyOne(only, seq);
     const changed = new Map<string, ConversationState>();
     for (const event of events) {
       const key = conversationKey(event.tenantId, event.conversationId);
@@ -69,12 +72,38 @@ export class StagedState {
     const undone: [string, Conversation | undefined][] = [];
     for (const [key, state] of changed) {
       undone.push([key, this.#conversations.get(key)]);
-      const old = this.conversation(key)?.hash ?? "";
-      const hash = conversationHash(old, key, seq, state);
-      stateSum = exchanged(stateSum, old, hash);
-      this.#conversations.set(key, { state, seq, hash });
+      stateSum = this.#put(key, this.conversation(key), state, seq, stateSum);
     }
-    return { stateSum, undo: () => this.#restore(undone) };
+    const undo = (): void => {
+      for (const [key, before] of undone) this.#restore(key, before);
+    };
+    return { stateSum, undo };
+  }
+
+  #applyOne(event: GateEvent, seq: number): Applied {
+    const { stateSum } = this.#progress;
+    const key = conversationKey(event.tenantId, event.conversationId);
+    const known = this.conversation(key);
+    if (known !== undefined && known.seq >= seq) return { stateSum, undo: nothing };
+    const state = this.#base.fold.evolve(known?.state, event);
+    if (state === undefined || state === known?.state) return { stateSum, undo: nothing };
+    const staged = this.#conversations.get(key);
+    const sum = this.#put(key, known, state, seq, stateSum);
+    return { stateSum: sum, undo: () => this.#restore(key, staged) };
+  }
+
+  /** The sum with the conversation's new hash in the place of its old one. */
+  #put(
+    key: string,
+    before: Conversation | undefined,
+    state: ConversationState,
+    seq: number,
+    stateSum: StateSum,
+  ): StateSum {
+    const old = before?.hash ?? "";
+    const hash = conversationHash(old, key, seq, state);
+    this.#conversations.set(key, { state, seq, hash });
+    return exchanged(stateSum, old, hash);
   }
 
   advance(progress: Progress): void {
@@ -126,11 +155,9 @@ export class StagedState {
     };
   }
 
-  #restore(before: readonly (readonly [string, Conversation | undefined])[]): void {
-    for (const [key, conversation] of before) {
-      if (conversation === undefined) this.#conversations.delete(key);
-      else this.#conversations.set(key, conversation);
-    }
+  #restore(key: string, before: Conversation | undefined): void {
+    if (before === undefined) this.#conversations.delete(key);
+    else this.#conversations.set(key, before);
   }
 
   #lapsed(proposalsAtMs: number): readonly string[] {
@@ -144,4 +171,8 @@ export class StagedState {
       return fold.nextDeadlineMs(state) === undefined;
     });
   }
+}
+
+function nothing(): void {
+  // No state was changed.
 }

@@ -4,7 +4,7 @@
  * is the sum of its conversations'. It tells two foldings of one journal apart; against tampering
  * stands the journal's own chain.
  */
-import { sha256Hex } from "../core/hash.ts";
+import { type Lines, linesHash } from "../core/hash.ts";
 import type { ConversationState } from "../core/state/state.ts";
 
 /** A sum of hashes: of their first and second 48 bits, each modulo 2^48. */
@@ -22,7 +22,7 @@ export function conversationHash(
   seq: number,
   state: ConversationState,
 ): string {
-  return sha256Hex("callgate.state/1", before, key, String(seq), summaryOf(state));
+  return linesHash("callgate.state/1", [before, key, String(seq)], summaryOf(state));
 }
 
 /** The sum without the hash `out` and with the hash `into`; "" is no hash. */
@@ -51,20 +51,42 @@ function digitsAt(hash: string, at: number): number {
 }
 
 /** Everything of a state that is small, counters of what is large, and the latest call. */
-function summaryOf(state: ConversationState): string {
-  const { turn, totals, ring, writes, flags } = state;
+function summaryOf(state: ConversationState): Lines {
+  const { turn, totals, ring, writes, flags, strikes, cycle } = state;
   const last = ring[ring.length - 1];
-  const counters =
-    `${state.startedAtMs} ${state.lastAtMs} ${state.dropAtMs} ${state.n} ` +
-    `${turn.index} ${turn.startedAtMs} ${turn.calls} ${turn.steps} ${totals.calls} ${totals.steps} ` +
-    `${state.kept.nextOrder} ${state.loose.nextOrder} ` +
-    `${state.readTwins.nextOrder} ${state.writeTwins.nextOrder} ${writes.byResource.nextOrder} ` +
-    `${state.tools.size} ${state.open.size} ${state.effects.size} ${state.rates.size} ` +
-    `${state.grants.size} ${state.confirmations.size} ${ring.length} ${state.strikes.length} ` +
-    `${flags.userInputRequired} ${flags.ended} ${flags.acknowledge}`;
+  const counters = [
+    state.startedAtMs,
+    state.lastAtMs,
+    state.dropAtMs,
+    state.n,
+    turn.index,
+    turn.startedAtMs,
+    turn.calls,
+    turn.steps,
+    totals.calls,
+    totals.steps,
+    state.kept.nextOrder,
+    state.loose.nextOrder,
+    state.readTwins.nextOrder,
+    state.writeTwins.nextOrder,
+    writes.byResource.nextOrder,
+    state.tools.size,
+    state.open.size,
+    state.effects.size,
+    state.rates.size,
+    state.grants.size,
+    state.confirmations.size,
+    ring.length,
+    strikes.length,
+    flags.userInputRequired,
+    flags.ended,
+    flags.acknowledge,
+  ];
   const call =
-    last === undefined
-      ? ""
-      : `${last.decisionId} ${last.actionKey} ${last.status} ${last.digest} ${last.n}`;
-  return `${counters}\n${call}\n${JSON.stringify([turn.id, state.strikes, state.cycle])}`;
+    last === undefined ? [] : [last.decisionId, last.actionKey, last.status, last.digest, last.n];
+  const rest =
+    strikes.length === 0 && cycle === null
+      ? `[${JSON.stringify(turn.id)},[],null]`
+      : JSON.stringify([turn.id, strikes, cycle]);
+  return [counters, call, [rest]];
 }

@@ -15,7 +15,7 @@ export function linkToEmbedded(embedded: Embedded): GateLink {
     get outputBytes() {
       return embedded.policy.compiled.outputBytes;
     },
-    follow: async () => false,
+    follow: () => null,
     onCommitted: (listener) => void gate.onCommitted(listener),
     onLost: (listener) => {
       let told = false;

@@ -5,7 +5,7 @@
  * C2 no answer is no permission: a gate that cannot decide refuses with `gate_unavailable`.
  */
 import type { Envelope } from "../adapters/avro/proposal.ts";
-import type { DecisionEvent, GateEvent } from "../core/events.ts";
+import type { CallAllowed, DecisionEvent, GateEvent } from "../core/events.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import { resultInput } from "../executor/result-input.ts";
 import type { CommittedRecord, JournalRecord } from "../runtime/journal.ts";
@@ -53,6 +53,7 @@ export class GateClient {
     (id) => `what came of \`${id}\` was not told`,
   );
   readonly #onLost: ((error: CallgateError) => void) | undefined;
+  readonly #keyOf = (event: CallAllowed): string | undefined => this.#link.keyOf(event);
   #closing = false;
   #closed = false;
 
@@ -195,20 +196,22 @@ export class GateClient {
   }
 
   #proposed(event: DecisionEvent, repeated: boolean): Proposed {
-    const keyOf = this.#link.keyOf.bind(this.#link);
-    return { decision: decisionOf(event, { repeated, keyOf }), event };
+    return { decision: decisionOf(event, { repeated, keyOf: this.#keyOf }), event };
   }
 
-  async #send(
+  #send(
     topic: InputTopic,
     name: { readonly tenantId: string; readonly conversationId: string },
     value: Uint8Array,
   ): Promise<CommittedRecord> {
-    const key = conversationKey(name.tenantId, name.conversationId);
+    const key = Buffer.from(conversationKey(name.tenantId, name.conversationId), "utf8");
     const partition = partitionOf(key, this.#link.log.partitions);
+    const input = { topic, partition, key, value };
     // Before it is appended: the gate may answer sooner than the append returns.
-    await this.#followed(partition);
-    return this.#replies.send({ topic, partition, key, value });
+    const followed = this.#followed(partition);
+    return followed === null
+      ? this.#replies.send(input)
+      : followed.then(() => this.#replies.send(input));
   }
 
   #committed(records: readonly CommittedRecord[], partition: number): void {
@@ -299,12 +302,12 @@ export class GateClient {
     return this.#read(() => searchJournal(this.#link, find));
   }
 
-  async #followed(partition: number): Promise<boolean> {
-    try {
-      return await this.#link.follow(partition);
-    } catch (error) {
+  #followed(partition: number): Promise<boolean> | null {
+    const followed = this.#link.follow(partition);
+    if (followed === null) return null;
+    return followed.catch((error: unknown) => {
       throw asCallgateError(error);
-    }
+    });
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {

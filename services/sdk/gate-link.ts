@@ -19,9 +19,9 @@ export interface GateLink {
   readonly outputBytes: number;
   /**
    * When it resolves, everything that is journaled in the partition from now on is told. True: it was not
-   * before, so what is known of the partition may be old.
+   * before, so what is known of the partition may be old. Null: everything is told anyway.
    */
-  follow(partition: number): Promise<boolean>;
+  follow(partition: number): Promise<boolean> | null;
   /** Records in journal order within a partition, once each, after they are durable. */
   onCommitted(listener: JournalListener): void;
   /** The gate is gone for good; told once. */

@@ -5,8 +5,8 @@
  * R2 each `send` ends: with its record, or with an error when its time is over or the gate is gone.
  */
 import type { CommittedRecord } from "../runtime/journal.ts";
-import type { Log, OutgoingRecord } from "../runtime/ports.ts";
-import type { InputTopic } from "../runtime/topics.ts";
+import type { Appended, Log, OutgoingRecord } from "../runtime/ports.ts";
+import { INPUT_TOPICS, type InputTopic } from "../runtime/topics.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { KeepAlive } from "./keep-alive.ts";
 
@@ -14,7 +14,8 @@ import { KeepAlive } from "./keep-alive.ts";
 const EARLY_MAX = 2_000;
 
 type Waiter = {
-  readonly deadlineMs: number;
+  /** Counted from the moment its append has returned. */
+  deadlineMs: number;
   readonly resolve: (record: CommittedRecord) => void;
   readonly reject: (error: CallgateError) => void;
 };
@@ -24,9 +25,10 @@ export type OutgoingInput = OutgoingRecord & { readonly topic: InputTopic };
 export class JournalReplies {
   readonly #log: Log;
   readonly #timeoutMs: number;
-  readonly #waiters = new Map<string, Waiter>();
+  /** By the place of what was appended (`#placeOf`). */
+  readonly #waiters = new Map<number, Waiter>();
   /** Records of inputs whose append has not returned yet: the gate may be faster than our own append. */
-  readonly #early = new Map<string, CommittedRecord>();
+  readonly #early = new Map<number, CommittedRecord>();
   readonly #alive = new KeepAlive(() => this.#expire());
   #waiting = 0;
   #ended: CallgateError | undefined;
@@ -37,36 +39,53 @@ export class JournalReplies {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @throws CallgateError: not appended, no answer in time, or the gate was closed. */
-  async send(input: OutgoingInput): Promise<CommittedRecord> {
-    if (this.#ended !== undefined) throw this.#ended;
+  /**
+   * One promise from the append to the answer: each one more is paid for with every call.
+   * @throws CallgateError: not appended, no answer in time, or the gate was closed.
+   */
+  send(input: OutgoingInput): Promise<CommittedRecord> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#alive.begin();
     this.#waiting += 1;
-    try {
-      const offset = await this.#append(input);
-      return await this.#answer(keyOf(input.topic, input.partition, offset));
-    } finally {
-      this.#alive.end();
-      this.#waiting -= 1;
-      if (this.#waiting === 0) {
-        this.#early.clear();
-        for (const drained of this.#drained.splice(0)) drained();
-      }
-    }
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        deadlineMs: Number.POSITIVE_INFINITY,
+        resolve: (record) => {
+          this.#answered();
+          resolve(record);
+        },
+        reject: (error) => {
+          this.#answered();
+          reject(error);
+        },
+      };
+      this.#log.append([input]).then(
+        ([appended]) => this.#appended(input, appended, waiter),
+        (error: unknown) => waiter.reject(asCallgateError(error)),
+      );
+    });
+  }
+
+  #answered(): void {
+    this.#alive.end();
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    this.#early.clear();
+    for (const drained of this.#drained.splice(0)) drained();
   }
 
   /** To be called with everything that the gate commits. */
   committed(records: readonly CommittedRecord[]): void {
-    if (this.#waiting === 0) return;
     for (const committed of records) {
+      if (this.#waiting === 0) return;
       const { input } = committed.record;
       if (input.type === "idle") continue;
-      const key = keyOf(input.at.topic, input.at.partition, input.at.offset);
-      const waiter = this.#waiters.get(key);
+      const place = this.#placeOf(input.at.topic, input.at.partition, input.at.offset);
+      const waiter = this.#waiters.get(place);
       if (waiter === undefined) {
-        this.#keepEarly(key, committed);
+        this.#keepEarly(place, committed);
       } else {
-        this.#waiters.delete(key);
+        this.#waiters.delete(place);
         waiter.resolve(committed);
       }
     }
@@ -81,12 +100,13 @@ export class JournalReplies {
   /** Nothing more will be committed: whoever waits gets the error, and so does who sends from now on. */
   end(error: CallgateError): void {
     this.#ended ??= error;
-    for (const waiter of this.#waiters.values()) waiter.reject(error);
+    const waiters = [...this.#waiters.values()];
     this.#waiters.clear();
+    for (const waiter of waiters) waiter.reject(error);
   }
 
-  #keepEarly(key: string, committed: CommittedRecord): void {
-    this.#early.set(key, committed);
+  #keepEarly(place: number, committed: CommittedRecord): void {
+    this.#early.set(place, committed);
     if (this.#early.size <= EARLY_MAX) return;
     for (const oldest of this.#early.keys()) {
       this.#early.delete(oldest);
@@ -94,35 +114,36 @@ export class JournalReplies {
     }
   }
 
-  async #append(input: OutgoingInput): Promise<number> {
-    try {
-      const [appended] = await this.#log.append([input]);
-      if (appended === undefined) throw new CallgateError("storage_unavailable", NOT_ACKNOWLEDGED);
-      return appended.offset;
-    } catch (error) {
-      throw asCallgateError(error);
+  #appended(input: OutgoingInput, appended: Appended | undefined, waiter: Waiter): void {
+    if (appended === undefined) {
+      waiter.reject(new CallgateError("storage_unavailable", NOT_ACKNOWLEDGED));
+      return;
+    }
+    const place = this.#placeOf(input.topic, input.partition, appended.offset);
+    const early = this.#early.get(place);
+    if (early !== undefined) {
+      this.#early.delete(place);
+      waiter.resolve(early);
+    } else if (this.#ended !== undefined) {
+      waiter.reject(this.#ended);
+    } else {
+      waiter.deadlineMs = Date.now() + this.#timeoutMs;
+      this.#waiters.set(place, waiter);
     }
   }
 
-  #answer(key: string): Promise<CommittedRecord> {
-    const early = this.#early.get(key);
-    if (early !== undefined) {
-      this.#early.delete(key);
-      return Promise.resolve(early);
-    }
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
-    const deadlineMs = Date.now() + this.#timeoutMs;
-    return new Promise((resolve, reject) => {
-      this.#waiters.set(key, { deadlineMs, resolve, reject });
-    });
+  /** One number for a place in the log: sooner made and looked up than a text. */
+  #placeOf(topic: InputTopic, partition: number, offset: number): number {
+    const lane = partition * INPUT_TOPICS.length + INPUT_TOPICS.indexOf(topic);
+    return offset * this.#log.partitions * INPUT_TOPICS.length + lane;
   }
 
   /** Waiters stand in the order of their deadlines: all wait for the same time. */
   #expire(): void {
     const nowMs = Date.now();
-    for (const [key, waiter] of this.#waiters) {
+    for (const [place, waiter] of this.#waiters) {
       if (waiter.deadlineMs > nowMs) return;
-      this.#waiters.delete(key);
+      this.#waiters.delete(place);
       waiter.reject(
         new CallgateError("timeout", `the gate gave no answer in ${this.#timeoutMs} ms`),
       );
@@ -131,7 +152,3 @@ export class JournalReplies {
 }
 
 const NOT_ACKNOWLEDGED = "the log took a record and did not say where it is";
-
-function keyOf(topic: InputTopic, partition: number, offset: number): string {
-  return `${topic}/${partition}/${offset}`;
-}

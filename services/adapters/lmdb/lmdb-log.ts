@@ -221,7 +221,7 @@ export class LmdbLog implements Log {
   /** Groups the records of all writes by topic-partition, so that each gets few, large chunks. */
   #write(writes: readonly PendingWrite[]): readonly Settled[] {
     const nowMs = this.#nowMs();
-    const groups = new Map<string, Group>();
+    const groups = new Groups();
     const settled = writes.map((write): Settled => {
       try {
         write.check();
@@ -230,14 +230,14 @@ export class LmdbLog implements Log {
       }
       write.afterwards();
       const appended: Appended[] = [];
-      collect(groups, write, appended);
+      groups.collect(write, appended);
       return { ok: true, appended };
     });
-    for (const group of groups.values()) {
-      const { topic, partition, records, places } = group;
+    for (const { topic, partition, records, appended, indexes } of groups.all) {
       const { baseOffset, appendTimeMs } = this.#table.append(topic, partition, records, nowMs);
-      for (const [index, place] of places.entries()) {
-        place.appended[place.index] = { offset: baseOffset + index, appendTimeMs };
+      for (let at = 0; at < records.length; at += 1) {
+        const into = appended[at] as Appended[];
+        into[indexes[at] as number] = { offset: baseOffset + at, appendTimeMs };
       }
     }
     return settled;
@@ -268,22 +268,35 @@ type Group = {
   readonly topic: Topic;
   readonly partition: number;
   readonly records: PreparedRecord[];
-  /** Where each record's offset is to be told. */
-  readonly places: { readonly appended: Appended[]; readonly index: number }[];
+  /** Where the offset of each record is to be told: in which list, and at which place of it. */
+  readonly appended: Appended[][];
+  readonly indexes: number[];
 };
 
-function collect(groups: Map<string, Group>, write: PendingWrite, appended: Appended[]): void {
-  for (const [index, prepared] of write.prepared.entries()) {
-    const record = write.records[index];
-    if (record === undefined) continue;
-    const name = `${record.topic}/${record.partition}`;
-    let group = groups.get(name);
-    if (group === undefined) {
-      group = { topic: record.topic, partition: record.partition, records: [], places: [] };
-      groups.set(name, group);
+/** Records of several writes by topic-partition, in the order in which they came. */
+class Groups {
+  readonly all: Group[] = [];
+
+  collect(write: PendingWrite, appended: Appended[]): void {
+    for (let index = 0; index < write.prepared.length; index += 1) {
+      const record = write.records[index];
+      const prepared = write.prepared[index];
+      if (record === undefined || prepared === undefined) continue;
+      const group = this.#of(record.topic, record.partition);
+      group.records.push(prepared);
+      group.appended.push(appended);
+      group.indexes.push(index);
     }
-    group.records.push(prepared);
-    group.places.push({ appended, index });
+  }
+
+  /** There are few: a look at each costs less than a name made of both. */
+  #of(topic: Topic, partition: number): Group {
+    for (const group of this.all) {
+      if (group.topic === topic && group.partition === partition) return group;
+    }
+    const group = { topic, partition, records: [], appended: [], indexes: [] };
+    this.all.push(group);
+    return group;
   }
 }
 

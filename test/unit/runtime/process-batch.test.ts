@@ -96,7 +96,7 @@ describe("a batch", () => {
     ]);
     const outputs = batch.records.filter(({ topic }) => topic !== "decisions");
     expect(outputs.map(({ topic }) => topic)).toEqual(["allowed", "refused", "held"]);
-    expect(outputs.map(({ key }) => key)).toEqual([KEY, KEY, KEY]);
+    expect(outputs.map(({ key }) => String(key))).toEqual([KEY, KEY, KEY]);
   });
 
   it("passes on trace headers and no others", () => {
