@@ -11,17 +11,14 @@ export type NotBuilt = {
 
 const CHECK_PLACES = ["checks", "tool_schemas.*.checks"];
 
-const CHECK_CODES = ["near_duplicate", "loop_no_progress", "loop_rotation", "failure_run"];
+const CHECK_CODES = ["near_duplicate"];
 
 const KEYS = [
-  "tool_deduplication.no_progress_threshold",
   "acknowledgement.patterns",
   "acknowledgement.unless",
   "tool_schemas.*.similarity",
   "tool_schemas.*.sensitive",
   "edges",
-  "loops.rotation",
-  "loops.failure_run",
   ...CHECK_PLACES.flatMap((place) => CHECK_CODES.map((code) => `${place}.${code}`)),
 ];
 

@@ -9,6 +9,7 @@ import { anyWriteSince, changedSince } from "../state/writes.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
 import { overRate } from "./rate.ts";
+import { findStalls } from "./stalls.ts";
 
 export function checkLoops(call: CallContext): readonly Finding[] {
   const found: Finding[] = [];
@@ -25,6 +26,7 @@ export function checkLoops(call: CallContext): readonly Finding[] {
   if (streak !== null) found.push(streak);
   const round = findCycle(call, cycle);
   if (round !== null) found.push(round);
+  findStalls(call, found);
   return found.length === 0 ? NOTHING : found;
 }
 

@@ -119,6 +119,31 @@ export const SUBJECTS: readonly Subject[] = [
     tools: ["look", "write", "erase"],
   },
   {
+    name: "calls that bring nothing new",
+    document: {
+      preset: "strict",
+      unknown_tools: "allow",
+      acknowledgement: { mode: "off" },
+      escalation: { ask: 1, options: "off", user_input: "off", end: { at: "off", lasts: "turn" } },
+      budgets: { max_steps: 500, max_tool_calls: 500, max_seconds: 1_000_000 },
+      checks: {
+        loop_cycle: "off",
+        loop_repeat: "off",
+        duplicate_call: "off",
+        failure_streak: "off",
+      },
+      tool_deduplication: { no_progress_threshold: 2 },
+      loops: { rotation: { calls: 8, keys: 3 }, failure_run: { same_tool: 3, any: 4 } },
+      tool_schemas: {
+        look: { ...read, dedupe_window_s: 0 },
+        seek: { ...read, cache_ttl_s: 0 },
+        write: { repeatable: true, risk_level: "LOW" },
+        poll: { polling: {} },
+      },
+    },
+    tools: ["look", "seek", "write", "poll"],
+  },
+  {
     name: "retries",
     document: {
       tools: { retries: { max_attempts: 2, retryable_status: [503] } },

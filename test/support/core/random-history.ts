@@ -206,7 +206,7 @@ const single: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   {
-    weight: 1,
+    weight: 3,
     arbitrary: fc.record({
       act: fc.constant("reconcile" as const),
       back,

@@ -132,7 +132,7 @@ function refuse(
 ): Answer {
   const { history, asked, policy } = given;
   const { reason, answers } = finding;
-  const key = finding.cycle === null ? asked.actionKey : [...finding.cycle].sort().join(" ");
+  const key = loopOf(finding, asked);
   const strike = STRIKING.has(reason) && !answers ? { key, step: asked.input.step } : null;
   const count = strike === null ? null : countWith(history, strike);
   const { ask, options, userInput, end } = policy.ladder;
@@ -167,6 +167,14 @@ function refuse(
     cycle: cycle === null ? null : [...cycle].sort(),
     fresh: given.fresh,
   };
+}
+
+/** What the strike is counted for: a cycle, all calls that go round, a tool, or the call itself. */
+function loopOf({ reason, cycle }: Finding, asked: Asked): string {
+  if (cycle !== null) return [...cycle].sort().join(" ");
+  if (reason === "loop_rotation") return "rotation";
+  const ofTool = reason === "loop_no_progress" || reason === "failure_run";
+  return ofTool ? `tool ${asked.tool.name}` : asked.actionKey;
 }
 
 /** Strikes of the loop since the last progress, this one included; those of one step are one. */

@@ -30,7 +30,7 @@ export function loopFindings(
   if (fails(history, asked, policy)) found.push({ reason: "failure_streak", cycle: null });
   const cycle = cycleOf(history, asked, policy);
   if (cycle !== null) found.push({ reason: "loop_cycle", cycle });
-  return found;
+  return [...found, ...stalls(history, asked, policy).map((reason) => ({ reason, cycle: null }))];
 }
 
 /** Identical recent calls, latest first; what was not executed is none. */
@@ -163,4 +163,83 @@ function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
   if (polling?.min_interval_ms === undefined) return false;
   const last = allowedTwins(history, asked).at(-1);
   return last !== undefined && atMs - last.atMs < polling.min_interval_ms;
+}
+
+/** Calls that bring nothing new, within the turn; what has no outcome says nothing. */
+function stalls(history: History, asked: Asked, policy: CompiledPolicy): ReasonCode[] {
+  const recent = ring(history, policy.ringSize);
+  const told = recent.filter(
+    ({ turn, status }) => turn === history.turns && (status === "succeeded" || status === "failed"),
+  );
+  const found: ReasonCode[] = [];
+  if (bringsNothing(history, asked, policy, told)) found.push("loop_no_progress");
+  if (rotates(history, asked, policy, recent)) found.push("loop_rotation");
+  if (failsOnAndOn(asked, policy, told)) found.push("failure_run");
+  return found;
+}
+
+function ofTool(calls: readonly Call[], asked: Asked): Call[] {
+  return calls.filter((call) => call.tool.name === asked.tool.name);
+}
+
+function bringsNothing(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  told: readonly Call[],
+): boolean {
+  if (asked.tool.emptyOutput) return false;
+  const written = history.calls
+    .filter((call) => call.kind === "allowed" && !call.tool.isRead && call.settled !== null)
+    .filter((call) => call.status === "succeeded" || (call.status === "failed" && call.transient))
+    .map((call) => call.settled ?? 0);
+  const since = asked.tool.changesMatter ? Math.max(-1, ...written) : -1;
+  const latestFirst = ofTool(told, asked)
+    .filter((call) => call.order > since)
+    .reverse();
+  const other = latestFirst.findIndex(
+    (call) =>
+      call.status === "failed" ||
+      call.outputDigest === null ||
+      call.outputDigest !== latestFirst[0]?.outputDigest,
+  );
+  const run = other < 0 ? latestFirst : latestFirst.slice(0, other);
+  return new Set(run.map((call) => call.actionKey)).size >= policy.loops.noProgress;
+}
+
+function rotates(
+  history: History,
+  asked: Asked,
+  policy: CompiledPolicy,
+  recent: readonly Call[],
+): boolean {
+  const { calls, keys } = policy.loops.rotation;
+  if (recent.length < calls || (asked.tool.polling !== null && asked.tool.isRead)) return false;
+  const last = recent.slice(-calls);
+  if (last.some((call) => call.turn !== history.turns)) return false;
+  if (new Set([asked.actionKey, ...last.map((call) => call.actionKey)]).size > keys) return false;
+  const half = recent.length - Math.floor(calls / 2);
+  return recent.slice(half).every((call, at) => {
+    const before = recent.slice(0, half + at);
+    const digest = digestOf(call);
+    const oldOutput = digest === null || before.some((other) => digestOf(other) === digest);
+    const write = !call.tool.isRead && call.status === "succeeded";
+    return oldOutput && !(write && before.every((other) => other.actionKey !== call.actionKey));
+  });
+}
+
+/** What came back: an output, or an error. */
+function digestOf({ status, error, outputDigest }: Call): string | null {
+  return status === "failed" ? `error ${error}` : outputDigest;
+}
+
+function failsOnAndOn(asked: Asked, policy: CompiledPolicy, told: readonly Call[]): boolean {
+  const { any, sameTool } = policy.loops.failureRun;
+  const inARow = told.slice(-any);
+  if (inARow.length >= any && inARow.every(({ status }) => status === "failed")) return true;
+  const mine = ofTool(told, asked).slice(-sameTool);
+  return (
+    mine.length >= sameTool &&
+    mine.every((call) => call.status === "failed" && call.error === mine[0]?.error)
+  );
 }

@@ -9,7 +9,6 @@ const tool = (extra: string) => `tool_schemas: { a: { ${extra} } }`;
 /** A valid use of everything that is not built, with the path that is refused. */
 const USES: readonly (readonly [text: string, path: string])[] = [
   ["preset: strict", "preset"],
-  ["tool_deduplication: { no_progress_threshold: 3 }", "tool_deduplication.no_progress_threshold"],
   ["acknowledgement: { mode: explicit }", "acknowledgement.mode"],
   ['acknowledgement: { patterns: ["instead"] }', "acknowledgement.patterns"],
   ['acknowledgement: { unless: ["again"] }', "acknowledgement.unless"],
@@ -30,15 +29,10 @@ const USES: readonly (readonly [text: string, path: string])[] = [
   [tool('reads: ["a/{ result.id }"]'), "tool_schemas.a.reads[0]"],
 
   ["edges: { contains: [[a, b]], derives: [[a, b]] }", "edges"],
-  ["loops: { rotation: { calls: 24, keys: 8 } }", "loops.rotation"],
-  ["loops: { failure_run: { same_tool: 5, any: 8 } }", "loops.failure_run"],
 ];
 
 const CODES = [
   "near_duplicate",
-  "loop_no_progress",
-  "loop_rotation",
-  "failure_run",
 ];
 
 describe("what is not built yet", () => {

@@ -1,0 +1,123 @@
+/**
+ * Check 10, its wider loops: not the same call again, but calls that bring nothing new. They count
+ * within the turn. A new call is never harmless to refuse, so `balanced` only warns of them.
+ */
+import type { RingEntry } from "../state/state.ts";
+import { type CallContext, type Finding, finding } from "./check.ts";
+
+export function findStalls(call: CallContext, found: Finding[]): void {
+  const { modes } = call.tool;
+  if (modes.loop_no_progress !== "off") add(found, noProgress(call));
+  if (modes.loop_rotation !== "off") add(found, rotation(call));
+  if (modes.failure_run !== "off") add(found, failureRun(call));
+}
+
+function add(found: Finding[], one: Finding | null): void {
+  if (one !== null) found.push(one);
+}
+
+/** Whether the outcome of a call is known and says something. */
+function isTold({ status }: RingEntry): boolean {
+  return status === "succeeded" || status === "failed";
+}
+
+/** Calls of this tool with different arguments, one output, and nothing written in between. */
+function noProgress(call: CallContext): Finding | null {
+  const { tool, state, policy } = call;
+  const { ring, turn, writes } = state;
+  const need = policy.loops.noProgress;
+  const sinceN = tool.changesMatter ? writes.any.doneN : 0;
+  if (tool.emptyOutput) return null;
+  const keys: string[] = [];
+  let digest: string | null = null;
+  for (let at = ring.length - 1; at >= 0 && keys.length < need; at--) {
+    const entry = ring[at] as RingEntry;
+    if (entry.turnIndex !== turn.index || entry.n < sinceN) return null;
+    if (entry.tool !== tool.name || !isTold(entry)) continue;
+    digest ??= entry.digest;
+    if (entry.status === "failed" || entry.digest === null || entry.digest !== digest) return null;
+    if (!keys.includes(entry.actionKey)) keys.push(entry.actionKey);
+  }
+  if (keys.length < need) return null;
+  return finding({
+    reason: "loop_no_progress",
+    rule: "tool_deduplication.no_progress_threshold",
+    disposition: "change_approach",
+    detail: `The last ${need} different calls of \`${tool.name}\` gave one and the same output.`,
+    strikeKey: `tool:${tool.name}`,
+  });
+}
+
+/** Many calls of few actions, the latter half of which brought nothing that was not there before. */
+function rotation(call: CallContext): Finding | null {
+  const { calls, keys: most } = call.policy.loops.rotation;
+  const { ring, turn } = call.state;
+  if (ring.length < calls || (call.tool.polling !== null && call.tool.isRead)) return null;
+  const keys = [call.actionKey];
+  for (let at = ring.length - 1; at >= ring.length - calls; at--) {
+    const entry = ring[at] as RingEntry;
+    if (entry.turnIndex !== turn.index) return null;
+    if (keys.includes(entry.actionKey)) continue;
+    keys.push(entry.actionKey);
+    if (keys.length > most) return null;
+  }
+  for (let at = ring.length - Math.floor(calls / 2); at < ring.length; at++) {
+    if (bringsNews(ring, at)) return null;
+  }
+  return finding({
+    reason: "loop_rotation",
+    rule: "loops.rotation",
+    disposition: "change_approach",
+    detail: `The last ${calls} calls were only ${keys.length} different ones.`,
+    strikeKey: "rotation",
+  });
+}
+
+/** An output that is nowhere before in the ring, or a write that was not made before. */
+function bringsNews(ring: readonly RingEntry[], at: number): boolean {
+  const entry = ring[at] as RingEntry;
+  let newOutput = entry.digest !== null;
+  let newWrite = !entry.isRead && entry.status === "succeeded";
+  for (let before = 0; before < at && (newOutput || newWrite); before++) {
+    const other = ring[before] as RingEntry;
+    if (other.digest === entry.digest) newOutput = false;
+    if (other.actionKey === entry.actionKey) newWrite = false;
+  }
+  return newOutput || newWrite;
+}
+
+/** Failures of one tool with one error, or failures of anything, without a success in between. */
+function failureRun(call: CallContext): Finding | null {
+  const { sameTool, any } = call.policy.loops.failureRun;
+  const { ring, turn } = call.state;
+  let all = 0;
+  let unbroken = true;
+  let ofTool = 0;
+  let error: string | null = null;
+  let same = true;
+  for (let at = ring.length - 1; at >= 0 && (unbroken || same); at--) {
+    const entry = ring[at] as RingEntry;
+    if (entry.turnIndex !== turn.index) break;
+    if (!isTold(entry)) continue;
+    unbroken &&= entry.status === "failed";
+    if (unbroken && ++all >= any) return runFinding(call, `${any} calls in a row failed.`);
+    if (!same || entry.tool !== call.tool.name) continue;
+    error ??= entry.digest;
+    same = entry.status === "failed" && entry.digest === error;
+    if (same && ++ofTool >= sameTool) {
+      const detail = `${sameTool} calls of \`${call.tool.name}\` failed in the same way.`;
+      return runFinding(call, detail);
+    }
+  }
+  return null;
+}
+
+function runFinding({ tool }: CallContext, detail: string): Finding {
+  return finding({
+    reason: "failure_run",
+    rule: "loops.failure_run",
+    disposition: "change_approach",
+    detail,
+    strikeKey: `tool:${tool.name}`,
+  });
+}
