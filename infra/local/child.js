@@ -42,6 +42,7 @@ export function removeAtEnd(folder) {
  *   command: string,
  *   args: readonly string[],
  *   logFile: string,
+ *   cwd?: string,
  * }} ChildOptions
  * @typedef {import("./process-identity.js").ProcessIdentity} ProcessIdentity
  */
@@ -50,9 +51,9 @@ export function removeAtEnd(folder) {
  * @param {ChildOptions} options
  * @returns {Promise<ProcessIdentity>}
  */
-export async function startChild({ command, args, logFile }) {
+export async function startChild({ command, args, logFile, cwd = process.cwd() }) {
   const log = openSync(logFile, "a");
-  const child = spawn(command, args, { detached: true, stdio: ["ignore", log, log] });
+  const child = spawn(command, args, { cwd, detached: true, stdio: ["ignore", log, log] });
   closeSync(log);
   await new Promise((resolve, reject) => {
     child.once("spawn", resolve);

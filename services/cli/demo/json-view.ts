@@ -12,6 +12,6 @@ export function jsonView(out: Output): DemoView {
     decision: (told) => print({ type: "decision", ...told }),
     say: nothing,
     message: nothing,
-    end: (summary) => print({ type: "summary", ...summary }),
+    end: ({ totals, world }) => print({ type: "summary", totals, world }),
   };
 }

@@ -5,7 +5,7 @@ import { type Callgate, openCallgate } from "../../sdk/callgate.ts";
 import { CallgateError } from "../../sdk/callgate-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { packageRoot } from "../package-root.ts";
+import { commandPrefix, packageRoot } from "../package-root.ts";
 import { askPerson } from "./ask-person.ts";
 import { DemoAgent } from "./demo-agent.ts";
 import { jsonView } from "./json-view.ts";
@@ -26,18 +26,34 @@ export async function runDemo(json: boolean, terminal: Terminal): Promise<ExitCo
     const person = terminal.isInteractive && !json ? terminal : null;
     const stage = createStage(gate, view, person);
     await view.start();
-    for (const [index, scene] of SCENES.entries()) {
-      await view.scene(index + 1, scene);
-      agent.begin(scene.id);
-      await scene.play(agent, stage);
-    }
+    await playScenes(agent, view, stage);
     const { totals, world } = agent;
-    const sample = typed(join(infra, "recordings", "sample.jsonl"));
-    await view.end({ totals, world, dataDir: DATA_DIR, policy: typed(policy), sample });
+    await view.end({ totals, world, next: whatNext(typed(policy), infra) });
   } finally {
     await gate.close();
   }
   return EXIT_OK;
+}
+
+export async function playScenes(agent: DemoAgent, view: DemoView, stage: Stage): Promise<void> {
+  for (const [index, scene] of SCENES.entries()) {
+    await view.scene(index + 1, scene);
+    agent.begin(scene.id);
+    await scene.play(agent, stage);
+  }
+}
+
+function whatNext(policy: string, infra: string): readonly string[] {
+  const callgate = commandPrefix();
+  return [
+    `Every decision is in the log in ${DATA_DIR}, the policy in ${policy}.`,
+    "What to try next:",
+    `  ${callgate} policy explain --policy ${policy} \\`,
+    `      --call '{"tool":"delete_customer","args":{"customer":"c-1"}}'`,
+    `  ${callgate} policy lint ${policy}`,
+    `  ${callgate} replay ${typed(join(infra, "recordings", "sample.jsonl"))} --policy ${policy}`,
+    `  ${callgate} --help`,
+  ];
 }
 
 /** A demo begins with nothing, but not under the feet of one that is running. */
@@ -53,7 +69,7 @@ async function emptyDataDir(): Promise<void> {
 }
 
 /** `person`: the terminal that somebody sits at; without one the demo answers itself. */
-function createStage(gate: Callgate, view: DemoView, person: Terminal | null): Stage {
+export function createStage(gate: Callgate, view: DemoView, person: Terminal | null): Stage {
   return {
     say: view.say,
     showMessage: view.message,

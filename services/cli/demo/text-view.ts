@@ -4,7 +4,6 @@ import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
 import type { Output } from "../output/terminal.ts";
 import { wrapped } from "../output/wrapped.ts";
-import { commandPrefix } from "../package-root.ts";
 import { type DemoSummary, type DemoView, shortJson, type ToldKind } from "./view.ts";
 
 /** A line of a decision has at most 100 columns. */
@@ -55,11 +54,10 @@ export function textView(out: Output): DemoView {
   };
 }
 
-function ending({ totals, world, dataDir, policy, sample }: DemoSummary): readonly string[] {
+function ending({ totals, world, next }: DemoSummary): readonly string[] {
   const ran = totals.allowed + totals.failed;
   const calls = ran + totals.answered + totals.refused;
   const { documents, bills, payments, deletions } = world;
-  const callgate = commandPrefix();
   return [
     `${calls} calls: ${ran} ran, ${totals.answered} answered from memory, ` +
       `${totals.refused} refused, ${totals.held} held for a person.`,
@@ -70,12 +68,6 @@ function ending({ totals, world, dataDir, policy, sample }: DemoSummary): readon
       ? "and the customer was deleted after a yes."
       : "and the customer is still there.",
     "",
-    `Every decision is in the log in ${dataDir}, the policy in ${policy}.`,
-    "What to try next:",
-    `  ${callgate} policy explain --policy ${policy} \\`,
-    `      --call '{"tool":"delete_customer","args":{"customer":"c-1"}}'`,
-    `  ${callgate} policy lint ${policy}`,
-    `  ${callgate} replay ${sample} --policy ${policy}`,
-    `  ${callgate} --help`,
+    ...next,
   ];
 }

@@ -37,10 +37,8 @@ export interface DemoView {
 export interface DemoSummary {
   readonly totals: Totals;
   readonly world: World;
-  readonly dataDir: string;
-  /** Paths as somebody in this directory would type them. */
-  readonly policy: string;
-  readonly sample: string;
+  /** Where things are and what to try, a line each. */
+  readonly next: readonly string[];
 }
 
 /** JSON without the quotes around names: for reading. */

@@ -1,6 +1,6 @@
 /** What a command's end tells its caller. */
 export const EXIT_OK = 0;
-/** `lint`, `test`, `verify` and `backtest` alone: they found what they look for. */
+/** `lint`, `test`, `verify`, `backtest` and `demo` on a cluster: they found what they look for. */
 export const EXIT_FINDINGS = 1;
 /** What was asked or handed in is wrong: options, a policy, a recording. */
 export const EXIT_USAGE = 2;

@@ -1,0 +1,65 @@
+/** For an agent whose tools are run by an executor elsewhere: it asks, and waits for what came of it. */
+import { valueOfText } from "../../executor/output-text.ts";
+import type { Callgate, CallOptions, Decision, GuardContext } from "../../sdk/callgate.ts";
+import type { Guarded, Tools } from "../../sdk/guard-types.ts";
+import { refusedOf } from "../../sdk/refused.ts";
+import { environmentError } from "../output/cli-error.ts";
+
+const RESULT_WITHIN_MS = 60_000;
+
+/**
+ * The same gate; its `guard` proposes, and an executor runs what is allowed. The tools given are told of
+ * each call that has run, and what they give is dropped: they keep the caller's picture of the world.
+ */
+export function executedElsewhere(gate: Callgate): Callgate {
+  return {
+    ...gate,
+    guard: (tools, context) => {
+      const guarded = Object.keys(tools).map((tool) => {
+        const run = (args: object = {}, options: CallOptions = {}): Promise<unknown> => {
+          const given = typeof context === "function" ? context() : context;
+          return callElsewhere(gate, tools, { tool, args, given: { ...given, ...options } });
+        };
+        return [tool, run] as const;
+      });
+      return Object.fromEntries(guarded) as Guarded<typeof tools>;
+    },
+  };
+}
+
+type Call = {
+  readonly tool: string;
+  readonly args: object;
+  readonly given: GuardContext & CallOptions;
+};
+
+async function callElsewhere(gate: Callgate, tools: Tools, call: Call): Promise<unknown> {
+  const { tool, args, given } = call;
+  const { signal: _signal, onHeld: _onHeld, ...named } = given;
+  const decision = await gate.propose({ ...named, tool, arguments: args });
+  if (decision.outcome !== "allowed") return refusal(decision);
+  const { status, output } = await gate.awaitResult(decision.decisionId ?? "", {
+    timeoutMs: RESULT_WITHIN_MS,
+  });
+  if (status !== "succeeded" && status !== "failed") {
+    throw environmentError(`\`${tool}\` was allowed, and the executor reports \`${status}\``);
+  }
+  // Throws as it did over there.
+  Reflect.apply(tools[tool] as (...given: readonly unknown[]) => unknown, tools, [args]);
+  if (status === "succeeded") return output;
+  throw environmentError(`\`${tool}\` failed at the executor, and should not have`);
+}
+
+/** A read that was answered from memory gives the earlier output. */
+function refusal(decision: Decision): unknown {
+  const { refusal: why, isRead, tool } = decision;
+  if (why === undefined || why.reason === "gate_unavailable") {
+    const problem = why?.problem ?? "no answer";
+    throw environmentError(`the gate does not decide \`${tool}\`: ${problem}: is it running?`);
+  }
+  const earlier = why.previousResult;
+  if (isRead && why.reason === "duplicate_call" && earlier !== null && "inline" in earlier) {
+    return valueOfText(earlier.inline);
+  }
+  return refusedOf(decision, why);
+}
