@@ -9,9 +9,9 @@
  * A3 an alert is published after the state file names it; after a crash between the two it is looked
  *    up in its topic before it is published again.
  */
-import { join } from "node:path";
 import { openDuck } from "../adapters/duckdb/connection.ts";
 import { ParquetSegments } from "../adapters/duckdb/parquet-segments.ts";
+import { lockDirectory } from "../adapters/files/lock-directory.ts";
 import { asPipelineError, FatalError, RetryableError } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import type { Clock, Codec, Log, Logger } from "../runtime/ports.ts";
@@ -20,7 +20,6 @@ import { type AlertCodec, AlertOutbox } from "./alert-outbox.ts";
 import { SPIKE_OPTIONS } from "./baseline.ts";
 import { DECISION_COLUMNS, type DecisionRow, rowsOf } from "./decision-row.ts";
 import { DecisionFold, type FoldOptions } from "./fold.ts";
-import { lockDirectory } from "./lock-directory.ts";
 import { type AnalyticsState, readState, writeState } from "./state-file.ts";
 import type { TotalsData } from "./totals.ts";
 
@@ -114,12 +113,12 @@ export class Analytics {
 
   /** @throws FatalError where the directory is another log's, in use, or cannot be read. */
   static async open(parts: AnalyticsParts): Promise<Analytics> {
-    const unlock = lockDirectory(parts.directory);
+    const unlock = lockDirectory(parts.directory, "analytics");
     try {
-      const state = readState(join(parts.directory, STATE_FILE));
+      const state = readState(`${parts.directory}/${STATE_FILE}`);
       if (state !== null) assertSameLog(state, parts);
       const duck = await openDuck();
-      const folder = join(parts.directory, DECISIONS_FOLDER);
+      const folder = `${parts.directory}/${DECISIONS_FOLDER}`;
       const segments = new ParquetSegments(folder, DECISION_COLUMNS, duck);
       return new Analytics(parts, state, segments, () => {
         duck.close();
@@ -309,7 +308,7 @@ export class Analytics {
     await this.#outbox.prepare();
     const fold = this.#fold.data();
     const { log, directory } = this.#parts;
-    writeState(join(directory, STATE_FILE), {
+    writeState(`${directory}/${STATE_FILE}`, {
       version: 1,
       clusterId: log.clusterId,
       topicId: log.topicId(JOURNAL_TOPIC),

@@ -1,14 +1,5 @@
 /** What the analytics keep between two runs, in one file that is replaced as a whole. */
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
-import { dirname } from "node:path";
+import { readWhole, replaceFile } from "../adapters/files/replace-file.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { FoldData, RaisedAlert } from "./fold.ts";
 
@@ -26,13 +17,8 @@ export type AnalyticsState = {
 
 /** Null where there is no file yet. @throws FatalError where it cannot be read. */
 export function readState(path: string): AnalyticsState | null {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    if ((cause as { code?: string }).code === "ENOENT") return null;
-    throw new FatalError("unexpected", `the analytics' state ${path} cannot be read`, { cause });
-  }
+  const text = readWhole(path);
+  if (text === null) return null;
   try {
     const state = JSON.parse(text) as AnalyticsState;
     if (state.version === 1) return state;
@@ -47,15 +33,5 @@ export function readState(path: string): AnalyticsState | null {
 }
 
 export function writeState(path: string, state: AnalyticsState): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const aside = `${path}.tmp`;
-  const handle = openSync(aside, "w");
-  try {
-    const bytes = Buffer.from(JSON.stringify(state));
-    for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(aside, path);
+  replaceFile(path, JSON.stringify(state));
 }

@@ -1,5 +1,5 @@
 // The checkpoint contract on a real Redis, each test under a group of its own.
-import { describe, it } from "vitest";
+import { describe } from "vitest";
 import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpoints.ts";
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
 import { redisBackend } from "../../support/backends/redis-backend.ts";
@@ -9,7 +9,7 @@ import { describeCheckpointContract } from "./checkpoints.contract.ts";
 
 const redis = await redisBackend();
 
-if (redis.available) {
+describe.skipIf(!redis.available)(`on a real server ${redis.reason}`, () => {
   describeCheckpointContract("in Redis", async () => {
     const client = new RedisClient(
       {
@@ -26,8 +26,4 @@ if (redis.available) {
       close: async () => client.close(),
     };
   });
-} else {
-  describe("a checkpoint store: in Redis", () => {
-    it.skip(redis.reason);
-  });
-}
+});

@@ -1,18 +1,17 @@
 /** One process at a time writes a directory. */
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { FatalError } from "../runtime/errors.ts";
-
-const LOCK_FILE = "analytics.lock";
+import { FatalError } from "../../runtime/errors.ts";
 
 /**
  * Gives what lets go of it. A lock whose process is gone is taken over; so is one with our own number,
  * which every container gives its first process.
+ * @param role what is done there, for the file's name and the message.
  * @throws FatalError `role_taken` while another process has it.
  */
-export function lockDirectory(directory: string): () => void {
+export function lockDirectory(directory: string, role: string): () => void {
   mkdirSync(directory, { recursive: true });
-  const path = join(directory, LOCK_FILE);
+  const path = join(directory, `${role}.lock`);
   for (;;) {
     try {
       const handle = openSync(path, "wx");
@@ -26,7 +25,7 @@ export function lockDirectory(directory: string): () => void {
     if (holder !== process.pid && isAlive(holder)) {
       throw new FatalError(
         "role_taken",
-        `${directory} is written by the analytics of process ${holder}: end it, or name another directory`,
+        `${directory} is written by the ${role} of process ${holder}: end it, or name another directory`,
       );
     }
     rmSync(path, { force: true });

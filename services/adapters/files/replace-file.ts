@@ -1,0 +1,37 @@
+/** Small files that are replaced as a whole: there is the old text or the new one, never a part. */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { FatalError } from "../../runtime/errors.ts";
+
+/** Null where there is no such file. @throws FatalError where it cannot be read. */
+export function readWhole(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    if ((cause as { code?: string }).code === "ENOENT") return null;
+    throw new FatalError("unexpected", `${path} cannot be read: check its permissions`, { cause });
+  }
+}
+
+/** On disk when it returns. Makes the directory if it is not there. */
+export function replaceFile(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const aside = `${path}.tmp`;
+  const handle = openSync(aside, "w");
+  try {
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(aside, path);
+}
