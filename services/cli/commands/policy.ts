@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { Argument, type Command } from "commander";
 import type { ImportFormat } from "../policy/import/import-tools.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
@@ -34,6 +34,56 @@ export function addPolicy(program: Command, cli: Cli): void {
   addImport(policy, cli);
   addLint(policy, cli);
   addExplain(policy, cli);
+  addNew(policy, cli);
+  addFormat(policy, cli);
+  addGraph(policy, cli);
+}
+
+const TEMPLATES = ["support-agent", "coding-agent", "payments", "mcp-server"] as const;
+
+function addNew(policy: Command, cli: Cli): void {
+  policy
+    .command("new")
+    .description("write a policy to start from")
+    .addArgument(new Argument("<template>", "what it is for").choices(TEMPLATES))
+    .option("-o, --out <file>", "write it to a file that is not there yet")
+    .action(async (template: (typeof TEMPLATES)[number], { out }: { readonly out?: string }) => {
+      const { runNew } = await import("../policy/run-new.ts");
+      cli.end(await runNew(template, out, cli.terminal));
+    });
+}
+
+function addFormat(policy: Command, cli: Cli): void {
+  policy
+    .command("fmt")
+    .description("bring policy files into one layout, in place")
+    .argument("<file...>", "policy files")
+    .option("--check", "change nothing; exits 1 if a file would change")
+    .action(async (files: string[], { check }: { readonly check?: true }) => {
+      const { runFormat } = await import("../policy/run-format.ts");
+      cli.end(await runFormat(files, check === true, cli.terminal));
+    });
+}
+
+const GRAPH_FORMATS = ["text", "dot", "svg"] as const;
+
+interface GraphOptions {
+  readonly policy: readonly string[];
+  readonly format: (typeof GRAPH_FORMATS)[number];
+  readonly out?: string;
+}
+
+function addGraph(policy: Command, cli: Cli): void {
+  const format = choiceOption("-f, --format <format>", "default: text", GRAPH_FORMATS);
+  const command = policy
+    .command("graph")
+    .description("show which tools do what to which resources")
+    .addOption(format.default("text", "text"))
+    .option("-o, --out <file>", "write it to a file");
+  addPolicyOption(command).action(async ({ policy: paths, format: as, out }: GraphOptions) => {
+    const { runGraph } = await import("../policy/run-graph.ts");
+    cli.end(await runGraph(paths, as, out, cli.terminal));
+  });
 }
 
 function addImport(policy: Command, cli: Cli): void {

@@ -3,7 +3,7 @@
 import type { AliasRewrite } from "./compile-aliases.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { CompiledEffect, ResourceTemplate } from "./compiled.ts";
-import type { EffectKind, ToolDocument } from "./document.ts";
+import type { DeclaredEffect, EffectKind, ToolDocument } from "./document.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 import { compileResource, shorthandResource } from "./resource.ts";
 
@@ -14,6 +14,11 @@ const EXCLUSIVE: ReadonlySet<EffectKind> = new Set([
   "delete",
   "send",
 ]);
+
+/** Where nothing is written, the kind says whether it may happen once only. */
+export function isExclusive({ exclusive, kind }: DeclaredEffect): boolean {
+  return exclusive ?? EXCLUSIVE.has(kind);
+}
 
 export function compileEffects(
   tool: ToolDocument,
@@ -30,7 +35,7 @@ export function compileEffects(
       return;
     }
     if (effect.kind === "read") return;
-    const exclusive = effect.exclusive ?? EXCLUSIVE.has(effect.kind);
+    const exclusive = isExclusive(effect);
     effects.push({ kind: effect.kind, exclusive, rule: path, resource: resource.template });
   });
   if (tool.side_effect_resource !== undefined) {

@@ -40,10 +40,10 @@ function lintTier(
 }
 
 function declaresItsClass(tool: ToolDocument): boolean {
-  const { read_only, reads, polling, volatile, effects, side_effect_resource } = tool;
+  const { read_only, reads, polling, volatile, effects, side_effect_resource, variants } = tool;
   if (tool.risk_level !== undefined && tool.risk_level !== "LOW") return true;
   if (volatile === true) return true;
-  return [read_only, reads, polling, effects, side_effect_resource].some(
+  return [read_only, reads, polling, effects, side_effect_resource, variants].some(
     (key) => key !== undefined,
   );
 }

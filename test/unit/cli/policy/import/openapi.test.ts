@@ -1,12 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { loadPolicy } from "../../../../../services/adapters/policy/load.ts";
 import { importTools } from "../../../../../services/cli/policy/import/import-tools.ts";
+import type { PolicyDocument } from "../../../../../services/core/policy/document.ts";
+
+const NO_TOOLS: NonNullable<PolicyDocument["tool_schemas"]> = {};
 
 function imported(json: unknown) {
   const result = importTools([{ name: "api.json", json }], "openapi");
-  if (!result.ok) return { tools: {}, notes: [], problems: result.problems };
+  if (!result.ok) return { tools: NO_TOOLS, notes: [], problems: result.problems };
   const loaded = loadPolicy([{ name: "policy.yaml", text: result.yaml }]);
-  const tools = loaded.ok ? (loaded.document.tool_schemas ?? {}) : {};
+  const tools = loaded.ok ? (loaded.document.tool_schemas ?? NO_TOOLS) : NO_TOOLS;
   const notes = result.notes.map(({ tool, path, message }) => `${tool} ${path} ${message}`);
   return { tools, notes, problems: [] };
 }

@@ -1,0 +1,85 @@
+/** What a policy declares of its tools' effects, as a graph of tools and resources. */
+import { isExclusive } from "../../../core/policy/compile-effects.ts";
+import type { EffectKind, PolicyDocument, ToolDocument } from "../../../core/policy/document.ts";
+
+export interface GraphLink {
+  readonly from: string;
+  readonly to: string;
+  /** What the tool does to the resource; or how two resources hang together. */
+  readonly kind: EffectKind | "within" | "contains" | "derives";
+  /** Happens once in a conversation, by whatever tool. */
+  readonly exclusive: boolean;
+}
+
+export interface PolicyGraph {
+  readonly tools: readonly string[];
+  readonly resources: readonly string[];
+  /** From a tool to a resource. */
+  readonly effects: readonly GraphLink[];
+  /** From a part to its whole, or between two names of one effect. */
+  readonly relations: readonly GraphLink[];
+}
+
+/** Tools without declared effects and reads are left out: nothing is known of them. */
+export function policyGraph(document: PolicyDocument): PolicyGraph {
+  const nameOf = resourceNames(document);
+  const effects = Object.entries(document.tool_schemas ?? {})
+    .flatMap(([name, tool]) => linksOf(name, tool))
+    .map((one) => ({ ...one, to: nameOf(one.to) }));
+  const { contains = [], derives = [] } = document.edges ?? {};
+  const edges = [
+    ...contains.map(([whole, part]) => link(nameOf(part), nameOf(whole), "contains")),
+    ...derives.map(([source, derived]) => link(nameOf(source), nameOf(derived), "derives")),
+  ];
+  const named = [...effects.map(({ to }) => to), ...edges.flatMap(({ from, to }) => [from, to])];
+  const resources = [...new Set(named)].sort();
+  const within = resources.flatMap((resource) => {
+    const whole = resources.filter((other) => resource.startsWith(`${other}/`)).at(-1);
+    return whole === undefined ? [] : [link(resource, whole, "within")];
+  });
+  return {
+    tools: [...new Set(effects.map(({ from }) => from))],
+    resources,
+    effects,
+    relations: [...within, ...edges],
+  };
+}
+
+function link(from: string, to: string, kind: GraphLink["kind"]): GraphLink {
+  return { from, to, kind, exclusive: false };
+}
+
+/** Placeholders of any name are alike: one resource has the name that was written first. */
+function resourceNames(document: PolicyDocument): (resource: string) => string {
+  const names = new Map<string, string>();
+  const nameOf = (resource: string): string => {
+    const segments = resource.split("/");
+    const shape = segments.map((segment) => segment.replace(/\{[^}]*\}/g, "{}")).join("/");
+    const known = names.get(shape);
+    if (known !== undefined) return known;
+    // Its whole gives its first segments their names.
+    const whole = segments.length > 1 ? `${nameOf(segments.slice(0, -1).join("/"))}/` : "";
+    names.set(shape, whole + (segments.at(-1) ?? ""));
+    return names.get(shape) ?? resource;
+  };
+  for (const { resource } of document.aliases ?? []) nameOf(resource);
+  return nameOf;
+}
+
+function linksOf(name: string, tool: ToolDocument): GraphLink[] {
+  const links = (tool.effects ?? []).map(
+    (effect): GraphLink => ({
+      from: name,
+      to: effect.resource,
+      kind: effect.kind,
+      exclusive: isExclusive(effect),
+    }),
+  );
+  for (const resource of tool.reads ?? []) links.push(link(name, resource, "read"));
+  if (tool.side_effect_resource !== undefined) {
+    const fields = tool.canonical_fields ?? ["*"];
+    const to = [tool.side_effect_resource, ...fields.map((field) => `{${field}}`)].join("/");
+    links.push({ from: name, to, kind: "custom", exclusive: true });
+  }
+  return links;
+}

@@ -1,0 +1,47 @@
+/** `callgate policy fmt`: policies in one layout, in place. */
+import { writeFile } from "node:fs/promises";
+import { formatYaml } from "../../adapters/policy/format-yaml.ts";
+import { loadPolicy } from "../../adapters/policy/load.ts";
+import { formatProblem } from "../../adapters/policy/problem.ts";
+import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
+import { usageError } from "../output/cli-error.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { fileError } from "../output/file-error.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { readPolicyFile } from "./open-policy.ts";
+
+/** `check`: nothing is written; exits 1 where a file would change. */
+export async function runFormat(
+  paths: readonly string[],
+  check: boolean,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const files = await Promise.all(paths.map(readPolicyFile));
+  let changed = 0;
+  for (const file of files) {
+    const text = formatted(file);
+    if (text === file.text) continue;
+    changed += 1;
+    if (!check) await write(file.name, text);
+    await terminal.out.write(`${file.name}: ${check ? "would be formatted" : "formatted"}\n`);
+  }
+  return check && changed > 0 ? EXIT_FINDINGS : EXIT_OK;
+}
+
+/** @throws CliError where the file is no policy: its layout could then change what it means. */
+function formatted(file: PolicyFile): string {
+  const before = loadPolicy([file]);
+  if (!before.ok) throw usageError(before.problems.map(formatProblem));
+  const text = formatYaml(file.text) ?? file.text;
+  const after = loadPolicy([{ name: file.name, text }]);
+  if (after.ok && after.digest === before.digest) return text;
+  throw new Error(`${file.name}: formatting would change the policy; it was left as it is`);
+}
+
+async function write(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text);
+  } catch (error) {
+    throw fileError("write", path, error);
+  }
+}

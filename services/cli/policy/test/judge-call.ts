@@ -1,0 +1,67 @@
+/** What a case expected of a call and what was decided, compared. */
+import type { Expected } from "../../../adapters/policy/read-cases.ts";
+import type { DecisionEvent, Notice } from "../../../core/events.ts";
+import type { DecidedCaseCall } from "./run-case.ts";
+
+export type Mismatch = {
+  readonly what: "outcome" | "reason" | "warnings" | "shadow" | "level" | "answered";
+  /** Of the decision after the verdict. */
+  readonly afterVerdict: boolean;
+  readonly expected: string;
+  readonly actual: string;
+};
+
+export function judgeCall({ call, decision, final }: DecidedCaseCall): readonly Mismatch[] {
+  const found = compare(call.expect, decision, false);
+  if (call.finally !== null) found.push(...compare(call.finally, final ?? decision, true));
+  return found;
+}
+
+function compare(expected: Expected, decision: DecisionEvent, afterVerdict: boolean): Mismatch[] {
+  const found: Mismatch[] = [];
+  const check = (what: Mismatch["what"], wanted: unknown, got: unknown): void => {
+    const [expectedText, actual] = [String(wanted), String(got)];
+    if (wanted === undefined || expectedText === actual) return;
+    found.push({ what, afterVerdict, expected: expectedText, actual });
+  };
+  check("outcome", expected.outcome, outcomeText(expected, decision));
+  // Where the outcome is another, its reason says nothing new.
+  if (found.length === 0) check("reason", expected.reason, reasonOf(decision));
+  const { warnings, shadow } = expected;
+  check("warnings", warnings && listed(warnings), noticed(decision.warnings));
+  check("shadow", shadow && listed(shadow), noticed(decision.shadow));
+  if (decision.type === "refused") {
+    check("level", expected.level, decision.refusal.level);
+    check("answered", expected.answered, decision.answered !== null);
+  } else {
+    check("level", expected.level, 0);
+    check("answered", expected.answered, false);
+  }
+  return found;
+}
+
+/** The outcome, and its reason where it is not the expected one. */
+function outcomeText(expected: Expected, decision: DecisionEvent): string {
+  if (expected.outcome === decision.type) return decision.type;
+  const reason = reasonOf(decision);
+  return reason === null ? decision.type : `${decision.type} (${reason})`;
+}
+
+export function reasonOf(decision: DecisionEvent): string | null {
+  switch (decision.type) {
+    case "allowed":
+      return null;
+    case "held":
+      return "approval_required";
+    case "refused":
+      return decision.refusal.reason;
+  }
+}
+
+function noticed(notices: readonly Notice[]): string {
+  return listed(notices.map(({ reason }) => reason));
+}
+
+function listed(reasons: readonly string[]): string {
+  return reasons.length === 0 ? "none" : [...new Set(reasons)].sort().join(", ");
+}

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { formatYaml } from "../../../../services/adapters/policy/format-yaml.ts";
+import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
+
+describe("the layout of a policy", () => {
+  it("has its blocks in the order of the reference, and its comments where they were", () => {
+    const text = [
+      "# of the file",
+      "tool_schemas:   {a: {read_only:   true}} # of the tools",
+      "",
+      "# of the preset",
+      "preset:    strict",
+      "zzz: 1",
+      "",
+    ].join("\n");
+    expect(formatYaml(text)).toBe(
+      [
+        "# of the file",
+        "",
+        "# of the preset",
+        "preset: strict",
+        "tool_schemas: { a: { read_only: true } } # of the tools",
+        "zzz: 1",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("sorts inside of `policy_engine` too", () => {
+    expect(formatYaml("policy_engine:\n    tools: {}\n    preset: observe\n")).toBe(
+      "policy_engine:\n  preset: observe\n  tools: {}\n",
+    );
+  });
+
+  it.each(["a: [", "- a", "just text", ""])("leaves alone what is no policy: %j", (text) => {
+    expect(formatYaml(text)).toBeNull();
+  });
+
+  const templates = new URL("../../../../infra/policies/templates/", import.meta.url);
+  it.each(readdirSync(templates))("keeps what %s means, and is kept by itself", (name) => {
+    const text = readFileSync(new URL(name, templates), "utf8");
+    const formatted = formatYaml(text) ?? "";
+    const digestOf = (content: string) => {
+      const loaded = loadPolicy([{ name, text: content }]);
+      return loaded.ok ? loaded.digest : loaded.problems;
+    };
+    expect(digestOf(formatted)).toBe(digestOf(text));
+    expect(formatYaml(formatted)).toBe(formatted);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { policyGraph } from "../../../../../services/cli/policy/graph/policy-graph.ts";
+import { renderGraph } from "../../../../../services/cli/policy/graph/render-graph.ts";
+import type { PolicyDocument } from "../../../../../services/core/policy/document.ts";
+
+const SHOP: PolicyDocument = {
+  aliases: [{ resource: "order/{id}", names: ["charge.order"] }],
+  edges: {
+    contains: [["customer/{c}", "order/{c}"]],
+    derives: [["order/{x}/bill", "order/{x}/payment"]],
+  },
+  tool_schemas: {
+    charge: { effects: [{ resource: "order/{id}/payment", kind: "charge" }] },
+    bill: { effects: [{ resource: "order/{number}/bill", kind: "update" }] },
+    look: { reads: ["order/{number}"] },
+    note: { side_effect_resource: "note", canonical_fields: ["to", "<text>"] },
+    silent: {},
+  },
+};
+
+describe("the graph of a policy", () => {
+  const graph = policyGraph(SHOP);
+
+  it("has one name for each resource, whatever its placeholders are called", () => {
+    expect(graph.resources).toEqual([
+      "customer/{c}",
+      "note/{to}/{<text>}",
+      "order/{id}",
+      "order/{id}/bill",
+      "order/{id}/payment",
+    ]);
+    expect(graph.tools).toEqual(["charge", "bill", "look", "note"]);
+  });
+
+  it("as text names tools, what they do, and what lies in what", () => {
+    expect(renderGraph(graph, "text")).toBe(
+      [
+        "customer/{c}",
+        "note/{to}/{<text>}",
+        "  note: custom, once",
+        "order/{id}",
+        "  look: read",
+        "  lies in customer/{c}",
+        "order/{id}/bill",
+        "  bill: update",
+        "  lies in order/{id}",
+        "  is one effect with order/{id}/payment",
+        "order/{id}/payment",
+        "  charge: charge, once",
+        "  lies in order/{id}",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("as DOT has an edge for each effect and each relation", () => {
+    const dot = renderGraph(graph, "dot");
+    expect(dot).toContain(
+      '"tool: charge" -> "resource: order/{id}/payment" [label="charge, once"];',
+    );
+    expect(dot.match(/->/g)).toHaveLength(graph.effects.length + graph.relations.length);
+  });
+
+  it("as SVG draws every tool and resource once, with names escaped", () => {
+    const svg = renderGraph(graph, "svg");
+    expect(svg.match(/<rect /g)).toHaveLength(graph.tools.length + graph.resources.length);
+    expect(svg.match(/<line /g)).toHaveLength(graph.effects.length);
+    expect(svg).toContain("note/{to}/{&lt;text&gt;}");
+    expect(svg).not.toContain("NaN");
+  });
+
+  it("says so where nothing is declared", () => {
+    const empty = policyGraph({ tool_schemas: { a: {} } });
+    expect(renderGraph(empty, "text")).toBe("the policy declares no effects and no reads\n");
+  });
+});

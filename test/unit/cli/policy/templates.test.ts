@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
+import { lintPolicy } from "../../../../services/cli/policy/lint.ts";
+import { capabilities } from "../../../../services/gate/capabilities.ts";
+import { compileGatePolicy } from "../../../../services/gate/gate-policy.ts";
+
+const DIRECTORY = new URL("../../../../infra/policies/templates/", import.meta.url);
+
+describe("a policy to start from", () => {
+  it("is there for four kinds of agents", () => {
+    expect(readdirSync(DIRECTORY)).toEqual([
+      "coding-agent.yaml",
+      "mcp-server.yaml",
+      "payments.yaml",
+      "support-agent.yaml",
+    ]);
+  });
+
+  it.each(readdirSync(DIRECTORY))("%s compiles, and lint finds nothing in it", (name) => {
+    const loaded = loadPolicy([{ name, text: readFileSync(new URL(name, DIRECTORY), "utf8") }]);
+    expect(loaded.ok ? [] : loaded.problems).toEqual([]);
+    expect(compileGatePolicy(loaded, capabilities).ok).toBe(true);
+    if (!loaded.ok) return;
+    const found = lintPolicy(loaded.document, loaded.source);
+    expect(found.filter(({ severity }) => severity !== "info")).toEqual([]);
+  });
+});
