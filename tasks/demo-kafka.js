@@ -206,7 +206,7 @@ async function check(analytics) {
       hasAll && allowed + refused + held === DECISIONS && held === HELD,
       counted,
     ],
-    ["the journal is whole: `callgate verify`", verified.code === 0, verified.stdout.trim()],
+    ["the journal is whole", verified.code === 0, verified.stdout.trim().split("\n").at(-1) ?? ""],
   ];
 }
 

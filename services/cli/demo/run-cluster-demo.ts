@@ -9,7 +9,7 @@ import { DemoAgent } from "./demo-agent.ts";
 import { executedElsewhere } from "./executed-elsewhere.ts";
 import { DemoRecorder } from "./expected-outcomes.ts";
 import { jsonView } from "./json-view.ts";
-import { createStage, playScenes } from "./run-demo.ts";
+import { createStage, playScenes, typed } from "./run-demo.ts";
 import { textView } from "./text-view.ts";
 
 /**
@@ -62,12 +62,11 @@ function verdictsTold(gate: Callgate, recorder: DemoRecorder): Callgate {
 
 function whatNext(file: string): readonly string[] {
   const callgate = commandPrefix();
-  const config = `--config ${file}`;
+  const config = `--config ${typed(file)}`;
   return [
-    "Every decision is in the topic `decisions`, and stays there when this ends. While the cluster runs:",
+    "Every decision is in the topic `decisions`. As long as the cluster is there:",
     `  ${callgate} tail ${config} --from-beginning --once`,
     `  ${callgate} explain <decision id> ${config}`,
     `  ${callgate} verify ${config}`,
-    `  ${callgate} doctor ${config}`,
   ];
 }

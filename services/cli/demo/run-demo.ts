@@ -87,7 +87,7 @@ export function createStage(gate: Callgate, view: DemoView, person: Terminal | n
 }
 
 /** A path as somebody in this directory would type it. */
-function typed(path: string): string {
+export function typed(path: string): string {
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith("..") ? path : fromHere;
 }
