@@ -77,6 +77,7 @@ export function compilePolicy(
       graph,
       readersOf: compileReaders(document, tool),
       declaredTools,
+      tierNames: (document.authorization?.tiers ?? []).map(({ name }) => name),
       longestWindowMs: windows.reduce((longest, ms) => Math.max(longest, ms), 0),
       longestHoldMs: tiers.longestHoldMs,
     },

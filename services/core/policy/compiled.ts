@@ -6,7 +6,6 @@ import type { SchemaProblem } from "../capabilities.ts";
 import type { Money } from "../inputs.ts";
 import type { Mode, ReasonCode } from "../reasons.ts";
 import type { PollingLimits, Rate } from "./document.ts";
-import type { ResourceGraph } from "./resource-graph.ts";
 
 export interface CompiledPolicy {
   /** `sha256:…` of the document's canonical form. */
@@ -42,6 +41,8 @@ export interface CompiledPolicy {
   readonly graph: ResourceGraph;
   /** Reads that show what the tool changes, by declaration or by name. */
   readonly readersOf: (name: string) => readonly string[];
+  /** Names of the tiers that are written. */
+  readonly tierNames: readonly string[];
   /** Names in `tool_schemas`, in the order of the document. */
   readonly declaredTools: readonly string[];
   /** The longest window or cache time of any tool, ms: writes are remembered at least so long. */
@@ -56,6 +57,21 @@ export interface Ladder {
   readonly options: number | null;
   readonly userInput: number | null;
   readonly end: { readonly at: number; readonly lasts: "turn" | "conversation" } | null;
+}
+
+export interface GraphStep {
+  readonly resource: string;
+  /** From the resource that was asked for to this one, both included. */
+  readonly path: readonly string[];
+}
+
+export interface ResourceGraph {
+  /** False: no edges are written, so only the tree counts. */
+  readonly hasEdges: boolean;
+  /** Everything that the resource lies in, nearest first: path prefixes, and wholes by `contains`. */
+  readonly wholesOf: (resource: string) => readonly GraphStep[];
+  /** Everything that stands for the same effect by `derives`, in either direction, nearest first. */
+  readonly equalsOf: (resource: string) => readonly GraphStep[];
 }
 
 export interface KillSubject {

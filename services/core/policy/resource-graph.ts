@@ -5,23 +5,9 @@
  * that one side names the other without a search.
  */
 import type { CompileProblem } from "./compile-identity.ts";
+import type { GraphStep, ResourceGraph } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
 import { policyPath } from "./path.ts";
-
-export interface GraphStep {
-  readonly resource: string;
-  /** From the resource that was asked for to this one, both included. */
-  readonly path: readonly string[];
-}
-
-export interface ResourceGraph {
-  /** False: no edges are written, so only the tree counts. */
-  readonly hasEdges: boolean;
-  /** Everything that the resource lies in, nearest first: path prefixes, and wholes by `contains`. */
-  readonly wholesOf: (resource: string) => readonly GraphStep[];
-  /** Everything that stands for the same effect by `derives`, in either direction, nearest first. */
-  readonly equalsOf: (resource: string) => readonly GraphStep[];
-}
 
 /** Resources that one question leads to; a longer chain than this is no longer one thing. */
 const REACHED_MAX = 32;

@@ -92,7 +92,7 @@ const SPECIAL: Readonly<Record<string, Classify>> = {
   tree: readsBut("o", "output"),
   less: (words) => (words.some(({ text }) => text.startsWith("+")) ? "write" : lessReads(words)),
   file: readsBut("C", "compile"),
-  tail: (words) => (words.slice(1).some((word) => mayBe(word, FOLLOWS)) ? "watch" : "read"),
+  tail: (words) => (words.slice(1).some(isFollowed) ? "watch" : "read"),
   uniq: readsUpTo(1),
   xxd: readsUpTo(1),
   base64: readsBut("o", "output"),
@@ -147,7 +147,11 @@ function setsClock(words: readonly ShellWord[]): boolean {
 }
 
 const KILLS: Options = { letters: "KD", long: ["kill", "diag"] };
-const FOLLOWS: Options = { letters: "fF", long: ["follow", "retry"] };
+
+/** A file is looked at from its end while it grows; as a filter, `tail` has options alone. */
+function isFollowed({ text, startsOpen }: ShellWord): boolean {
+  return startsOpen || !/^-[^fF]*$|^[+]?\d+$/.test(text);
+}
 
 /** Options of `curl` that neither send a body nor write a file nor choose another method. */
 const CURL_FLAGS =

@@ -84,7 +84,7 @@ function namesIn(command: string, words: readonly ShellWord[]): readonly ShellWo
     if (takesValue?.test(word.text) === true) {
       hasScript ||= word.text.endsWith("e");
       at += 1;
-    } else if (!/^-|^\d+$|^\]\]?$/.test(word.text)) names.push(word);
+    } else if (!/^-|^[+]?\d+$|^\]\]?$/.test(word.text)) names.push(word);
   }
   return PATTERN_FIRST.has(command) && !hasScript ? names.slice(1) : names;
 }
