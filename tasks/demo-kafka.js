@@ -226,8 +226,11 @@ function tellWhere() {
 }
 
 /** Resolves at the first SIGINT or SIGTERM. */
-function interrupted() {
-  return new Promise((resolve) => process.once("SIGINT", resolve).once("SIGTERM", resolve));
+async function interrupted() {
+  // Nothing else keeps this process: what it started has no pipe to it.
+  const timer = setInterval(() => undefined, MS_PER_SECOND);
+  await new Promise((resolve) => process.once("SIGINT", resolve).once("SIGTERM", resolve));
+  clearInterval(timer);
 }
 
 async function stopAll() {
