@@ -13,6 +13,13 @@ const BALANCED: readonly Rung[] = [
   { name: "end", at: null },
 ];
 
+const STRICT: readonly Rung[] = [
+  { name: "ask", at: 1 },
+  { name: "options", at: 2 },
+  { name: "user_input", at: 3 },
+  { name: "end", at: 4 },
+];
+
 export const lintLadder: LintRule = (document, report) => {
   const rungs = ladderOf(document);
   lintOrder(document, rungs, report);
@@ -24,7 +31,7 @@ export const lintLadder: LintRule = (document, report) => {
 function ladderOf(document: PolicyDocument): readonly Rung[] {
   const written = document.escalation ?? {};
   const off = document.preset === "observe";
-  return BALANCED.map(({ name, at }) => {
+  return (document.preset === "strict" ? STRICT : BALANCED).map(({ name, at }) => {
     const value: Threshold | undefined = name === "end" ? written.end?.at : written[name];
     if (value !== undefined) return { name, at: value === "off" ? null : value };
     return { name, at: off ? null : at };

@@ -4,7 +4,7 @@ import { LIMITS } from "../../../core/limits.ts";
 import type { PolicyDocument } from "../../../core/policy/document.ts";
 import type { LintRule, Report } from "./finding.ts";
 
-const BUDGET_KEYS = ["max_steps", "max_tool_calls"] as const;
+const BUDGET_KEYS = ["max_steps", "max_tool_calls", "max_seconds"] as const;
 
 /** Longest period of a cycle that is looked for (docs/engine.md, loops). */
 const CYCLE_PERIOD_MAX = 5;
@@ -12,6 +12,7 @@ const CYCLE_ROUNDS = 3;
 
 export const lintLimits: LintRule = (document, report) => {
   lintBudgets(document, report);
+  lintSpend(document, report);
   lintRing(document, report);
 };
 
@@ -38,11 +39,34 @@ function lintBudgets(document: PolicyDocument, report: Report): void {
   }
 }
 
+/** An amount that each turn may spend anew is no bound of what an agent spends. */
+function lintSpend({ budgets }: PolicyDocument, report: Report): void {
+  if (budgets?.max_spend === undefined || budgets.per_conversation?.max_spend !== undefined) return;
+  const message = "`max_spend` bounds one turn; a conversation may have any number of them";
+  const mend = "add `per_conversation: { max_spend: … }`, and let the platform set `turn`";
+  report("warning", "budget-without-window", ["budgets", "max_spend"], message, mend);
+}
+
+/** Loops that are looked for over more calls than are kept. */
+function lintSpans({ loops }: PolicyDocument, ring: number, report: Report): void {
+  const spans = [
+    [["loops", "rotation", "calls"], loops?.rotation?.calls],
+    [["loops", "failure_run", "any"], loops?.failure_run?.any],
+    [["loops", "failure_run", "same_tool"], loops?.failure_run?.same_tool],
+  ] as const;
+  for (const [path, calls] of spans) {
+    if (calls === undefined || calls <= ring) continue;
+    const message = `${calls} calls never fit into ${ring} recent calls`;
+    report("warning", "ring-too-small", path, message, "raise `limits.ring`");
+  }
+}
+
 function lintRing(document: PolicyDocument, report: Report): void {
   const written = document.limits?.ring ?? document.deduplication?.max_history;
   const ring = written ?? LIMITS.ringDefault;
   const path =
     document.limits?.ring === undefined ? ["deduplication", "max_history"] : ["limits", "ring"];
+  lintSpans(document, ring, report);
   const rounds = document.loops?.cycle_rounds ?? CYCLE_ROUNDS;
   if (rounds * CYCLE_PERIOD_MAX > ring) {
     const message = `${ring} recent calls do not hold ${rounds} rounds of ${CYCLE_PERIOD_MAX} calls`;

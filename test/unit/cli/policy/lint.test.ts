@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
 import type { Finding } from "../../../../services/cli/policy/lint/finding.ts";
 import { lintPolicy } from "../../../../services/cli/policy/lint.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 
 const T1 = new URL("../../../fixtures/policies/templates/t1.yaml", import.meta.url);
 
@@ -263,5 +264,43 @@ describe("tools whose class depends on an argument", () => {
 
   it("say so once: `read_only` beside `variants` does nothing", () => {
     expect(serious(tool("read_only: false, variants: http"))).toEqual(["warning idle-key 1:39"]);
+  });
+});
+
+describe("limits of loops and money", () => {
+  const calm = (text: string) => `${QUIET_TOOL}${text}\n`;
+  const found = (document: PolicyDocument) => {
+    const at: string[] = [];
+    const source = { locate: () => null };
+    for (const { code, path } of lintPolicy(document, source)) at.push(`${code} ${path}`);
+    return at;
+  };
+
+  it("that look at more calls than are kept", () => {
+    const loops = { rotation: { calls: 24 }, failure_run: { same_tool: 8, any: 9 } };
+    expect(found({ limits: { ring: 16 }, loops })).toEqual(
+      expect.arrayContaining(["ring-too-small loops.rotation.calls"]),
+    );
+    expect(found({ limits: { ring: 64 }, loops }).join()).not.toContain("loops.");
+  });
+
+  it("that each turn has anew", () => {
+    const spend = { amount: "5", currency: "USD" };
+    const code = "budget-without-window";
+    expect(found({ budgets: { max_spend: spend, max_seconds: 60 } })).toEqual(
+      expect.arrayContaining([`${code} budgets.max_spend`, `${code} budgets.max_seconds`]),
+    );
+    const bounded = { max_spend: spend, max_seconds: 60 };
+    expect(found({ budgets: { ...bounded, per_conversation: bounded } }).join()).not.toContain(
+      code,
+    );
+  });
+
+  it("has no rung of `strict` that is never reached", () => {
+    expect(found({ preset: "strict" }).join()).not.toContain("unreachable-rung");
+    expect(found({ preset: "strict", escalation: { user_input: 4 } }).join()).toContain(
+      "unreachable-rung escalation.user_input",
+    );
+    expect(serious(calm("preset: balanced"))).toEqual([]);
   });
 });
