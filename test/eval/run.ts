@@ -5,6 +5,7 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { checksOf } from "./checks.ts";
+import { playCorpus } from "./corpus.ts";
 import { figuresOf, PUBLISHED } from "./figures.ts";
 import { type Case, worst } from "./find-cases.ts";
 import { type PeakMemory, peakMemory } from "./peak-memory.ts";
@@ -100,6 +101,7 @@ async function memoryOf(data: EvalData, scratch: string): Promise<PeakMemory> {
 }
 
 async function main(): Promise<number> {
+  const corpusIsRight = await playCorpus(print);
   const data = findEvalData();
   const missing = "missing" in data ? data.missing : await pythonProblem();
   if ("missing" in data || missing !== null) {
@@ -108,7 +110,7 @@ async function main(): Promise<number> {
   }
   const scratch = mkdtempSync(join(tmpdir(), "callgate-eval-"));
   try {
-    return (await evaluate(data, scratch)) ? 0 : 1;
+    return (await evaluate(data, scratch)) && corpusIsRight ? 0 : 1;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -1,0 +1,28 @@
+// What users of guards complain about, each as one conversation through the library.
+import { expect, test } from "vitest";
+import {
+  figuresOfCorpus,
+  type Played,
+  playScenario,
+} from "../../support/gate-story/play-scenario.ts";
+import { readScenarios } from "../../support/gate-story/scenario.ts";
+
+const scenarios = readScenarios();
+const played: Played[] = [];
+
+test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))("%s", async (_, one) => {
+  const result = await playScenario(one);
+  played.push(result);
+  expect(result.wrong).toEqual([]);
+  expect(result.calls).toBeGreaterThan(0);
+});
+
+test("nothing is stopped by mistake and nothing is missed, of both kinds of scenarios", () => {
+  const kinds = new Set(played.map(({ kind }) => kind));
+  expect(kinds).toEqual(new Set(["positive", "negative"]));
+  expect(figuresOfCorpus(played)).toMatchObject({
+    scenarios: scenarios.length,
+    precision: 1,
+    recall: 1,
+  });
+});

@@ -1,0 +1,139 @@
+// One conversation told through the library, as a program would have it: with a clock that the story
+// sets, and with restarts. What `decider-spec.ts` is to the core, this is to the public door.
+
+import type { CallReport } from "../../../services/executor/call-report.ts";
+import { type Callgate, openCallgate } from "../../../services/sdk/callgate.ts";
+import type { Decision, ProposedCall, Verdict } from "../../../services/sdk/gate-types.ts";
+
+const START_MS = Date.UTC(2026, 0, 5, 9);
+
+/** While one story is told, its time is everybody's: stories of one process come one after another. */
+const realNow = Date.now;
+
+export interface StoryOptions {
+  /** A document as a policy file has it, or the path of one. */
+  readonly policy: string | object;
+  /** A directory that restarts go on with; absent: memory, which no restart outlives. */
+  readonly dataDir?: string;
+}
+
+export type Arguments = object | string;
+
+export class GateStory {
+  #gate: Callgate;
+  #policy: string | object;
+  readonly #dataDir: string | false;
+  #nowMs = START_MS;
+  #turn: string | number | undefined = 1;
+  #calls = 0;
+
+  private constructor(gate: Callgate, { policy, dataDir }: StoryOptions) {
+    this.#gate = gate;
+    this.#policy = policy;
+    this.#dataDir = dataDir ?? false;
+  }
+
+  static async open(options: StoryOptions): Promise<GateStory> {
+    Date.now = () => START_MS;
+    try {
+      return new GateStory(await open(options.policy, options.dataDir ?? false), options);
+    } catch (error) {
+      Date.now = realNow;
+      throw error;
+    }
+  }
+
+  get gate(): Callgate {
+    return this.#gate;
+  }
+
+  after(ms: number): void {
+    this.#nowMs += ms;
+    Date.now = () => this.#nowMs;
+  }
+
+  /** The user says something; undefined: the platform does not tell turns. */
+  turn(name: string | number | undefined): void {
+    this.#turn = name;
+  }
+
+  /** The process ends and another goes on with the same directory, under another policy if given. */
+  async restart(policy: string | object = this.#policy): Promise<void> {
+    if (this.#dataDir === false) throw new Error("a gate on memory has nothing to go on with");
+    await this.#gate.close();
+    this.#policy = policy;
+    this.#gate = await open(policy, this.#dataDir);
+  }
+
+  /** A call of an id and a step of its own, a millisecond after the one before. */
+  propose(tool: string, args: Arguments = {}, given: Partial<ProposedCall> = {}) {
+    this.#calls += 1;
+    this.after(1);
+    return this.#gate.propose({
+      conversationId: "c",
+      turn: this.#turn,
+      step: this.#calls,
+      callId: `call-${this.#calls}`,
+      tool,
+      arguments: args,
+      ...given,
+    });
+  }
+
+  async report(decision: Decision, report: CallReport): Promise<void> {
+    this.after(1);
+    const outcome = await this.#gate.report(decision.decisionId ?? "", report);
+    if (!outcome.recorded) throw new Error(`the report was not taken: ${outcome.why}`);
+  }
+
+  /** Proposed, and where it is allowed it comes back with the output. */
+  async done(
+    tool: string,
+    args: Arguments = {},
+    output: unknown = "fine",
+    given: Partial<ProposedCall> = {},
+  ): Promise<Decision> {
+    const decision = await this.propose(tool, args, given);
+    if (decision.outcome === "allowed") {
+      await this.report(decision, { status: "succeeded", output });
+    }
+    return decision;
+  }
+
+  async failed(tool: string, args: Arguments, message: string, code?: string): Promise<Decision> {
+    const decision = await this.propose(tool, args);
+    const error = code === undefined ? { message } : { message, code };
+    if (decision.outcome === "allowed") await this.report(decision, { status: "failed", error });
+    return decision;
+  }
+
+  /** Why a call does not run, or that it does. */
+  async outcome(
+    tool: string,
+    args: Arguments = {},
+    given: Partial<ProposedCall> = {},
+  ): Promise<string> {
+    return outcomeOf(await this.propose(tool, args, given));
+  }
+
+  approve(held: Decision, verdict: Partial<Verdict> = {}): Promise<Decision> {
+    return this.#gate.approve(held.approvalId ?? "", { by: "ann", ...verdict });
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#gate.close();
+    } finally {
+      Date.now = realNow;
+    }
+  }
+}
+
+function open(policy: string | object, dataDir: string | false): Promise<Callgate> {
+  return openCallgate({ policy, dataDir, secret: "a secret of the tests, 32 bytes and more" });
+}
+
+/** `allowed`, `held`, or the reason of the refusal. */
+export function outcomeOf({ outcome, refusal }: Decision): string {
+  return outcome === "refused" ? (refusal?.reason ?? "refused") : outcome;
+}

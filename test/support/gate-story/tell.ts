@@ -1,0 +1,20 @@
+// Stories of tests: closed with the test, and the templates that policies are pasted from.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { GateStory, type StoryOptions } from "./gate-story.ts";
+
+export async function tell(policy: StoryOptions["policy"], dataDir?: string): Promise<GateStory> {
+  const story = await GateStory.open(dataDir === undefined ? { policy } : { policy, dataDir });
+  onTestFinished(() => story.close());
+  return story;
+}
+
+/** Path of a published template, as it was published. */
+export function templatePath(name: "t1" | "t2" | "t3"): string {
+  return fileURLToPath(new URL(`../../fixtures/policies/templates/${name}.yaml`, import.meta.url));
+}
+
+export function templateText(name: "t1" | "t2" | "t3"): string {
+  return readFileSync(templatePath(name), "utf8");
+}
