@@ -282,10 +282,7 @@ export class GroupMembership implements Membership {
     const numbers: number[] = [];
     for (const number of all) {
       const has = inputs.filter((name) => memberAssignment[name]?.includes(number));
-      const isOurs = safeguards.assignNumbers
-        ? has.length === inputs.length
-        : has.includes(names.proposals);
-      if (isOurs) numbers.push(number);
+      if (has.length === inputs.length || !safeguards.assignNumbers) numbers.push(number);
       else logger.error("part of a partition number was assigned; it is not run", { number });
     }
     return numbers.sort((a, b) => a - b);

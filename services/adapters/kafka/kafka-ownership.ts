@@ -7,7 +7,7 @@ import { FatalError, FencedError } from "../../runtime/errors.ts";
 import type { Metrics, Ownership, PartitionWriter } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, type InputTopic, type PerInput } from "../../runtime/topics.ts";
 import { RETRY } from "./client.ts";
-import type { GroupMembership } from "./group-membership.ts";
+import type { Grant, GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { mapKafkaError } from "./map-error.ts";
 import type { TopicNames } from "./topic-names.ts";
@@ -41,6 +41,8 @@ export class KafkaOwnership implements Ownership {
   /** Only without K4: the producer that is used on. */
   readonly #kept = new Map<number, Producer>();
   readonly #latest = new Map<number, symbol>();
+  /** When a grant was found to be worthless, though the group has not told us yet. */
+  readonly #fenced = new WeakMap<Grant, number>();
   readonly #processId = `${process.pid}-${Date.now()}`;
   #admin: Promise<Admin> | null = null;
 
@@ -53,15 +55,21 @@ export class KafkaOwnership implements Ownership {
       transactionTimeoutMs: settings.transactionTimeoutMs,
       batchBytesMax: (name) => Math.floor(messageBytesMax(name) * BYTES_SHARE),
       onLateDrop: () => metrics.count("late_drops"),
+      onFenced: (grant, atMs) => this.#fenced.set(grant, atMs),
       recordedOffsets: (partition) => this.#recordedOffsets(partition),
     };
   }
 
   async takeOver(partition: number): Promise<PartitionWriter> {
     // Never at first for a number that is not ours: two owners would fence each other in turn (K5).
-    const grant = this.#context.membership.grantOf(partition);
+    const { membership } = this.#context;
+    const grant = membership.grantOf(partition);
     if (grant === undefined) {
       throw new FencedError(`partition number ${partition} is not ours`);
+    }
+    const fencedAtMs = this.#fenced.get(grant);
+    if (fencedAtMs !== undefined && !(await membership.confirm(grant, fencedAtMs))) {
+      throw new FencedError(`partition number ${partition} was taken over by another gate`);
     }
     const take = Symbol(partition);
     this.#latest.set(partition, take);
@@ -73,6 +81,11 @@ export class KafkaOwnership implements Ownership {
   }
 
   async close(): Promise<void> {
+    for (const producer of this.#kept.values()) void producer.disconnect().catch(() => undefined);
+    await this.#dropAdmin();
+  }
+
+  async #dropAdmin(): Promise<void> {
     const admin = await this.#admin?.catch(() => null);
     this.#admin = null;
     await admin?.disconnect().catch(() => undefined);
@@ -117,7 +130,7 @@ export class KafkaOwnership implements Ownership {
       };
       return { proposals: of("proposals"), results: of("results"), verdicts: of("verdicts") };
     } catch (error) {
-      await this.close();
+      await this.#dropAdmin();
       throw mapKafkaError(error, `reading the offsets of group ${settings.group}`);
     }
   }

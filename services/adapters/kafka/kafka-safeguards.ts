@@ -14,7 +14,7 @@ export type KafkaSafeguards = {
   readonly oneSend: boolean;
   /** K7: a record that was not acknowledged is an error. */
   readonly acknowledged: boolean;
-  /** K17: partition numbers are assigned. Off: partitions, round robin. */
+  /** K17: partition numbers are assigned. Off: partitions, round robin, and parts of a number are run. */
   readonly assignNumbers: boolean;
 };
 

@@ -34,6 +34,8 @@ export type WriterContext = {
   readonly safeguards: KafkaSafeguards;
   /** Told of work that came after its number had gone (K13). */
   readonly onLateDrop: () => void;
+  /** Told that the grant's number was taken over elsewhere, and when that was noticed (K5). */
+  readonly onFenced: (grant: Grant, atMs: number) => void;
   readonly recordedOffsets: (partition: number) => Promise<PerInput>;
 };
 
@@ -85,6 +87,7 @@ export class TransactionalWriter implements PartitionWriter {
   }
 
   async close(): Promise<void> {
+    if (!this.#context.safeguards.freshProducer) return;
     const gone = this.#throwAway();
     // Where the cluster does not answer, the connection is of no use to anybody either.
     await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, CLOSE_MS_MAX))]);
@@ -196,9 +199,11 @@ export class TransactionalWriter implements PartitionWriter {
     const cause = error instanceof Error ? error : new Error(String(error));
     if (safeguards.askGroup && isFencedCode(protocolCode(cause))) {
       const isOurs = this.#isLatest() && (await membership.confirm(this.#grant, atMs));
-      // Refused, so not written; and the number is another's now.
-      if (!isOurs)
+      if (!isOurs) {
+        // Refused, so not written; and the number is another's now.
+        this.#context.onFenced(this.#grant, atMs);
         throw new FencedError(`another gate has taken over: ${cause.message}`, { cause });
+      }
     }
     const mapped = mapKafkaError(cause, `committing partition number ${this.partition}`);
     return mapped instanceof FatalError ? Promise.reject(mapped) : otherwise(cause);

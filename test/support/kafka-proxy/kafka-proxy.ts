@@ -21,6 +21,8 @@ export type Deed =
   | { readonly type: "swallow" }
   /** The answer comes when `until` resolves. */
   | { readonly type: "hold"; readonly until: Promise<void> }
+  /** The broker sees the request when `until` resolves. */
+  | { readonly type: "hold-before"; readonly until: Promise<void> }
   /** The broker never sees it: the proxy answers, with what comes after the correlation id. */
   | {
       readonly type: "answer";
@@ -45,6 +47,8 @@ export type Rule = {
 type Armed = Rule & { left: number; readonly strike: () => void };
 
 type Waiting = { readonly head: RequestHead; readonly rule: Armed | undefined };
+
+type Line = { readonly client: Socket; readonly broker: Socket; readonly cut: () => void };
 
 type Door = { readonly server: Server; readonly port: number; readonly node: number };
 
@@ -152,7 +156,7 @@ export class KafkaProxy {
     const requests = new Frames();
     client.on("data", (chunk: Buffer) => {
       for (const frame of requests.push(chunk)) {
-        const forward = this.#onRequest(frame, node, waiting, client, cut);
+        const forward = this.#onRequest(frame, node, waiting, { client, broker, cut });
         if (forward && !broker.destroyed) broker.write(framed(frame));
       }
     });
@@ -167,8 +171,7 @@ export class KafkaProxy {
     frame: Buffer,
     node: number,
     waiting: Map<number, Waiting>,
-    client: Socket,
-    cut: () => void,
+    { client, broker, cut }: Line,
   ): boolean {
     const head = requestHead(frame);
     if (head.api !== undefined) {
@@ -186,6 +189,14 @@ export class KafkaProxy {
     }
     if (rule?.deed.type === "answer") {
       void answerFor(frame, rule.deed, client).then(rule.strike);
+      return false;
+    }
+    if (rule?.deed.type === "hold-before") {
+      rule.strike();
+      void rule.deed.until.then(() => {
+        waiting.set(head.correlationId, { head, rule });
+        if (!broker.destroyed) broker.write(framed(frame));
+      });
       return false;
     }
     waiting.set(head.correlationId, { head, rule });

@@ -2,7 +2,10 @@
 import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import type { KafkaSafeguards } from "../../../services/adapters/kafka/kafka-safeguards.ts";
+import {
+  ALL_KAFKA_SAFEGUARDS,
+  type KafkaSafeguards,
+} from "../../../services/adapters/kafka/kafka-safeguards.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
@@ -14,6 +17,7 @@ import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
 import type { CheckpointStore, Logger } from "../../../services/runtime/ports.ts";
 import { readJournal } from "../../../services/runtime/read-journal.ts";
+import { ALL_SAFEGUARDS, type Safeguards } from "../../../services/runtime/safeguards.ts";
 import { verifyJournal } from "../../../services/runtime/verify.ts";
 import { readPolicy } from "../../../services/sdk/read-policy.ts";
 import { numberedCall, PAY_POLICY } from "../numbered-calls.ts";
@@ -42,7 +46,10 @@ export type TestGateChoices = {
   readonly logger?: Logger;
   readonly tuning?: GateTuning;
   readonly checkpoints?: CheckpointStore | null;
-  readonly kafkaSafeguards?: KafkaSafeguards;
+  readonly safeguards?: {
+    readonly kafka?: Partial<KafkaSafeguards>;
+    readonly runtime?: Partial<Safeguards>;
+  };
   readonly counts?: Map<string, number>;
   readonly transactionTimeoutMs?: number;
 };
@@ -70,9 +77,10 @@ export function openTestGate(
       observe: () => undefined,
     },
     tuning: { lingerMs: 0, ...choices.tuning },
-    ...(choices.kafkaSafeguards === undefined
-      ? {}
-      : { safeguards: { kafka: choices.kafkaSafeguards } }),
+    safeguards: {
+      kafka: { ...ALL_KAFKA_SAFEGUARDS, ...choices.safeguards?.kafka },
+      runtime: { ...ALL_SAFEGUARDS, ...choices.safeguards?.runtime },
+    },
   });
 }
 

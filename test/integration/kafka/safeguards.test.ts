@@ -1,0 +1,180 @@
+// What keeps gates right on a real broker, each switched off in turn: the fault that it is there for is
+// seen, and is not seen with it on. Both are run side by side.
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import {
+  Load,
+  propose,
+  readDecided,
+  untilDecided,
+  untilReady,
+} from "../../support/kafka/test-gate.ts";
+import {
+  type CountedGate,
+  type GateSafeguards,
+  makeWorld,
+  startCounted,
+  startUnaware,
+  untilTaken,
+  type World,
+} from "../../support/kafka/two-owners.ts";
+import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
+import { until } from "../../support/runtime-kit.ts";
+
+const kafka = await kafkaBackend();
+const ON: GateSafeguards = {};
+/** A gate that has not decided anything for so long does not come back by itself. */
+const DEAD_MS = 30_000;
+const WATCHED_MS = 8_000;
+
+/** Whether all calls get decided in time. */
+async function decidesWithin(world: World, count: number, timeMs: number): Promise<boolean> {
+  for (const untilMs = Date.now() + timeMs; Date.now() < untilMs; await sleep(100)) {
+    if ((await readDecided(world.log)).proposals >= count) return true;
+  }
+  return false;
+}
+
+/** Journal problems where a gate that has lost its number goes on beside the next owner. */
+async function commitBesideOwner(safeguards: GateSafeguards): Promise<readonly string[]> {
+  const world = await makeWorld(kafka.brokers, 1);
+  await startUnaware(world, safeguards);
+  const second = await startCounted(world, safeguards);
+  await untilTaken(second);
+  const load = new Load(world.log, 5, 20);
+  await until(() => load.count >= 300);
+  // The load begins at the first call: those that were decided before are told again.
+  await load.stop();
+  return (await untilQuiet(world)).problems;
+}
+
+async function untilQuiet(world: World) {
+  let before = -1;
+  for (;;) {
+    const decided = await readDecided(world.log);
+    const end = await world.log.endOffset("decisions", 0);
+    if (end === before) return decided;
+    before = end;
+    await sleep(1_000);
+  }
+}
+
+/** Journal problems where the first commits between the second's look at the journal and its fence. */
+async function commitBeforeFence(safeguards: GateSafeguards): Promise<readonly string[]> {
+  const world = await makeWorld(kafka.brokers, 1);
+  await startUnaware(world, ON);
+  const proxy = await KafkaProxy.start(kafka.brokers);
+  onTestFinished(() => proxy.close());
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const { struck } = proxy.arm({
+    api: "InitProducerId",
+    deed: { type: "hold-before", until: released },
+  });
+  const second = await startCounted(world, safeguards, proxy.brokers);
+  await struck;
+  await propose(world.log, 10, 20);
+  await untilDecided(world.log, 30);
+  release();
+  await untilTaken(second);
+  await propose(world.log, 30, 10);
+  await until(() => (second.counts.get("commits") ?? 0) > 0);
+  return (await untilQuiet(world)).problems;
+}
+
+/** Whether a gate decides again after the answer to the end of a transaction was lost. */
+async function decidesAfterLostEnd(safeguards: GateSafeguards): Promise<boolean> {
+  const world = await makeWorld(kafka.brokers, 1);
+  const proxy = await KafkaProxy.start(kafka.brokers);
+  onTestFinished(() => proxy.close());
+  const { gate } = await startCounted(world, safeguards, proxy.brokers);
+  await untilReady(gate);
+  const { struck } = proxy.arm({ api: "EndTxn", deed: { type: "cut-after" } });
+  await propose(world.log, 0, 10);
+  await struck;
+  await propose(world.log, 10, 10);
+  return decidesWithin(world, 20, DEAD_MS);
+}
+
+/** Take-overs in a while with two gates of which only one is in the group; and what they decided. */
+async function takeOversOfTwo(safeguards: GateSafeguards) {
+  const world = await makeWorld(kafka.brokers, 1);
+  const first = await startUnaware(world, safeguards);
+  const second = await startCounted(world, safeguards);
+  await untilTaken(second);
+  const load = new Load(world.log, 5, 20);
+  const before = second.counts.get("take_overs") ?? 0;
+  await sleep(WATCHED_MS);
+  const after = second.counts.get("take_overs") ?? 0;
+  await load.stop();
+  const { problems } = await untilQuiet(world);
+  return { ofSecond: after - before, ofFirst: first.counts.get("take_overs") ?? 0, problems };
+}
+
+/** Take-overs in a while of three gates that share four numbers. */
+async function takeOversOfThree(safeguards: GateSafeguards) {
+  const world = await makeWorld(kafka.brokers, 4);
+  const gates: CountedGate[] = [];
+  for (let at = 0; at < 3; at += 1) gates.push(await startCounted(world, safeguards));
+  const takeOvers = (): number =>
+    gates.reduce((sum, { counts }) => sum + (counts.get("take_overs") ?? 0), 0);
+  const load = new Load(world.log, 8, 20);
+  // They come to rest within this time, or never.
+  await sleep(WATCHED_MS / 2);
+  const before = takeOvers();
+  await sleep(WATCHED_MS);
+  const after = takeOvers();
+  await load.stop();
+  return after - before;
+}
+
+describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`, () => {
+  it("K1: the id of a number fences a gate that goes on beside the next owner", async () => {
+    const [on, off] = await Promise.all([
+      commitBesideOwner(ON),
+      commitBesideOwner({ kafka: { idOfNumber: false } }),
+    ]);
+    expect(on).toEqual([]);
+    expect(off.join("\n")).toMatch(/follows|not linked|second time/);
+  });
+
+  it("K2: the journal's end is read after the fence, so that nothing is decided twice", async () => {
+    const [on, off] = await Promise.all([
+      commitBeforeFence(ON),
+      commitBeforeFence({ runtime: { endAfterFence: false } }),
+    ]);
+    expect(on).toEqual([]);
+    expect(off.join("\n")).toMatch(/follows|not linked|second time/);
+  });
+
+  it("K4: a producer whose commit has an unknown outcome is never used again", async () => {
+    const [on, off] = await Promise.all([
+      decidesAfterLostEnd(ON),
+      decidesAfterLostEnd({ kafka: { freshProducer: false } }),
+    ]);
+    expect({ on, off }).toEqual({ on: true, off: false });
+  });
+
+  it("K5: who was fenced asks the group first, so that two do not fence each other in turn", async () => {
+    const [on, off] = await Promise.all([
+      takeOversOfTwo(ON),
+      takeOversOfTwo({ kafka: { askGroup: false } }),
+    ]);
+    expect(on).toMatchObject({ ofSecond: 0, problems: [] });
+    // Right all the same, but they hand the number to and fro.
+    expect(off.ofSecond).toBeGreaterThanOrEqual(3);
+    expect(off.problems).toEqual([]);
+  });
+
+  it("K17: numbers are assigned, so that the topics of one have one owner", async () => {
+    const [on, off] = await Promise.all([
+      takeOversOfThree(ON),
+      takeOversOfThree({ kafka: { assignNumbers: false } }),
+    ]);
+    expect(on).toBe(0);
+    expect(off).toBeGreaterThanOrEqual(10);
+  });
+});

@@ -1,0 +1,74 @@
+// Two gates that each take one number for theirs: the first has lost the group and does not know.
+import { onTestFinished } from "vitest";
+import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { KafkaGate } from "../../../services/gate/open-kafka-gate.ts";
+import { uniqueName } from "../backends/unique-name.ts";
+import { KafkaProxy } from "../kafka-proxy/kafka-proxy.ts";
+import { until } from "../runtime-kit.ts";
+import { makeTopics, openTestLog } from "./test-cluster.ts";
+import {
+  isReady,
+  KEPT,
+  openTestGate,
+  ownedBy,
+  propose,
+  type TestGateChoices,
+  untilDecided,
+  untilReady,
+} from "./test-gate.ts";
+
+export type GateSafeguards = NonNullable<TestGateChoices["safeguards"]>;
+
+export type CountedGate = { readonly gate: KafkaGate; readonly counts: Map<string, number> };
+
+export type World = {
+  readonly brokers: readonly string[];
+  readonly names: TopicNames;
+  readonly log: KafkaLog;
+  readonly group: string;
+};
+
+export async function makeWorld(brokers: readonly string[], partitions: number): Promise<World> {
+  const names = await makeTopics(brokers, { partitions, config: KEPT });
+  const log = await openTestLog(brokers, names);
+  onTestFinished(() => log.close());
+  return { brokers, names, log, group: uniqueName("gates") };
+}
+
+/** Started; has joined the group, and may not be ready yet. */
+export async function startCounted(
+  { brokers, names, group }: World,
+  safeguards: GateSafeguards,
+  through: readonly string[] = brokers,
+): Promise<CountedGate> {
+  const counts = new Map<string, number>();
+  const gate = await openTestGate(through, names, { group, safeguards, counts });
+  onTestFinished(() => gate.stop());
+  await gate.host.start();
+  return { gate, counts };
+}
+
+/** Decides the calls 0 to 9, then hears nothing of its group any more, and all else as before. */
+export async function startUnaware(world: World, safeguards: GateSafeguards): Promise<CountedGate> {
+  const proxy = await KafkaProxy.start(world.brokers);
+  onTestFinished(() => proxy.close());
+  const first = await startCounted(world, safeguards, proxy.brokers);
+  await untilReady(first.gate);
+  await propose(world.log, 0, 10);
+  await untilDecided(world.log, 10);
+  for (const api of ["Heartbeat", "JoinGroup"] as const) {
+    const never = new Promise<void>(() => undefined);
+    proxy.arm({
+      api,
+      times: Number.POSITIVE_INFINITY,
+      deed: { type: "answer", make: () => Buffer.alloc(0), after: never },
+    });
+  }
+  return first;
+}
+
+/** The group gives the number to the second when the first was silent for a session. */
+export async function untilTaken({ gate }: CountedGate): Promise<void> {
+  await until(() => ownedBy(gate).length === 1 && isReady(gate));
+}
