@@ -1,17 +1,28 @@
 // Every fault that is tried, in the order of the table.
 import type { Row } from "./lab/row.ts";
+import { brokerKilled, brokersBounced } from "./rows/brokers.ts";
+import { executorKilled, partitionsAdded, proposedTwice, retriedAtOnce } from "./rows/clients.ts";
 import { gateKilled, gatePaused, gatesComeAndGo } from "./rows/gates.ts";
 import { backlog, deadProducer, poison, readAgain } from "./rows/inputs.ts";
+import { redisStruck, registryDown } from "./rows/stores.ts";
 import { answersDelayed, commitUnanswered } from "./rows/wire.ts";
 
 export const ROWS: readonly Row[] = [
   gateKilled,
   gatePaused,
   gatesComeAndGo,
+  brokerKilled,
+  brokersBounced,
   commitUnanswered,
   answersDelayed,
-  poison,
-  readAgain,
-  backlog,
+  redisStruck,
+  registryDown,
   deadProducer,
+  poison,
+  executorKilled,
+  proposedTwice,
+  readAgain,
+  partitionsAdded,
+  backlog,
+  retriedAtOnce,
 ];

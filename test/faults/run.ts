@@ -40,22 +40,30 @@ const { values } = parseArgs({
   },
 });
 
+function versionOf() {
+  const { kafka: version, "transaction-version": transactions } = values;
+  return {
+    ...(version === undefined ? {} : { version }),
+    ...(transactions === undefined ? {} : { transactionVersion: Number(transactions) }),
+  };
+}
+
 async function runRow(row: Row, cluster: Cluster): Promise<RowResult> {
   const { short } = values;
   const startedMs = Date.now();
   const problems: string[] = [];
   let lab: Lab | undefined;
-  const opened: Lab[] = [];
+  const ends: (() => Promise<unknown>)[] = [];
   const counts = { calls: 0, lost: 0, doubled: 0 };
   try {
     lab = await row.run({
-      cluster,
-      short,
+      ...{ cluster, short, version: versionOf() },
       open: async (options = {}) => {
         const one = await Lab.open({ cluster, ...options });
-        opened.push(one);
+        ends.push(() => one.close());
         return one;
       },
+      onEnd: (end) => void ends.push(end),
       fail: (problem) => void problems.push(problem),
     });
     const verdict = await lab.finish();
@@ -64,7 +72,7 @@ async function runRow(row: Row, cluster: Cluster): Promise<RowResult> {
   } catch (error) {
     problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {
-    for (const one of opened) await one.close();
+    for (const end of ends.reverse()) await end();
   }
   return {
     ...{ name: row.name, ...counts, problems },
@@ -110,15 +118,12 @@ async function main(): Promise<number> {
   buildOnce();
   // The gate's client must be loaded before the one that waits for the brokers.
   connectKafka(["127.0.0.1:1"]);
-  const version = values["transaction-version"];
-  const kafka = await startKafka({
-    ...(values.kafka === undefined ? {} : { version: values.kafka }),
-    ...(version === undefined ? {} : { transactionVersion: Number(version) }),
-  });
+  const kafka = await startKafka(versionOf());
   console.log(`Kafka ${kafka.version}, ${rows.length} rows${values.short ? ", short form" : ""}\n`);
   const results: RowResult[] = [];
   try {
-    const cluster = { bootstrap: kafka.bootstrap, libs: kafka.libs };
+    const { bootstrap, libs, brokers } = kafka;
+    const cluster = { bootstrap, libs, brokers };
     for (const row of rows) {
       const result = await runRow(row, cluster);
       results.push(result);

@@ -1,5 +1,5 @@
 // Judges a finished run by what the Java client read, the load that was sent, and both engines.
-import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { createCoreEngine } from "../../../services/runtime/core-engine.ts";
@@ -25,7 +25,7 @@ export type RunFacts = {
   readonly read: ReadonlyMap<string, ReadTopic>;
   readonly sent: readonly SentProposal[];
   readonly policies: readonly CompiledPolicy[];
-  readonly secrets: ReadonlyMap<string, Uint8Array>;
+  readonly codec: AvroCodec;
   /** While the run goes on, what was sent may not be decided yet. */
   readonly finished: boolean;
 };
@@ -33,7 +33,7 @@ export type RunFacts = {
 const PROBLEMS_MAX = 20;
 
 export function checkRun(facts: RunFacts): Verdict {
-  const codec = createAvroCodec({ secrets: facts.secrets });
+  const { codec } = facts;
   const partitions = facts.read.get(facts.names.decisions)?.partitions.length ?? 0;
   const problems: string[] = [];
   const journals: (readonly JournalRecord[])[] = [];

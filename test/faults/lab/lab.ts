@@ -4,12 +4,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { startKafka } from "../../../infra/local/start-kafka.js";
+import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
+import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { openPolicy } from "../../../services/cli/policy/open-policy.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { withKeyId } from "../../../services/gate/gate-policy.ts";
+import { openCodec } from "../../../services/sdk/open-codec.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
@@ -22,7 +26,10 @@ import { readTopics } from "./read-topics.ts";
 export type Cluster = {
   readonly bootstrap: readonly string[];
   readonly libs: string;
+  readonly brokers: readonly LocalBroker[];
 };
+
+type LocalBroker = Awaited<ReturnType<typeof startKafka>>["brokers"][number];
 
 export type LabOptions = {
   readonly cluster: Cluster;
@@ -34,6 +41,9 @@ export type LabOptions = {
   readonly config?: Readonly<Record<string, object>>;
   /** Keys of `kafka` in the configuration. */
   readonly kafka?: Readonly<Record<string, unknown>>;
+  /** False: an executor of the row's own runs what is allowed. */
+  readonly executes?: boolean;
+  readonly policy?: string;
 };
 
 const SECRET = "a secret that is long enough";
@@ -58,6 +68,7 @@ export class Lab {
   readonly #options: LabOptions;
   readonly #config: Record<string, unknown>;
   readonly #policy: CompiledPolicy;
+  readonly #codec: AvroCodec;
   #checkedInBetween = 0;
 
   private constructor(parts: {
@@ -68,8 +79,10 @@ export class Lab {
     readonly directory: string;
     readonly options: LabOptions;
     readonly policy: CompiledPolicy;
+    readonly codec: AvroCodec;
   }) {
-    const { names, load, proxy, log, directory, options, policy } = parts;
+    const { names, load, proxy, log, directory, options, policy, codec } = parts;
+    this.#codec = codec;
     this.names = names;
     this.load = load;
     this.proxy = proxy;
@@ -83,6 +96,7 @@ export class Lab {
     this.#config = {
       kafka: { brokers: proxy.brokers, topics: names, app, group: this.group, ...options.kafka },
       policy: { files: ["policy.yaml"] },
+      executor: { group: `${app}-executor` },
       ...{ http: { port: 0 }, secret: { value: SECRET }, log: { level: "info" } },
       ...options.config,
     };
@@ -92,7 +106,7 @@ export class Lab {
     const { cluster, partitions = 4, perSecond = 150, seed = 1, replicas = 1 } = options;
     const directory = mkdtempSync(join(tmpdir(), "callgate-faults-"));
     const file = join(directory, "policy.yaml");
-    writeFileSync(file, LOAD_POLICY);
+    writeFileSync(file, options.policy ?? LOAD_POLICY);
     const names = await makeTopics(cluster.bootstrap, {
       partitions,
       config: { "retention.ms": "-1" },
@@ -101,10 +115,12 @@ export class Lab {
     const proxy = await KafkaProxy.start(cluster.bootstrap);
     const log = await openTestLog(cluster.bootstrap, names);
     const kafka = connectKafka(cluster.bootstrap, { clientId: "load" });
-    const load = new Load({ kafka, log, names, partitions, perSecond, seed });
     const secret = secretOf();
+    const codec = await codecOf(options, names, new Map([[secret.keyId, secret.bytes]]));
+    const { executes = true } = options;
+    const load = new Load({ kafka, log, names, codec, partitions, perSecond, seed, executes });
     const policy = withKeyId(await openPolicy([file]), secret.keyId).compiled;
-    return new Lab({ names, load, proxy, log, directory, options, policy });
+    return new Lab({ names, load, proxy, log, directory, options, policy, codec });
   }
 
   /** Another gate of the group; ready when it resolves. */
@@ -118,6 +134,20 @@ export class Lab {
     const gate = new GateProcess(this.directory, { ...this.#config, ...config });
     this.gates.push(gate);
     return gate;
+  }
+
+  /** An executor of the module in the lab's directory. */
+  beginExecutor(handlers: string): GateProcess {
+    const command = ["executor", "--handlers", handlers];
+    const executor = new GateProcess(this.directory, this.#config, command);
+    this.gates.push(executor);
+    return executor;
+  }
+
+  /** Stops the load and waits until all of it is decided. */
+  async rest(): Promise<void> {
+    this.load.stopProposing();
+    await this.#settle();
   }
 
   /** Waits for the rule's strike, which must come: a fault that does not strike proves nothing. */
@@ -164,8 +194,7 @@ export class Lab {
 
   /** Stops the load, waits until all is decided, and judges the whole. */
   async finish(): Promise<Verdict & { readonly checkedInBetween: number }> {
-    this.load.stopProposing();
-    await this.#settle();
+    await this.rest();
     const verdict = await this.#judge(true);
     return { ...verdict, checkedInBetween: this.#checkedInBetween };
   }
@@ -193,11 +222,9 @@ export class Lab {
     const { cluster } = this.#options;
     const sent = [...this.load.sent];
     const read = await readTopics(cluster.libs, cluster.bootstrap, Object.values(this.names));
-    const secret = secretOf();
     return checkRun({
-      ...{ names: this.names, read, sent, finished },
+      ...{ names: this.names, read, sent, finished, codec: this.#codec },
       policies: [this.#policy],
-      secrets: new Map([[secret.keyId, secret.bytes]]),
     });
   }
 }
@@ -206,4 +233,16 @@ function secretOf() {
   const result = secretFrom(SECRET);
   if (!result.ok) throw new Error(result.problem.message);
   return result.secret;
+}
+
+/** As the gates write: with the registry's ids where they have one. */
+async function codecOf(
+  { cluster, config }: LabOptions,
+  names: TopicNames,
+  secrets: ReadonlyMap<string, Uint8Array>,
+): Promise<AvroCodec> {
+  const kafka = { brokers: [...cluster.bootstrap] };
+  const read = configOf({ kafka, registry: config?.["registry"] }, "the fault suite");
+  if (!read.ok) throw new Error(JSON.stringify(read.problems));
+  return (await openCodec(read.config, names, secrets)).codec;
 }

@@ -2,7 +2,7 @@
 // person that answers most holds. It remembers what the broker acknowledged.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kafka, Producer } from "kafkajs";
-import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
@@ -29,9 +29,12 @@ export type LoadOptions = {
   /** Reads what the gate writes. */
   readonly log: Log;
   readonly names: TopicNames;
+  readonly codec: AvroCodec;
   readonly partitions: number;
   readonly perSecond: number;
   readonly seed: number;
+  /** Reports results; else somebody else does. */
+  readonly executes: boolean;
 };
 
 /** Allowed, results, ticks and holds all occur under it. */
@@ -61,7 +64,6 @@ export class Load {
   /** When each decision was seen, by partition: epoch ms. */
   readonly seenAtMs: number[][] = [];
   readonly #options: LoadOptions;
-  readonly #codec = createAvroCodec({ secrets: new Map() });
   readonly #producer: Producer;
   readonly #abort = new AbortController();
   readonly #random: () => number;
@@ -84,7 +86,9 @@ export class Load {
     this.#running = Promise.all([
       this.#propose(),
       ...numbers.flatMap((partition) => [
-        this.#follow("allowed", partition, (value) => this.#execute(value, partition)),
+        ...(this.#options.executes
+          ? [this.#follow("allowed", partition, (value) => this.#execute(value, partition))]
+          : []),
         this.#follow("held", partition, (value) => this.#answer(value, partition)),
         this.#follow("decisions", partition, () => {
           this.seenAtMs[partition]?.push(Date.now());
@@ -105,14 +109,32 @@ export class Load {
     await this.#producer.disconnect();
   }
 
-  /** A record of any kind, as some producer might write it. @returns its offset. */
-  async append(topic: Topic, partition: number, key: string | null, value: Buffer | null) {
-    const [told] = await this.#producer.send({
-      topic: this.#options.names[topic],
-      acks: -1,
-      messages: [{ key, value, partition }],
-    });
-    return Number(told?.baseOffset ?? -1);
+  /** A record of any kind, as some producer might write it. */
+  async append(
+    topic: Topic,
+    partition: number,
+    key: string | null,
+    value: Buffer | null,
+  ): Promise<void> {
+    await this.#persist(() =>
+      this.#producer.send({
+        topic: this.#options.names[topic],
+        acks: -1,
+        messages: [{ key, value, partition }],
+      }),
+    );
+  }
+
+  /** Until the brokers take it: an honest producer sends again what it is not sure of. */
+  async #persist(send: () => Promise<unknown>): Promise<void> {
+    while (!this.#abort.signal.aborted) {
+      try {
+        await send();
+        return;
+      } catch {
+        await sleep(200);
+      }
+    }
   }
 
   async #propose(): Promise<void> {
@@ -121,7 +143,7 @@ export class Load {
     while (!this.#abort.signal.aborted && this.#pausedUntil === null) {
       const due = Math.floor(((Date.now() - startedMs) / 1_000) * perSecond);
       const batch = Array.from({ length: Math.min(200, due - this.#calls) }, () => this.#next());
-      if (batch.length > 0) await this.#send(batch);
+      if (batch.length > 0) await this.#persist(() => this.#send(batch));
       await sleep(EVERY_MS);
     }
   }
@@ -190,7 +212,7 @@ export class Load {
 
   /** Reports most calls, some as failed; the rest end as unknown. */
   async #execute(value: Uint8Array, partition: number): Promise<void> {
-    const call = this.#codec.decodeAllowed(value);
+    const call = this.#options.codec.decodeAllowed(value);
     const chance = Number.parseInt(call.decisionId.slice(0, 2), 16) / 256;
     if (chance > 0.9) return;
     const failed = chance > 0.8;
@@ -204,12 +226,17 @@ export class Load {
       error: failed ? { code: "500", message: "try later", retryable: true } : null,
     };
     const key = conversationKey(call.tenantId, call.conversationId);
-    await this.append("results", partition, key, Buffer.from(this.#codec.encodeResult(result)));
+    await this.append(
+      "results",
+      partition,
+      key,
+      Buffer.from(this.#options.codec.encodeResult(result)),
+    );
   }
 
   /** Approves half of the holds, denies some; the rest expire. */
   async #answer(value: Uint8Array, partition: number): Promise<void> {
-    const held = this.#codec.decodeHeld(value);
+    const held = this.#options.codec.decodeHeld(value);
     const chance = Number.parseInt(held.approvalId.slice(0, 2), 16) / 256;
     if (chance > 0.75) return;
     const verdict: VerdictInput = {
@@ -220,7 +247,12 @@ export class Load {
       ...{ tool: null, calls: null, untilMs: null, by: "a person", reason: null },
     };
     const key = conversationKey(held.tenantId, held.conversationId);
-    await this.append("verdicts", partition, key, Buffer.from(this.#codec.encodeVerdict(verdict)));
+    await this.append(
+      "verdicts",
+      partition,
+      key,
+      Buffer.from(this.#options.codec.encodeVerdict(verdict)),
+    );
   }
 }
 

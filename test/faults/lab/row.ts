@@ -5,7 +5,12 @@ export type RowContext = {
   readonly cluster: Cluster;
   /** The short form, for every change; the long one strikes more often. */
   readonly short: boolean;
-  open(options?: Omit<LabOptions, "cluster">): Promise<Lab>;
+  /** Which Kafka to start, where a row starts its own. */
+  readonly version: { readonly version?: string; readonly transactionVersion?: number };
+  /** On the shared cluster, unless another is given. */
+  open(options?: Partial<LabOptions>): Promise<Lab>;
+  /** Done when the row is over, the last given first. */
+  onEnd(end: () => Promise<unknown>): void;
   /** For rows with conditions of their own. */
   fail(problem: string): void;
 };

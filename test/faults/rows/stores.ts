@@ -1,0 +1,111 @@
+// Redis and the registry: gone, emptied, filled with what is not ours.
+import { setTimeout as sleep } from "node:timers/promises";
+import { startRedis } from "../../../infra/local/start-redis.js";
+import { startRegistry } from "../../../infra/local/start-registry.js";
+import { askRedis } from "../../support/backends/ask-redis.ts";
+import type { Lab } from "../lab/lab.ts";
+import type { Row } from "../lab/row.ts";
+
+/** Soon enough that every strike meets a checkpoint. */
+const OFTEN = { gate: { checkpointEveryRecords: 200 } };
+
+async function restart(lab: Lab): Promise<void> {
+  const struckAtMs = Date.now();
+  await lab.gates.at(-1)?.kill();
+  await lab.startGate();
+  await lab.recover(struckAtMs);
+}
+
+function keysOf(lab: Lab): readonly string[] {
+  return [...Array(lab.partitions).keys()].map((number) => `cg:{${lab.group}.${number}}`);
+}
+
+/** Waits until there is a checkpoint of every partition to strike. */
+async function checkpointed(lab: Lab, url: string): Promise<readonly string[]> {
+  const keys = keysOf(lab);
+  for (let tries = 0; tries < 300; tries += 1) {
+    if ((await askRedis(url, ["EXISTS", ...keys])) === `:${keys.length}`) return keys;
+    await sleep(100);
+  }
+  throw new Error("no checkpoint was written to Redis");
+}
+
+export const redisStruck: Row = {
+  name: "redis",
+  about: "flushed, evicted, rolled back, corrupt, foreign, killed and back; a take-over after each",
+  inShort: true,
+  faultsMin: () => 6,
+  run: async ({ open, onEnd, fail }) => {
+    const redis = await startRedis();
+    onEnd(() => redis.stop());
+    const { url } = redis;
+    const lab = await open({ config: { ...OFTEN, redis: { url } } });
+    await lab.startGate();
+    await lab.load.start();
+    const [one = "", two = "", three = ""] = await checkpointed(lab, url);
+    await askRedis(url, ["FLUSHALL"]);
+    await restart(lab);
+    await checkpointed(lab, url);
+    await mustBe(url, ["COPY", one, "older"], ":1", fail);
+    await sleep(3_000);
+    await mustBe(url, ["COPY", "older", one, "REPLACE"], ":1", fail);
+    await restart(lab);
+    await checkpointed(lab, url);
+    for (const key of [one, two]) await askRedis(url, ["EVAL", CORRUPT, "1", key]);
+    await restart(lab);
+    await checkpointed(lab, url);
+    await mustBe(url, ["COPY", two, three, "REPLACE"], ":1", fail);
+    await restart(lab);
+    await checkpointed(lab, url);
+    await mustBe(url, ["DEL", one, three], ":2", fail);
+    await restart(lab);
+    redis.kill("SIGKILL");
+    await redis.waitForExit();
+    await restart(lab);
+    await redis.restart();
+    return lab;
+  },
+};
+
+async function mustBe(
+  url: string,
+  command: readonly string[],
+  answer: string,
+  fail: (problem: string) => void,
+): Promise<void> {
+  const told = await askRedis(url, command);
+  if (told !== answer) fail(`redis: ${command.join(" ")} answered ${told}`);
+}
+
+/** Changes a byte of every field: headers and blobs. */
+const CORRUPT = `
+  local all = redis.call('HGETALL', KEYS[1])
+  for i = 1, #all, 2 do redis.call('HSET', KEYS[1], all[i], all[i + 1] .. 'x') end
+  return #all`;
+
+export const registryDown: Row = {
+  name: "registry down",
+  about: "at the start of a gate, which waits for it, and while it runs, which it does not notice",
+  inShort: true,
+  faultsMin: () => 2,
+  run: async ({ open, onEnd, fail }) => {
+    const registry = await startRegistry();
+    onEnd(() => registry.stop());
+    const { url } = registry;
+    const lab = await open({ config: { registry: { url, register: true, timeoutMs: 1_000 } } });
+    await lab.startGate();
+    await lab.load.start();
+    await sleep(2_000);
+    registry.kill("SIGKILL");
+    await lab.recover();
+    await lab.gates.at(-1)?.kill();
+    const struckAtMs = Date.now();
+    const waiting = lab.beginGate();
+    await sleep(4_000);
+    if (!waiting.isRunning) fail(`a gate without its registry ended:\n${waiting.log}`);
+    if (await waiting.isReady()) fail("a gate without its registry says that it is ready");
+    await registry.restart();
+    await lab.recover(struckAtMs);
+    return lab;
+  },
+};
