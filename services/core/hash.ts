@@ -76,6 +76,17 @@ export function linesHash(tag: string, texts: readonly string[], lines: Lines): 
     : hash("sha256", scratch.subarray(0, end), "hex");
 }
 
+/** Puts a list as JSON prints it into the scratch; -1 as the others. */
+function listInto(start: number, parts: readonly (string | null)[]): number {
+  let end = asciiInto(start, "[");
+  for (let at = 0; at < parts.length && end >= 0; at += 1) {
+    if (at > 0) scratch[end++] = COMMA;
+    const part = parts[at] as string | null;
+    end = part === null ? asciiInto(end, "null") : quotedInto(end, part);
+  }
+  return end < 0 ? -1 : asciiInto(end, "]");
+}
+
 function linesText(lines: Lines): string {
   return lines.map((words) => words.map(String).join(" ")).join("\n");
 }
@@ -222,6 +233,10 @@ function hashedInTurn(tag: string, parts: readonly (string | Uint8Array)[]): str
 
 /** The action key: SHA-256 of a tool and the canonical text of its arguments, 64 hex digits. */
 export function actionDigest(tool: string, canonicalText: string): string {
+  let end = quotedInto(asciiInto(0, "callgate.action/1\n"), tool);
+  if (end >= 0) scratch[end++] = LINE_FEED;
+  if (end >= 0) end = asciiInto(end, canonicalText);
+  if (end >= 0) return hash("sha256", scratch.subarray(0, end), "hex");
   return hash("sha256", `callgate.action/1\n${quoted(tool)}\n${canonicalText}`, "hex");
 }
 
@@ -233,8 +248,12 @@ export function rawDigest(tool: string, input: Uint8Array | string): string {
 /** First 128 bits, hex, of SHA-256 of name, tool and digest of the arguments; null turn and step count as values. */
 export function decisionIdOf(name: CallName, tool: string, argumentsDigest: string): string {
   const { tenantId, conversationId, turn, step, callId } = name;
-  const parts = array([tenantId, conversationId, turn, step, callId, tool]);
-  const frame = `callgate.decision/1\n${parts}\n${argumentsDigest}`;
+  const named = [tenantId, conversationId, turn, step, callId, tool];
+  let end = listInto(asciiInto(0, "callgate.decision/1\n"), named);
+  if (end >= 0) scratch[end++] = LINE_FEED;
+  if (end >= 0) end = asciiInto(end, argumentsDigest);
+  if (end >= 0) return hash("sha256", scratch.subarray(0, end), "hex").slice(0, ID_DIGITS);
+  const frame = `callgate.decision/1\n${array(named)}\n${argumentsDigest}`;
   return hash("sha256", frame, "hex").slice(0, ID_DIGITS);
 }
 

@@ -12,6 +12,7 @@ export type StateSum = { readonly high: number; readonly low: number };
 
 const LANE_DIGITS = 12;
 const LANE = 2 ** 48;
+const HALF_LANE = 2 ** 24;
 
 export const NO_SUM: StateSum = { high: 0, low: 0 };
 
@@ -46,8 +47,20 @@ function laneText(lane: number): string {
   return lane.toString(16).padStart(LANE_DIGITS, "0");
 }
 
+/** Twelve hex digits as a number, in two halves that small integers hold. */
 function digitsAt(hash: string, at: number): number {
-  return hash === "" ? 0 : Number.parseInt(hash.slice(at, at + LANE_DIGITS), 16);
+  if (hash === "") return 0;
+  const half = LANE_DIGITS / 2;
+  return hexAt(hash, at, half) * HALF_LANE + hexAt(hash, at + half, half);
+}
+
+function hexAt(hash: string, start: number, digits: number): number {
+  let value = 0;
+  for (let at = start; at < start + digits; at += 1) {
+    const unit = hash.charCodeAt(at);
+    value = (value << 4) | (unit > 0x39 ? unit - 0x57 : unit - 0x30);
+  }
+  return value;
 }
 
 /** Everything of a state that is small, counters of what is large, and the latest call. */

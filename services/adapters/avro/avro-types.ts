@@ -98,8 +98,83 @@ class ExactLong extends LongType {
   }
 }
 
+type Writing = { readonly buf: Buffer; pos: number };
+type Writable = { _write(tap: Writing, value: unknown): void };
+
+const StringType = avro.types.StringType as unknown as new () => Type & Writable;
+
+/** Up to here a text's length takes two bytes, and its letters are put down sooner than a call would. */
+const SHORT_TEXT = 128;
+const ASCII_MAX = 0x7f;
+
+/** Text, most of which is ids and digests: those are written without asking first how many bytes they are. */
+class Text extends StringType {
+  override _write(tap: Writing, value: unknown): void {
+    if (typeof value === "string" && value.length < SHORT_TEXT && wroteAscii(tap, value)) return;
+    super._write(tap, value);
+  }
+}
+
+/** False where the text has more than ASCII, or no room is left: nothing is written then. */
+function wroteAscii(tap: Writing, text: string): boolean {
+  const { buf, pos } = tap;
+  const { length } = text;
+  // Lengths are zigzag numbers, seven bits a byte.
+  const coded = 2 * length;
+  const isLong = coded > ASCII_MAX;
+  let at = pos + (isLong ? 2 : 1);
+  if (at + length > buf.length) return false;
+  for (let index = 0; index < length; index += 1, at += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit > ASCII_MAX) return false;
+    buf[at] = unit;
+  }
+  buf[pos] = isLong ? (coded & ASCII_MAX) | 0x80 : coded;
+  if (isLong) buf[pos + 1] = coded >> 7;
+  tap.pos = at;
+  return true;
+}
+
+const UnionType = avro.types.UnwrappedUnionType as unknown as new (
+  schema: unknown,
+  options: unknown,
+) => Type & Writable & { readonly types: readonly [Writable, Writable] };
+
+/** What may be absent: whether it is shows at once, without a look through what it could be. */
+function nullableOf(valueType: string) {
+  return class Nullable extends UnionType {
+    override _write(tap: Writing, value: unknown): void {
+      const isValue = typeof value === valueType;
+      if (!(isValue || value === null) || tap.pos >= tap.buf.length) {
+        super._write(tap, value);
+        return;
+      }
+      // The branch as a zigzag number: 0 or 1.
+      tap.buf[tap.pos] = isValue ? 2 : 0;
+      tap.pos += 1;
+      if (isValue) this.types[1]._write(tap, value);
+    }
+  };
+}
+
+const NullableText = nullableOf("string");
+const NullableNumber = nullableOf("number");
+/** Of other values only the absence is told by one look. */
+const NullableOther = nullableOf("");
+
+function unionType(schema: readonly unknown[], options: unknown): Type | undefined {
+  const [first, second] = schema;
+  if (first !== "null" || schema.length !== 2) return undefined;
+  const is = (type: string): boolean => second === type || hasType(second, type);
+  if (is("string")) return new NullableText(schema, options);
+  if (is("long") || is("int")) return new NullableNumber(schema, options);
+  return new NullableOther(schema, options);
+}
+
 /** Our own types in place of the library's, where a schema names one of these. */
 function ownType(schema: unknown, options: unknown): Type | undefined {
+  if (Array.isArray(schema)) return unionType(schema, options);
+  if (schema === "string" || hasType(schema, "string")) return new Text();
   if (schema === "long" || hasType(schema, "long")) return new ExactLong();
   if (hasType(schema, "map")) return new BoundedMap(schema, options);
   return hasType(schema, "array") ? new BoundedArray(schema, options) : undefined;

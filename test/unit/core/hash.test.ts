@@ -87,6 +87,22 @@ describe("what is hashed", () => {
     }
   });
 
+  it("is the tool as JSON and the canonical text, for an action", () => {
+    for (const text of texts) {
+      const frame = `callgate.action/1\n${JSON.stringify(text)}\n${text}`;
+      expect(actionDigest(text, text)).toBe(sha256(frame));
+    }
+  });
+
+  it("is what names a call, its tool and its digest, for a decision", () => {
+    for (const text of texts) {
+      const parts = ["default", text, null, "2", text, "tool"];
+      const frame = `callgate.decision/1\n${JSON.stringify(parts)}\n${text}`;
+      const named = { ...name, conversationId: text, turn: null, callId: text };
+      expect(decisionIdOf(named, "tool", text)).toBe(sha256(frame).slice(0, 32));
+    }
+  });
+
   it("is followed by the bytes, their number standing in their place", () => {
     for (const text of texts) {
       for (const length of [0, 1, 5_000, 16_000, 16_384, 50_000]) {
