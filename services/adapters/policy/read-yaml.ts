@@ -51,8 +51,16 @@ type Reader = {
 
 type Span = { readonly range?: readonly number[] | null };
 
+/** What a root must be, and what to write where it is something else. */
+type RootText = { readonly message: string; readonly mend: string };
+
+const POLICY_ROOT: RootText = {
+  message: "a policy is a map of blocks",
+  mend: "start with `policy_engine:` or a block such as `tools:`",
+};
+
 /** Adds a file's blocks, positions and problems to what was read before. */
-export function readYaml(file: PolicyFile, into: ReadPolicy): void {
+export function readYaml(file: PolicyFile, into: ReadPolicy, rootText = POLICY_ROOT): void {
   if (file.text.length > FILE_BYTES_MAX) {
     const problem = { message: "is larger than 8 MiB", mend: "split the policy into files" };
     into.problems.push({ file: file.name, line: 1, column: 1, path: "", ...problem });
@@ -70,15 +78,14 @@ export function readYaml(file: PolicyFile, into: ReadPolicy): void {
     addProblem(reader, error.pos[0], [], yamlMessage(error.message), "correct the YAML");
   }
   if (document.errors.length > 0) return;
-  readRoot(reader);
+  readRoot(reader, rootText);
 }
 
-function readRoot(reader: Reader): void {
+function readRoot(reader: Reader, text: RootText): void {
   const root: unknown = reader.document.contents;
   if (!isMap(root)) {
-    const message = root === null ? "the file is empty" : "a policy is a map of blocks";
-    const mend = "start with `policy_engine:` or a block such as `tools:`";
-    addProblem(reader, offsetOf(root), [], message, mend);
+    const message = root === null ? "the file is empty" : text.message;
+    addProblem(reader, offsetOf(root), [], message, text.mend);
     return;
   }
   for (const pair of uniquePairs(reader, root, [])) {

@@ -1,6 +1,7 @@
 import { Argument, type Command } from "commander";
 import type { ImportFormat } from "../policy/import/import-tools.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
+import { addPolicyTest } from "./policy-test.ts";
 
 const FORMATS = [
   "tools",
@@ -34,6 +35,7 @@ export function addPolicy(program: Command, cli: Cli): void {
   addImport(policy, cli);
   addLint(policy, cli);
   addExplain(policy, cli);
+  addPolicyTest(policy, cli);
   addNew(policy, cli);
   addFormat(policy, cli);
   addGraph(policy, cli);

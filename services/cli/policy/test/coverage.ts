@@ -3,6 +3,7 @@
  * them; whatever refuses, holds or warns is reached by a decision that names it.
  */
 import type { DecisionEvent } from "../../../core/events.ts";
+import type { CompiledPolicy } from "../../../core/policy/compiled.ts";
 import type { PolicyDocument, ToolDocument } from "../../../core/policy/document.ts";
 import { policyPath } from "../../../core/policy/path.ts";
 import type { DecidedCaseCall } from "./run-case.ts";
@@ -18,8 +19,8 @@ export class Coverage {
   readonly #rules: readonly Rule[];
   readonly #calls = new Map<string, number>();
 
-  constructor(document: PolicyDocument) {
-    this.#rules = rulesOf(document);
+  constructor(document: PolicyDocument, policy: CompiledPolicy) {
+    this.#rules = rulesOf(document, policy);
   }
 
   add({ decision, final }: DecidedCaseCall): void {
@@ -59,9 +60,11 @@ function isIn(rule: string, path: string): boolean {
   return next === undefined || next === "." || next === "[";
 }
 
-function rulesOf(document: PolicyDocument): readonly Rule[] {
+function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rule[] {
+  const isUnknown = ({ tool }: DecisionEvent): boolean => !policy.tool(tool).known;
   return [
-    ...written(document, ["unknown_tools", "deduplication"]),
+    ...written(document, ["unknown_tools"]).map(({ path }) => ({ path, isReached: isUnknown })),
+    ...written(document, ["deduplication"]),
     ...written(document.budgets, BUDGETS, ["budgets"]),
     ...written(document.budgets?.per_conversation, BUDGETS, ["budgets", "per_conversation"]),
     ...written(document.budgets?.per_tool, BUDGETS, ["budgets", "per_tool"]),
@@ -84,7 +87,7 @@ function written(
 ): readonly Rule[] {
   const values = (block ?? {}) as Readonly<Record<string, unknown>>;
   return keys
-    .filter((key) => values[key] !== undefined && values[key] !== "off" && values[key] !== "allow")
+    .filter((key) => values[key] !== undefined && values[key] !== "off")
     .map((key) => ({ path: policyPath([...above, key]) }));
 }
 
@@ -95,19 +98,15 @@ function killRules(kill: PolicyDocument["kill"]): readonly Rule[] {
   return kill?.all === true ? [...listed, { path: "kill.all" }] : listed;
 }
 
-function tierRules(
-  tiers: NonNullable<PolicyDocument["authorization"]>["tiers"],
-): readonly Rule[] {
-  return (tiers ?? []).flatMap((tier, at) => {
-    const path = ["authorization", "tiers", at];
-    const limits =
-      tier.action === "allowlist"
-        ? written(tier, ["rate_limit"], [policyPath(path)])
-        : [];
-    return [
-      { path: policyPath(path), isReached: (decision: DecisionEvent) => decision.tier === tier.name },
-      ...limits,
-    ];
+type Tiers = NonNullable<PolicyDocument["authorization"]>["tiers"];
+
+function tierRules(tiers: Tiers): readonly Rule[] {
+  return (tiers ?? []).flatMap((tier, at): readonly Rule[] => {
+    const path = policyPath(["authorization", "tiers", at]);
+    const of: Rule = { path, isReached: (decision) => decision.tier === tier.name };
+    if (tier.action === "per_conversation_grant") return [of, { path: `${path}.ceiling` }];
+    const hasRate = tier.action === "allowlist" && tier.rate_limit !== undefined;
+    return hasRate ? [of, { path: `${path}.rate_limit` }] : [of];
   });
 }
 

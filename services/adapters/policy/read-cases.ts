@@ -1,0 +1,327 @@
+/**
+ * Cases of a policy: calls, and what is expected of each. One YAML file holds `cases`, a list; every
+ * problem comes with line and column.
+ */
+import { z } from "zod";
+import type { Money } from "../../core/inputs.ts";
+import { type PathSegment, policyPath } from "../../core/policy/path.ts";
+import { REASON_CODES, type ReasonCode } from "../../core/reasons.ts";
+import { nearest } from "../config/nearest.ts";
+import { describeIssues } from "./describe-issues.ts";
+import { type PolicyProblem, type Positions, problemAt } from "./problem.ts";
+import { type PolicyFile, type ReadPolicy, readYaml } from "./read-yaml.ts";
+
+/** What a call is expected to come to; absent keys are not looked at. */
+export type Expected = {
+  readonly outcome: "allowed" | "refused" | "held";
+  readonly reason?: ReasonCode;
+  /** Reasons in mode `warn` and `shadow`, in any order. */
+  readonly warnings?: readonly ReasonCode[];
+  readonly shadow?: readonly ReasonCode[];
+  readonly level?: number;
+  /** Whether a read was answered with the earlier result. */
+  readonly answered?: boolean;
+};
+
+export type CaseCall = {
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** Null: that of the call before. */
+  readonly turn: string | null;
+  /** Calls in a row with one step were issued together; null: a step of its own. */
+  readonly step: string | null;
+  /** Time since the call before, ms; null: one second, none within a step. */
+  readonly afterMs: number | null;
+  readonly agent: string | null;
+  readonly says: string | null;
+  readonly confirmation: string | null;
+  readonly cost: Money | null;
+  readonly result: CaseResult;
+  readonly verdict: CaseVerdict | null;
+  readonly expect: Expected;
+  /** After the verdict; null: not looked at. */
+  readonly finally: Expected | null;
+  readonly place: CasePlace;
+};
+
+/** What came of a call that ran. `none`: nothing yet. */
+export type CaseResult =
+  | { readonly status: "succeeded"; readonly output: string | null }
+  | { readonly status: "failed"; readonly message: string; readonly code: string | null }
+  | { readonly status: "not_executed" | "unknown" | "none" };
+
+export type CaseVerdict = {
+  readonly kind: "approve" | "deny";
+  readonly by: string;
+  readonly reason: string | null;
+};
+
+export type CasePlace = { readonly file: string; readonly line: number; readonly column: number };
+
+export type PolicyCase = {
+  readonly name: string;
+  readonly calls: readonly CaseCall[];
+  readonly place: CasePlace;
+};
+
+export type CasesResult =
+  | { readonly ok: true; readonly cases: readonly PolicyCase[] }
+  | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
+
+const CASES_ROOT = { message: "a file of cases is a map", mend: "start with `cases:` and a list" };
+const UNIT_MS = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const DURATION = /^([0-9]{1,9})(ms|s|min|h|d)$/;
+const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,6})?$/;
+const MICRO_UNIT_DIGITS = 6;
+const NAME_MAX = 500;
+const OUTCOMES = ["allowed", "refused", "held"] as const;
+
+const label = z.union([z.string(), z.number()], {
+  error: "must be text or a number\nwrite a name or a number",
+});
+const reasonCode = z.enum(REASON_CODES, { error: notOf("a reason code", REASON_CODES) });
+const expectWords = [...OUTCOMES, ...REASON_CODES] as const;
+const expectWord = z.enum(expectWords, { error: notOf("an outcome or a reason", expectWords) });
+const expectMap = z.strictObject({
+  outcome: z.exactOptional(z.enum(OUTCOMES)),
+  reason: z.exactOptional(reasonCode),
+  warnings: z.exactOptional(z.array(reasonCode)),
+  shadow: z.exactOptional(z.array(reasonCode)),
+  level: z.exactOptional(z.int().min(0)),
+  answered: z.exactOptional(z.boolean()),
+});
+const verdict = z.strictObject({
+  kind: z.enum(["approve", "deny"]),
+  by: z.exactOptional(z.string().min(1)),
+  reason: z.exactOptional(z.string()),
+});
+const failure = z.strictObject({
+  message: z.string(),
+  code: z.exactOptional(label),
+});
+const callShape = {
+  tool: z.string().min(1).max(NAME_MAX),
+  args: z.exactOptional(z.record(z.string(), z.unknown())),
+  turn: z.exactOptional(label),
+  step: z.exactOptional(label),
+  after: z.exactOptional(
+    z.string({ error: "must be a time\nwrite it as 500ms, 30s, 5min, 2h or 1d" }).regex(DURATION, {
+      error: "is no time\nwrite it as 500ms, 30s, 5min, 2h or 1d",
+    }),
+  ),
+  agent: z.exactOptional(z.string().min(1)),
+  says: z.exactOptional(z.string()),
+  confirmation: z.exactOptional(z.string().min(1)),
+  cost: z.exactOptional(
+    z.strictObject({
+      amount: z.string().regex(AMOUNT, { error: 'is no amount\nwrite it in quotes: "1.50"' }),
+      currency: z.string().regex(/^[A-Z]{3}$/, { error: "is no currency\nwrite three letters" }),
+    }),
+  ),
+  result: z.exactOptional(z.unknown()),
+  error: z.exactOptional(z.union([z.string(), failure])),
+  status: z.exactOptional(z.enum(["not_executed", "unknown", "none"])),
+  verdict: z.exactOptional(z.union([z.enum(["approve", "deny"]), verdict])),
+  expect: z.exactOptional(z.union([expectWord, expectMap])),
+  finally: z.exactOptional(z.union([expectWord, expectMap])),
+};
+const caseShape = { name: z.string().min(1), calls: z.array(z.strictObject(callShape)).min(1) };
+const document = z.strictObject({ cases: z.array(z.strictObject(caseShape)).min(1) });
+
+/** There are too many to list. */
+function notOf(what: string, words: readonly string[]) {
+  return ({ input }: { readonly input?: unknown }): string => {
+    const meant = typeof input === "string" ? nearest(input, words) : null;
+    const mend =
+      meant === null ? "see docs/engine.md for all of them" : `did you mean \`${meant}\`?`;
+    return `must be ${what}, not \`${String(input)}\`\n${mend}`;
+  };
+}
+
+type WrittenCall = z.infer<z.ZodObject<typeof callShape>>;
+type WrittenExpect = NonNullable<WrittenCall["expect"]>;
+
+const EXPECT_KEYS = Object.keys(expectMap.shape);
+/** Keys of a map by what is written above it; indices are left out. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  "": ["cases"],
+  cases: Object.keys(caseShape),
+  "cases.calls": Object.keys(callShape),
+  "cases.calls.expect": EXPECT_KEYS,
+  "cases.calls.finally": EXPECT_KEYS,
+  "cases.calls.verdict": Object.keys(verdict.shape),
+  "cases.calls.error": Object.keys(failure.shape),
+  "cases.calls.cost": ["amount", "currency"],
+};
+
+export function readCases(file: PolicyFile): CasesResult {
+  const read: ReadPolicy = { blocks: [], positions: new Map(), problems: [] };
+  readYaml(file, read, CASES_ROOT);
+  if (read.problems.length > 0) return { ok: false, problems: read.problems };
+  const raw = Object.fromEntries(read.blocks.map(({ name, value }) => [name, value]));
+  const parsed = document.safeParse(raw);
+  if (!parsed.success) {
+    const found = [...problemsOf(parsed.error.issues, raw, read.positions)];
+    return { ok: false, problems: found.sort((a, b) => a.line - b.line || a.column - b.column) };
+  }
+  const problems: PolicyProblem[] = [];
+  const cases = parsed.data.cases.map(({ name, calls }, at): PolicyCase => {
+    const path = ["cases", at];
+    return {
+      name,
+      place: placeAt(read.positions, path),
+      calls: calls.map((call, index) => {
+        const inner = [...path, "calls", index];
+        checkCall(call, inner, read.positions, problems);
+        return callOf(call, placeAt(read.positions, inner));
+      }),
+    };
+  });
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, cases };
+}
+
+function problemsOf(
+  issues: readonly z.core.$ZodIssue[],
+  raw: Readonly<Record<string, unknown>>,
+  positions: Positions,
+): readonly PolicyProblem[] {
+  return issues.flatMap((issue) => {
+    const path = issue.path as readonly PathSegment[];
+    const inner = issue.code === "invalid_union" ? alternative(issue, raw, path) : [issue];
+    return inner.flatMap((one) => {
+      const at = one === issue ? path : [...path, ...(one.path as readonly PathSegment[])];
+      if (one.code !== "unrecognized_keys") {
+        return describeIssues([{ ...one, path: at as PropertyKey[] }], raw, positions);
+      }
+      return one.keys.map((key) => problemAt(positions, [...at, key], unknownKey(key, at)));
+    });
+  });
+}
+
+/** What is wrong with the form that was meant: the map where a map is written, else the word. */
+function alternative(
+  issue: z.core.$ZodIssueInvalidUnion,
+  raw: unknown,
+  path: readonly PathSegment[],
+): readonly z.core.$ZodIssue[] {
+  const written = valueAt(raw, path);
+  const isMap = typeof written === "object" && written !== null;
+  const meant = issue.errors[isMap ? 1 : 0];
+  return meant === undefined || meant.length === 0 ? [issue] : meant;
+}
+
+function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
+  return path.reduce<unknown>(
+    (found, segment) => (found as Readonly<Record<PathSegment, unknown>> | undefined)?.[segment],
+    value,
+  );
+}
+
+function unknownKey(key: string, path: readonly PathSegment[]) {
+  const keys = KEYS[path.filter((segment) => typeof segment === "string").join(".")] ?? [];
+  const meant = nearest(key, keys);
+  const mend =
+    meant === null ? `the keys here are ${keys.join(", ")}` : `did you mean \`${meant}\`?`;
+  return { message: `\`${key}\` is not a key here`, mend };
+}
+
+/** What contradicts itself although each part is well formed. */
+function checkCall(
+  call: WrittenCall,
+  path: readonly PathSegment[],
+  positions: Positions,
+  problems: PolicyProblem[],
+): void {
+  const add = (key: string, message: string, mend: string): void => {
+    problems.push(problemAt(positions, [...path, key], { message, mend }));
+  };
+  const ends = ["result", "error", "status"].filter((key) => Object.hasOwn(call, key));
+  const [, second] = ends;
+  if (second !== undefined) {
+    add(second, `a call has one end, not ${ends.join(" and ")}`, "keep one of them");
+  }
+  if (call.finally !== undefined && call.verdict === undefined) {
+    add("finally", "is what comes of a verdict", "add `verdict: approve` or `verdict: deny`");
+  }
+  for (const key of ["expect", "finally"] as const) {
+    const expected = call[key];
+    if (typeof expected !== "object" || expected.reason === undefined) continue;
+    const fitting = outcomeOf(expected.reason);
+    if (expected.outcome !== undefined && expected.outcome !== fitting) {
+      add(key, `\`${expected.reason}\` comes with \`${fitting}\``, `write outcome: ${fitting}`);
+    }
+  }
+}
+
+function placeAt(positions: Positions, path: readonly PathSegment[]): CasePlace {
+  const at = positions.get(policyPath(path));
+  if (at === undefined) throw new Error(`\`${policyPath(path)}\` was read and has no position`);
+  return { file: at.file, line: at.value.line, column: at.value.column };
+}
+
+function callOf(call: WrittenCall, place: CasePlace): CaseCall {
+  const { cost } = call;
+  return {
+    tool: call.tool,
+    args: call.args ?? {},
+    turn: call.turn === undefined ? null : String(call.turn),
+    step: call.step === undefined ? null : String(call.step),
+    afterMs: call.after === undefined ? null : durationMs(call.after),
+    agent: call.agent ?? null,
+    says: call.says ?? null,
+    confirmation: call.confirmation ?? null,
+    cost: cost === undefined ? null : moneyOf(cost),
+    result: resultOf(call),
+    verdict: verdictOf(call.verdict),
+    expect: expectedOf(call.expect ?? "allowed"),
+    finally: call.finally === undefined ? null : expectedOf(call.finally),
+    place,
+  };
+}
+
+function durationMs(written: string): number {
+  const [, count, unit] = DURATION.exec(written) ?? [];
+  return Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+}
+
+function moneyOf({ amount, currency }: NonNullable<WrittenCall["cost"]>): Money {
+  const [whole = "0", fraction = ""] = amount.split(".");
+  return { microUnits: Number(whole + fraction.padEnd(MICRO_UNIT_DIGITS, "0")), currency };
+}
+
+function resultOf({ result, error, status }: WrittenCall): CaseResult {
+  if (status !== undefined) return { status };
+  if (typeof error === "string") return { status: "failed", message: error, code: null };
+  if (error !== undefined) {
+    const code = error.code === undefined ? null : String(error.code);
+    return { status: "failed", message: error.message, code };
+  }
+  const output =
+    result === undefined || typeof result === "string" ? result : JSON.stringify(result);
+  return { status: "succeeded", output: output ?? null };
+}
+
+const BY_DEFAULT = "a person";
+
+function verdictOf(written: WrittenCall["verdict"]): CaseVerdict | null {
+  if (written === undefined) return null;
+  if (typeof written === "string")
+    return { kind: written, by: BY_DEFAULT, reason: "as the case says" };
+  return { kind: written.kind, by: written.by ?? BY_DEFAULT, reason: written.reason ?? null };
+}
+
+function expectedOf(written: WrittenExpect): Expected {
+  if (typeof written === "object") {
+    const { reason } = written;
+    const outcome = written.outcome ?? (reason === undefined ? "allowed" : outcomeOf(reason));
+    return { ...written, outcome };
+  }
+  const word = OUTCOMES.find((outcome) => outcome === written);
+  if (word !== undefined) return { outcome: word };
+  const reason = written as ReasonCode;
+  return { outcome: outcomeOf(reason), reason };
+}
+
+function outcomeOf(reason: ReasonCode): Expected["outcome"] {
+  return reason === "approval_required" ? "held" : "refused";
+}

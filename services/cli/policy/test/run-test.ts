@@ -1,0 +1,134 @@
+/** `callgate policy test`: cases through a policy, and which of its rules they reach. */
+import { existsSync } from "node:fs";
+import { formatProblem } from "../../../adapters/policy/problem.ts";
+import { type CasePlace, type PolicyCase, readCases } from "../../../adapters/policy/read-cases.ts";
+import type { PolicySource } from "../../../core/policy/document.ts";
+import { usageError } from "../../output/cli-error.ts";
+import { counted } from "../../output/counted.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../../output/exit-codes.ts";
+import { printable } from "../../output/printable.ts";
+import type { Style } from "../../output/style.ts";
+import type { Terminal } from "../../output/terminal.ts";
+import { openPolicy, readPolicyFile } from "../open-policy.ts";
+import { Coverage } from "./coverage.ts";
+import { judgeCall, type Mismatch } from "./judge-call.ts";
+import { runCase } from "./run-case.ts";
+
+export type TestOptions = {
+  readonly policy: readonly string[];
+  /** Files of cases; none: those beside the policy files. */
+  readonly files: readonly string[];
+  /** A rule that no case reaches is a failure. */
+  readonly requireCoverage: boolean;
+  readonly json: boolean;
+};
+
+type Failure = Mismatch & {
+  /** From 1. */
+  readonly call: number;
+  readonly tool: string;
+  readonly place: string;
+};
+
+type TestedCase = {
+  readonly name: string;
+  readonly place: string;
+  readonly failures: readonly Failure[];
+};
+
+type Unreached = { readonly rule: string; readonly place: string };
+
+type Report = {
+  readonly cases: readonly TestedCase[];
+  readonly rules: number;
+  readonly unreached: readonly Unreached[];
+};
+
+/** @throws CliError: an unreadable file, or a policy or cases with problems. */
+export async function runTest(options: TestOptions, terminal: Terminal): Promise<ExitCode> {
+  const { document, compiled, loaded } = await openPolicy(options.policy);
+  const cases = await casesOf(filesOf(options));
+  const coverage = new Coverage(document, compiled);
+  const tested = cases.map((one): TestedCase => {
+    const decided = runCase(one, compiled);
+    for (const call of decided) coverage.add(call);
+    const failures = decided.flatMap((call, index) =>
+      judgeCall(call).map((mismatch) => ({
+        call: index + 1,
+        tool: call.call.tool,
+        place: placeText(call.call.place),
+        ...mismatch,
+      })),
+    );
+    return { name: one.name, place: placeText(one.place), failures };
+  });
+  const { rules } = coverage;
+  const report = {
+    cases: tested,
+    rules: rules.length,
+    unreached: unreachedIn(rules, loaded.source),
+  };
+  const failed = tested.filter(({ failures }) => failures.length > 0).length;
+  const isOk = failed === 0 && (!options.requireCoverage || report.unreached.length === 0);
+  await terminal.out.write(
+    options.json
+      ? `${JSON.stringify({ ok: isOk, passed: tested.length - failed, failed, ...report })}\n`
+      : render(report, terminal.out.style),
+  );
+  return isOk ? EXIT_OK : EXIT_FINDINGS;
+}
+
+/** `payments.yaml` has its cases in `payments.test.yaml`. */
+function filesOf({ files, policy }: TestOptions): readonly string[] {
+  if (files.length > 0) return files;
+  const beside = policy.map((path) => path.replace(/(\.ya?ml)?$/, ".test.yaml"));
+  const found = beside.filter((path) => existsSync(path));
+  if (found.length > 0) return found;
+  throw usageError(`there are no cases in ${beside.join(", ")}; write some, or name their files`);
+}
+
+async function casesOf(paths: readonly string[]): Promise<readonly PolicyCase[]> {
+  const files = await Promise.all(paths.map(readPolicyFile));
+  const read = files.map(readCases);
+  const problems = read.flatMap((one) => (one.ok ? [] : one.problems));
+  if (problems.length > 0) throw usageError(problems.map(formatProblem));
+  return read.flatMap((one) => (one.ok ? one.cases : []));
+}
+
+function placeText({ file, line, column }: CasePlace): string {
+  return `${file}:${line}:${column}`;
+}
+
+function unreachedIn(rules: Coverage["rules"], source: PolicySource): readonly Unreached[] {
+  return rules
+    .filter(({ calls }) => calls === 0)
+    .map(({ rule }) => {
+      const at = source.locate(rule);
+      return { rule, place: at === null ? "" : placeText(at) };
+    });
+}
+
+const NAME_CHARACTERS = 100;
+
+function render({ cases, rules, unreached }: Report, style: Style): string {
+  const lines = cases.flatMap(({ name, place, failures }) => [
+    `${failures.length === 0 ? style.good("ok    ") : style.bad("FAILED")} ${place}  ${printable(name, NAME_CHARACTERS)}`,
+    ...failures.map((failure) => `       ${sentence(failure)}`),
+  ]);
+  const failed = cases.filter(({ failures }) => failures.length > 0).length;
+  const reached = rules - unreached.length;
+  return [
+    ...lines,
+    "",
+    style.bold(`${counted(cases.length, "case")}, ${failed} failed`),
+    `${reached} of ${counted(rules, "rule")} reached${unreached.length === 0 ? "" : "; no case reaches"}`,
+    ...unreached.map(({ rule, place }) => `  ${place}  ${rule}`),
+    "",
+  ].join("\n");
+}
+
+function sentence(failure: Failure): string {
+  const { place, call, tool, what, expected, actual, afterVerdict } = failure;
+  const when = afterVerdict ? " after the verdict" : "";
+  return `${place}: call ${call} ${printable(tool, NAME_CHARACTERS)}: ${what}${when} is ${actual}, expected ${expected}`;
+}

@@ -1,0 +1,198 @@
+// `callgate policy test`, and the cases of our own templates.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runInProcess } from "../../../support/memory-terminal.ts";
+
+const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
+const TEMPLATES = join(ROOT, "infra/policies/templates");
+
+const POLICY = `policy_engine:
+  budgets: { max_tool_calls: 2 }
+  authorization:
+    tiers:
+      - { name: gone, pattern: "delete_*", action: hitl, require_reason: true, expires_ms: 60000 }
+      - { name: counted, pattern: "count_*", action: per_conversation_grant, ceiling: 1 }
+  tool_schemas:
+    pay:
+      effects: [{ resource: "order/{order}", kind: charge }]
+    charge: { effects: [{ resource: "order/{order}", kind: charge }] }
+    read: { read_only: true, frequency: 1/min, volatile: true }
+`;
+
+let directory = "";
+let policy = "";
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "callgate-cases-"));
+  policy = file("own.yaml", POLICY);
+});
+afterAll(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function file(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const run = (...args: string[]) => runInProcess(["policy", "test", ...args]);
+
+async function report(text: string, ...more: string[]) {
+  const path = file("cases.yaml", text);
+  const { code, stdout, stderr } = await run(path, "-p", policy, "--json", ...more);
+  expect(stderr).toBe("");
+  return { code, ...JSON.parse(stdout) };
+}
+
+describe("callgate policy test", () => {
+  test("finds the cases beside the policy and says what each came to", async () => {
+    file(
+      "own.test.yaml",
+      "cases:\n  - { name: paid once, calls: [{ tool: pay, args: { order: 1 } }] }\n",
+    );
+    const { code, stdout } = await run("-p", policy);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain("own.test.yaml:2:5  paid once");
+    expect(stdout).toContain("1 case, 0 failed");
+    expect(stdout).toContain("own.yaml:5:9  authorization.tiers[0]");
+  });
+
+  test("a failed case ends with 1 and names the call, what came and what was expected", async () => {
+    const path = file(
+      "wrong.yaml",
+      "cases:\n  - name: never twice\n    calls:\n      - { tool: pay, args: { order: 1 }, result: 1 }\n      - { tool: pay, args: { order: 1 } }\n",
+    );
+    const { code, stdout } = await run(path, "-p", policy);
+
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      `${path}:5:9: call 2 pay: outcome is refused (duplicate_call), expected allowed`,
+    );
+  });
+
+  test("compares outcome, reason, level, answer and warnings", async () => {
+    const { code, cases } = await report(`cases:
+  - name: all wrong
+    calls:
+      - { tool: pay, args: { order: 1 }, result: 1, expect: { warnings: [loop_rotation] } }
+      - tool: charge
+        args: { order: 1 }
+        expect: { reason: duplicate_call, level: 3, answered: true, shadow: [killed] }
+`);
+    expect(code).toBe(1);
+    expect(
+      cases[0].failures.map(
+        (one: { call: number; what: string; expected: string; actual: string }) => [
+          one.call,
+          one.what,
+          one.expected,
+          one.actual,
+        ],
+      ),
+    ).toEqual([
+      [1, "warnings", "loop_rotation", "none"],
+      [2, "reason", "duplicate_call", "side_effect_conflict"],
+      [2, "shadow", "killed", "none"],
+      [2, "level", "3", "1"],
+      [2, "answered", "true", "false"],
+    ]);
+  });
+
+  test("verdicts, time, steps, turns, failures and missing results mean what they say", async () => {
+    const { code, cases } = await report(`cases:
+  - name: held until a person says so
+    calls:
+      - { tool: delete_a, expect: held, verdict: { kind: approve, by: ana }, finally: held }
+      - { tool: delete_a, after: 5s, expect: duplicate_in_flight }
+      - { tool: delete_a, after: 2min, expect: held, verdict: deny, finally: approval_denied }
+  - name: the window of a rate passes, and a turn renews the budget
+    calls:
+      - { tool: read, turn: 1 }
+      - { tool: read, expect: tool_frequency }
+      - { tool: read, after: 1min }
+      - { tool: count_a, expect: budget_calls }
+      - { tool: count_a, turn: 2 }
+      - { tool: count_b, expect: grant_exceeded }
+  - name: calls of one step do not see each other's results
+    calls:
+      - { tool: pay, args: { order: 1 }, step: 1 }
+      - { tool: pay, args: { order: 1 }, step: 1, expect: duplicate_in_flight }
+  - name: without a result the outcome is unknown one day
+    calls:
+      - { tool: pay, args: { order: 1 }, status: none }
+      - { tool: pay, args: { order: 1 }, after: 10min, expect: outcome_unknown }
+  - name: what failed may be tried again
+    calls:
+      - { tool: pay, args: { order: 1 }, error: { message: no such card, code: 404 } }
+      - { tool: pay, args: { order: 1 }, status: not_executed }
+`);
+    expect(cases.flatMap(({ failures }: { failures: unknown[] }) => failures)).toEqual([]);
+    expect(code).toBe(0);
+  });
+
+  test("names the rules that no case reaches, and fails for them where that is asked", async () => {
+    const text =
+      "cases:\n  - { name: one, calls: [{ tool: read }, { tool: read, expect: tool_frequency }] }\n";
+    const lax = await report(text);
+    const strict = await report(text, "--require-coverage");
+
+    expect([lax.code, strict.code]).toEqual([0, 1]);
+    expect(lax.rules).toBe(10);
+    expect(lax.unreached.map(({ rule }: { rule: string }) => rule)).toEqual([
+      "budgets.max_tool_calls",
+      "authorization.tiers[0]",
+      "authorization.tiers[1]",
+      "authorization.tiers[1].ceiling",
+      "tool_schemas.pay",
+      "tool_schemas.pay.effects[0]",
+      "tool_schemas.charge",
+      "tool_schemas.charge.effects[0]",
+    ]);
+  });
+
+  test.each([
+    ["- a\n", "cases.yaml:1:1: a file of cases is a map"],
+    ["cases: [{ name: a, calls: [{ tol: x }] }]", "`tol` is not a key here; did you mean `tool`?"],
+    [
+      "cases:\n  - { name: a, calls: [{ tool: x, expect: duplicat_call }] }\n",
+      "cases.yaml:2:43: cases[0].calls[0].expect: must be an outcome or a reason, not `duplicat_call`; did you mean `duplicate_call`?",
+    ],
+    [
+      "cases: [{ name: a, calls: [{ tool: x, expect: { outcome: held, reason: killed } }] }]",
+      "`killed` comes with `refused`",
+    ],
+    ["cases: [{ name: a, calls: [{ tool: x, result: 1, error: no }] }]", "a call has one end"],
+    ["cases: [{ name: a, calls: [{ tool: x, finally: held }] }]", "is what comes of a verdict"],
+    ["cases: [{ name: a, calls: [{ tool: x, after: soon }] }]", "write it as 500ms, 30s"],
+  ])("%j is refused with its place", async (text, message) => {
+    const { code, stdout, stderr } = await run(file("cases.yaml", text), "-p", policy);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+
+  test("without cases it says where they would be looked for", async () => {
+    const lonely = file("lonely.yaml", POLICY);
+    const { code, stderr } = await run("-p", lonely);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain("lonely.test.yaml");
+  });
+});
+
+test.each(["support-agent", "coding-agent", "payments", "mcp-server"])(
+  "the template %s keeps its cases",
+  async (name) => {
+    const { code, stdout } = await run("-p", join(TEMPLATES, `${name}.yaml`), "--json");
+
+    expect(
+      JSON.parse(stdout).cases.flatMap(({ failures }: { failures: unknown[] }) => failures),
+    ).toEqual([]);
+    expect(code).toBe(0);
+  },
+);
