@@ -1,6 +1,6 @@
 import type { PathSegment } from "../../core/policy/path.ts";
 import type { RawDocument } from "./fold-blocks.ts";
-import { APPROVALS_BUILT_MAX, NOT_BUILT, type NotBuilt, RESULT_PLACEHOLDER } from "./not-built.ts";
+import { NOT_BUILT, RESULT_PLACEHOLDER } from "./not-built.ts";
 import { type PolicyProblem, type Positions, problemAt } from "./problem.ts";
 
 type Visit = (path: readonly PathSegment[], value: unknown) => void;
@@ -19,15 +19,8 @@ export function findNotBuilt(
     problems.push(problemAt(positions, path, text));
   };
   for (const entry of NOT_BUILT) {
-    visitAll(document, entry.path, (path, value) => {
-      if (isUsed(entry, value)) refuse(path, `\`${String(entry.value ?? path.at(-1))}\``);
-    });
+    visitAll(document, entry.path, (path) => refuse(path, `\`${String(path.at(-1))}\``));
   }
-  visitAll(document, ["authorization", "tiers", "*", "approvals"], (path, value) => {
-    if (typeof value === "number" && value > APPROVALS_BUILT_MAX) {
-      refuse(path, `approval by ${value} people`);
-    }
-  });
   for (const list of ["effects.*.resource", "reads.*"]) {
     visitAll(document, ["tool_schemas", "*", ...list.split(".")], (path, value) => {
       if (typeof value === "string" && RESULT_PLACEHOLDER.test(value)) {
@@ -36,10 +29,6 @@ export function findNotBuilt(
     });
   }
   return problems;
-}
-
-function isUsed(entry: NotBuilt, value: unknown): boolean {
-  return entry.value === undefined || entry.value === value;
 }
 
 /** Calls back for each written value whose path fits the pattern. */

@@ -5,7 +5,7 @@ import {
   normalizerArgumentsMax,
 } from "../../core/normalize/compile-normalizers.ts";
 import { ALWAYS_ENFORCED, REASON_CODES } from "../../core/reasons.ts";
-import { APPROVALS_BUILT_MAX, NOT_BUILT } from "./not-built.ts";
+import { NOT_BUILT } from "./not-built.ts";
 import { blockShape, topLevelRetries } from "./vocabulary/blocks.ts";
 
 export type SchemaDraft = "draft-2020-12" | "draft-07";
@@ -32,9 +32,6 @@ export function policyJsonSchema(draft: SchemaDraft): object {
     forbidNotBuilt(root);
     limitCodes(root);
     nodesAt(root, ["tool_schemas", "*", "normalizers", "*"]).forEach(limitNormalizers);
-    for (const node of nodesAt(root, ["authorization", "tiers", "*", "approvals"])) {
-      node["maximum"] = APPROVALS_BUILT_MAX;
-    }
   }
   return {
     $schema,
@@ -46,15 +43,7 @@ export function policyJsonSchema(draft: SchemaDraft): object {
 }
 
 function forbidNotBuilt(root: Node): void {
-  const retries = { path: ["retries"] };
-  for (const { path, value } of [...NOT_BUILT, retries] as typeof NOT_BUILT) {
-    for (const node of nodesAt(root, path)) {
-      if (value === undefined) forbid(node);
-      else if (Array.isArray(node["enum"])) {
-        node["enum"] = node["enum"].filter((choice) => choice !== value);
-      }
-    }
-  }
+  for (const { path } of NOT_BUILT) nodesAt(root, path).forEach(forbid);
 }
 
 function forbid(node: Node): void {

@@ -5,8 +5,6 @@
 export type NotBuilt = {
   /** Keys from the top of the document; `*` is any key or list index. */
   readonly path: readonly string[];
-  /** The one value that is not built; absent: the key itself is not. */
-  readonly value?: string;
 };
 
 const CHECK_PLACES = ["checks", "tool_schemas.*.checks"];
@@ -14,27 +12,13 @@ const CHECK_PLACES = ["checks", "tool_schemas.*.checks"];
 const CHECK_CODES = ["near_duplicate"];
 
 const KEYS = [
-  "acknowledgement.patterns",
-  "acknowledgement.unless",
   "tool_schemas.*.similarity",
   "tool_schemas.*.sensitive",
   "edges",
   ...CHECK_PLACES.flatMap((place) => CHECK_CODES.map((code) => `${place}.${code}`)),
 ];
 
-const VALUES: readonly (readonly [path: string, value: string])[] = [
-  ["preset", "strict"],
-  ["acknowledgement.mode", "explicit"],
-  ["authorization.tiers.*.granted_by", "verdict"],
-];
-
-export const NOT_BUILT: readonly NotBuilt[] = [
-  ...KEYS.map((path) => ({ path: path.split(".") })),
-  ...VALUES.map(([path, value]) => ({ path: path.split("."), value })),
-];
-
-/** Approvals of several people for one call. */
-export const APPROVALS_BUILT_MAX = 1;
+export const NOT_BUILT: readonly NotBuilt[] = KEYS.map((path) => ({ path: path.split(".") }));
 
 /** Placeholders that are filled from a result: `order/{result.id}`. */
 export const RESULT_PLACEHOLDER = /\{\s*result\./;

@@ -5,7 +5,7 @@
  */
 import { checkBudgets } from "./budgets.ts";
 import type { Check } from "./check.ts";
-import { checkConversation } from "./conversation.ts";
+import { checkAcknowledged, checkConversation } from "./conversation.ts";
 import { checkDuplicate } from "./duplicate.ts";
 import { checkHistory } from "./history.ts";
 import { checkLoops } from "./loops.ts";
@@ -19,5 +19,6 @@ export const CHECKS: readonly Check[] = [
   checkHistory,
   checkSideEffects,
   checkLoops,
+  checkAcknowledged,
   checkTier,
 ];

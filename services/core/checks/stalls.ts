@@ -23,22 +23,9 @@ function isTold({ status }: RingEntry): boolean {
 
 /** Calls of this tool with different arguments, one output, and nothing written in between. */
 function noProgress(call: CallContext): Finding | null {
-  const { tool, state, policy } = call;
-  const { ring, turn, writes } = state;
+  const { tool, policy } = call;
   const need = policy.loops.noProgress;
-  const sinceN = tool.changesMatter ? writes.any.doneN : 0;
-  if (tool.emptyOutput) return null;
-  const keys: string[] = [];
-  let digest: string | null = null;
-  for (let at = ring.length - 1; at >= 0 && keys.length < need; at--) {
-    const entry = ring[at] as RingEntry;
-    if (entry.turnIndex !== turn.index || entry.n < sinceN) return null;
-    if (entry.tool !== tool.name || !isTold(entry)) continue;
-    digest ??= entry.digest;
-    if (entry.status === "failed" || entry.digest === null || entry.digest !== digest) return null;
-    if (!keys.includes(entry.actionKey)) keys.push(entry.actionKey);
-  }
-  if (keys.length < need) return null;
+  if (tool.emptyOutput || !gaveOneOutput(call, need)) return null;
   return finding({
     reason: "loop_no_progress",
     rule: "tool_deduplication.no_progress_threshold",
@@ -46,6 +33,23 @@ function noProgress(call: CallContext): Finding | null {
     detail: `The last ${need} different calls of \`${tool.name}\` gave one and the same output.`,
     strikeKey: `tool:${tool.name}`,
   });
+}
+
+function gaveOneOutput({ tool, state }: CallContext, need: number): boolean {
+  const { ring, turn, writes } = state;
+  const sinceN = tool.changesMatter ? writes.any.doneN : 0;
+  const keys: string[] = [];
+  let digest: string | null = null;
+  for (let at = ring.length - 1; at >= 0; at--) {
+    const entry = ring[at] as RingEntry;
+    if (entry.turnIndex !== turn.index || entry.n < sinceN) return false;
+    if (entry.tool !== tool.name || !isTold(entry)) continue;
+    digest ??= entry.digest;
+    if (entry.status === "failed" || entry.digest === null || entry.digest !== digest) return false;
+    if (!keys.includes(entry.actionKey)) keys.push(entry.actionKey);
+    if (keys.length >= need) return true;
+  }
+  return false;
 }
 
 /** Many calls of few actions, the latter half of which brought nothing that was not there before. */
@@ -89,27 +93,27 @@ function bringsNews(ring: readonly RingEntry[], at: number): boolean {
 /** Failures of one tool with one error, or failures of anything, without a success in between. */
 function failureRun(call: CallContext): Finding | null {
   const { sameTool, any } = call.policy.loops.failureRun;
-  const { ring, turn } = call.state;
-  let all = 0;
-  let unbroken = true;
-  let ofTool = 0;
+  const { name } = call.tool;
+  if (failedLast(call, any, null)) return runFinding(call, `${any} calls in a row failed.`);
+  if (!failedLast(call, sameTool, name)) return null;
+  return runFinding(call, `${sameTool} calls of \`${name}\` failed in the same way.`);
+}
+
+/** The latest so many calls of the turn failed; of one tool alone they did with one error. */
+function failedLast({ state }: CallContext, need: number, tool: string | null): boolean {
+  const { ring, turn } = state;
+  let count = 0;
   let error: string | null = null;
-  let same = true;
-  for (let at = ring.length - 1; at >= 0 && (unbroken || same); at--) {
+  for (let at = ring.length - 1; at >= 0; at--) {
     const entry = ring[at] as RingEntry;
-    if (entry.turnIndex !== turn.index) break;
-    if (!isTold(entry)) continue;
-    unbroken &&= entry.status === "failed";
-    if (unbroken && ++all >= any) return runFinding(call, `${any} calls in a row failed.`);
-    if (!same || entry.tool !== call.tool.name) continue;
+    if (entry.turnIndex !== turn.index) return false;
+    if (!isTold(entry) || (tool !== null && entry.tool !== tool)) continue;
     error ??= entry.digest;
-    same = entry.status === "failed" && entry.digest === error;
-    if (same && ++ofTool >= sameTool) {
-      const detail = `${sameTool} calls of \`${call.tool.name}\` failed in the same way.`;
-      return runFinding(call, detail);
-    }
+    if (entry.status !== "failed" || (tool !== null && entry.digest !== error)) return false;
+    count += 1;
+    if (count >= need) return true;
   }
-  return null;
+  return false;
 }
 
 function runFinding({ tool }: CallContext, detail: string): Finding {

@@ -1,6 +1,7 @@
 /** Check 11: what the tier of the tool asks for. Last, so that no human is asked in vain. */
 import { trieGet } from "../persistent/trie.ts";
 import type { CompiledHold, CompiledTier } from "../policy/compiled.ts";
+import { givenKey, hasLeft } from "../state/given.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 import { overRate } from "./rate.ts";
 
@@ -45,26 +46,65 @@ function rateLimit(
   ];
 }
 
-/** The grant starts with the conversation: `ceiling` calls, for `ttl_ms`. */
+/**
+ * Granted by policy: `ceiling` calls, for `ttl_ms` from the start of the conversation. Beyond them, and
+ * from the start where only verdicts grant, what verdicts gave.
+ */
 function grant(
   call: CallContext,
   tier: Extract<CompiledTier, { action: "grant" }>,
 ): readonly Finding[] {
-  const used = trieGet(call.state.grants, tier.name)?.used ?? 0;
-  const expired = tier.ttlMs !== null && call.nowMs >= call.state.startedAtMs + tier.ttlMs;
-  if (used < tier.ceiling && !expired) return NOTHING;
-  const detail = expired
-    ? `The grant of tier \`${tier.name}\` is over.`
-    : `All ${tier.ceiling} calls of tier \`${tier.name}\` are used up.`;
+  const problem = grantProblem(call, tier);
+  if (problem === null || givenFor(call) !== null) return NOTHING;
+  const { detail, key } = problem;
   if (tier.onExceeded !== null) return hold(call, tier.rule, tier.onExceeded, detail);
   return [
     finding({
       reason: "grant_exceeded",
-      rule: expired ? `${tier.rule}.ttl_ms` : `${tier.rule}.ceiling`,
+      rule: `${tier.rule}.${key}`,
       disposition: "ask_user",
       detail,
     }),
   ];
+}
+
+/** Why the policy's own grant does not cover the call, or null. */
+function grantProblem(
+  { state, nowMs }: CallContext,
+  tier: Extract<CompiledTier, { action: "grant" }>,
+): { readonly detail: string; readonly key: string } | null {
+  if (tier.grantedBy === "verdict") {
+    const detail = `Nobody has granted calls of tier \`${tier.name}\`, or they are used up.`;
+    return { detail, key: "granted_by" };
+  }
+  if (trieGet(state.given, givenKey("tier", tier.name))?.revoked === true) {
+    return { detail: `The grant of tier \`${tier.name}\` was revoked.`, key: "ceiling" };
+  }
+  if (tier.ttlMs !== null && nowMs >= state.startedAtMs + tier.ttlMs) {
+    return { detail: `The grant of tier \`${tier.name}\` is over.`, key: "ttl_ms" };
+  }
+  const used = trieGet(state.grants, tier.name)?.used ?? 0;
+  if (used < tier.ceiling) return null;
+  const detail = `All ${tier.ceiling} calls of tier \`${tier.name}\` are used up.`;
+  return { detail, key: "ceiling" };
+}
+
+/** The key under which verdicts gave calls of the tool or its tier, of which one is left; or null. */
+function givenFor({ state, tool, nowMs }: CallContext): string | null {
+  if (state.given.size === 0) return null;
+  const byTool = givenKey("tool", tool.name);
+  if (hasLeft(trieGet(state.given, byTool), nowMs)) return byTool;
+  if (tool.tier.name === null) return null;
+  const byTier = givenKey("tier", tool.tier.name);
+  return hasLeft(trieGet(state.given, byTier), nowMs) ? byTier : null;
+}
+
+/** What the call uses up as it runs: of a verdict's grant, where the policy's does not cover it. */
+export function givenUsed(call: CallContext): string | null {
+  const { tier } = call.tool;
+  if (call.approved || call.state.given.size === 0) return null;
+  if (tier.action === "hitl") return givenFor(call);
+  return tier.action === "grant" && grantProblem(call, tier) !== null ? givenFor(call) : null;
 }
 
 function hold(
@@ -73,7 +113,7 @@ function hold(
   terms: CompiledHold,
   detail: string | null,
 ): readonly Finding[] {
-  if (call.approved) return NOTHING;
+  if (call.approved || givenFor(call) !== null) return NOTHING;
   return [
     finding({
       reason: "approval_required",

@@ -1,5 +1,6 @@
 /** From what the checks found to the decision. */
 import type { CallContext, Finding } from "../checks/check.ts";
+import { givenUsed } from "../checks/tier.ts";
 import type { CallAllowed, CallHeld, CallRefused, DecisionBase, DecisionEvent } from "../events.ts";
 import { approvalIdOf } from "../hash.ts";
 import { LIMITS } from "../limits.ts";
@@ -69,7 +70,7 @@ function allow(call: CallContext, base: Draft): CallAllowed {
     notAfterMs,
     timeLimitMs: tool.timeLimitMs,
     idempotencyArgument: tool.idempotencyArgument,
-    call: runningFacts(call.facts, tool, call.state, call.twin),
+    call: runningFacts(call, givenUsed(call)),
   };
 }
 
@@ -120,6 +121,6 @@ function hold(
     ruleDigest: tool.ruleDigest,
     message: found.detail === null ? model : `${model} ${found.detail}`,
     rule: found.rule,
-    call: runningFacts(call.facts, tool, call.state, call.twin),
+    call: runningFacts(call, null),
   };
 }

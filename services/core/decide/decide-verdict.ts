@@ -3,13 +3,14 @@
 import type { JsonObject } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
 import { cutText } from "../cut-text.ts";
-import type { CallHeld, GateEvent, IgnoredWhy } from "../events.ts";
+import type { CallHeld, GateEvent, IgnoredWhy, VerdictRuled } from "../events.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import { toolOfCall } from "../policy/tool-of-call.ts";
-import type { ConversationState } from "../state/state.ts";
+import { givenKey, hasRoom } from "../state/given.ts";
+import type { ConversationState, OpenCall } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
 import { heldBase, refuseHeld } from "./refuse-held.ts";
 import { refusePlainly } from "./refuse-unread.ts";
@@ -19,26 +20,73 @@ export function decideVerdict(
   input: VerdictInput,
   policy: CompiledPolicy,
   nowMs: number,
-): GateEvent {
+): readonly GateEvent[] {
   switch (input.kind) {
     case "approve":
     case "deny":
+    case "cancel":
       return decideHold(state, input, policy, nowMs);
     case "reconcile":
-      return reconcile(state, input, nowMs);
+      return [reconcile(state, input, nowMs)];
     case "grant":
     case "revoke":
     case "resume":
     case "end":
-    case "cancel":
-      return ignored(input, "not_supported");
+      return [rule(state, { ...input, kind: input.kind }, policy, nowMs)];
   }
 }
 
-function ignored(input: VerdictInput, why: IgnoredWhy): GateEvent {
+function ignored(input: VerdictInput | Ruling, why: IgnoredWhy): GateEvent {
   const { tenantId, conversationId, kind } = input;
   const id = input.approvalId ?? input.decisionId;
   return { type: "ignored", tenantId, conversationId, input: kind, why, id };
+}
+
+type Ruling = Omit<VerdictInput, "kind"> & { readonly kind: VerdictRuled["kind"] };
+
+/** Of a conversation, not of a call. */
+function rule(
+  state: ConversationState | undefined,
+  input: Ruling,
+  policy: CompiledPolicy,
+  nowMs: number,
+): GateEvent {
+  if (state === undefined) return ignored(input, "unknown_conversation");
+  if (input.kind === "resume" || input.kind === "end") return ruled(input, nowMs, null);
+  if (!namesOneThing(input, policy)) return ignored(input, "unknown_grant");
+  const key = givenKeyOf(input);
+  const calls = input.calls ?? 1;
+  const over = input.untilMs !== null && input.untilMs <= nowMs;
+  if (calls < 1 || over || !hasRoom(state.given, key)) return ignored(input, "unknown_grant");
+  return ruled(input, nowMs, null);
+}
+
+/** A grant is of one tier of the policy, or of one tool that it knows. */
+function namesOneThing({ tier, tool }: Ruling, policy: CompiledPolicy): boolean {
+  if (tool !== null) return tier === null && policy.tool(tool).known;
+  return tier !== null && policy.tierNames.includes(tier);
+}
+
+function givenKeyOf({ tier, tool }: Ruling): string {
+  return tool === null ? givenKey("tier", tier ?? "") : givenKey("tool", tool);
+}
+
+function ruled(input: Ruling, nowMs: number, decisionId: string | null): VerdictRuled {
+  return {
+    type: "ruled",
+    tenantId: input.tenantId,
+    conversationId: input.conversationId,
+    atMs: nowMs,
+    kind: input.kind,
+    approvalId: input.approvalId,
+    decisionId,
+    tier: input.tier,
+    tool: input.tool,
+    calls: input.calls,
+    untilMs: input.untilMs,
+    by: input.by,
+    reason: input.reason,
+  };
 }
 
 function decideHold(
@@ -46,59 +94,79 @@ function decideHold(
   input: VerdictInput,
   policy: CompiledPolicy,
   nowMs: number,
-): GateEvent {
-  const held = state === undefined ? undefined : findHold(state, input.approvalId);
-  if (state === undefined || held === undefined) return ignored(input, "unknown_approval");
+): readonly GateEvent[] {
+  const open = state === undefined ? undefined : findHold(state, input.approvalId);
+  const held = open?.held ?? null;
+  if (state === undefined || open === undefined || held === null) {
+    return [ignored(input, "unknown_approval")];
+  }
   const said = input.reason === null ? null : `Reason given: ${reasonText(input.reason)}.`;
-  if (input.kind === "deny") {
-    return refuseHeld(state, held, policy, nowMs, {
-      reason: "approval_denied",
-      by: [input.by],
-      detail: said,
-    });
+  if (input.kind !== "approve") {
+    const detail = input.kind === "deny" ? said : `It was cancelled. ${said ?? ""}`.trim();
+    const why = { reason: "approval_denied", by: [input.by], detail } as const;
+    return [refuseHeld(state, held, policy, nowMs, why)];
   }
-  if (held.requireReason && (input.reason ?? "").trim() === "") {
-    return ignored(input, "reason_required");
-  }
-  if (held.agentId !== null && held.agentId === input.by) return ignored(input, "self_approval");
-  return approve(state, held, input, policy, nowMs);
+  const wrong = wrongApproval(open, held, input);
+  if (wrong !== null) return [ignored(input, wrong)];
+  return approve(state, open, held, input, policy, nowMs);
+}
+
+function wrongApproval(open: OpenCall, held: CallHeld, input: VerdictInput): IgnoredWhy | null {
+  if (held.requireReason && (input.reason ?? "").trim() === "") return "reason_required";
+  if (held.agentId !== null && held.agentId === input.by) return "self_approval";
+  if (open.approvedBy.includes(input.by)) return "already_decided";
+  // Approved for more than this call: of no other tool than its own.
+  return input.tool !== null && input.tool !== held.tool ? "unknown_grant" : null;
 }
 
 function reasonText(reason: string): string {
   return JSON.stringify(cutText(reason, LIMITS.shownError));
 }
 
-function findHold(state: ConversationState, approvalId: string | null): CallHeld | undefined {
+function findHold(state: ConversationState, approvalId: string | null): OpenCall | undefined {
   if (approvalId === null) return undefined;
   for (const [, open] of trieEntries(state.open)) {
-    if (open.held?.holdId === approvalId) return open.held;
+    if (open.held?.holdId === approvalId) return open;
   }
   return undefined;
 }
 
-/** Checked again: what changed since may refuse it, and another rule holds it anew. */
+/**
+ * Checked again once all have approved who must: what changed since may refuse it. Where the rule has
+ * changed, it is checked anew at once, and what was said of the old rule is void.
+ */
 function approve(
   state: ConversationState,
+  open: OpenCall,
   held: CallHeld,
   input: VerdictInput,
   policy: CompiledPolicy,
   nowMs: number,
-): GateEvent {
+): readonly GateEvent[] {
+  const parsed = parseCanonical(held.arguments, policy.canonicalLimits);
+  const args = parsed.ok ? (parsed.value as JsonObject) : null;
+  const stands =
+    args !== null && toolOfCall(policy, held.tool, args).ruleDigest === held.ruleDigest;
+  const by = stands ? [...open.approvedBy, input.by] : [input.by];
+  if (stands && by.length < held.approvals) {
+    return [ruled({ ...input, kind: "approve" }, nowMs, held.decisionId)];
+  }
   // Whatever comes of it, the hold ends: a verdict is used once.
   const base = {
     ...heldBase(state, held, policy, nowMs),
     approvalId: held.holdId,
-    approvedBy: [input.by],
+    approvedBy: by,
   };
-  const parsed = parseCanonical(held.arguments, policy.canonicalLimits);
   // They had a canonical form when it was held; only a newer policy's limits can refuse them.
-  if (!parsed.ok) {
-    return refusePlainly(base, {
-      reason: parsed.reason,
-      rule: "limits.arguments_bytes",
-      disposition: "change_approach",
-      detail: `Detail: ${parsed.message}.`,
-    });
+  if (!parsed.ok || args === null) {
+    return [
+      refusePlainly(base, {
+        reason: parsed.ok ? "malformed" : parsed.reason,
+        rule: "limits.arguments_bytes",
+        disposition: "change_approach",
+        detail: parsed.ok ? null : `Detail: ${parsed.message}.`,
+      }),
+    ];
   }
   const proposal = {
     ...held,
@@ -106,15 +174,13 @@ function approve(
     estimatedCost: held.call.more?.cost ?? null,
     confirmation: null,
   };
-  const args = parsed.value as JsonObject;
-  const sameRule = toolOfCall(policy, held.tool, args).ruleDigest === held.ruleDigest;
-  const approval = {
-    approvalId: held.holdId,
-    by: [input.by],
-    holdNumber: held.holdNumber,
-    stands: sameRule,
-  };
-  return decideRead(state, proposal, base, args, policy, base.proposalsAtMs, approval);
+  const { holdId: approvalId, holdNumber } = held;
+  const approval = { approvalId, by, holdNumber, stands };
+  const decision = decideRead(state, proposal, base, args, policy, base.proposalsAtMs, approval);
+  if (decision.type !== "allowed" || input.tool === null) return [decision];
+  const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;
+  const granted = rule(state, grant, policy, nowMs);
+  return granted.type === "ruled" ? [decision, granted] : [decision];
 }
 
 function reconcile(

@@ -44,7 +44,7 @@ function decideInput(
     case "result":
       return [decideResult(state, input, policy, nowMs)];
     case "verdict":
-      return [decideVerdict(state, input, policy, nowMs)];
+      return decideVerdict(state, input, policy, nowMs);
     case "tick":
       return state === undefined ? [] : decideTick(state, policy, nowMs);
   }

@@ -1,8 +1,8 @@
 /** The facts of a call that `evolve` will need: resources, windows, counters. */
+import type { CallContext } from "../checks/check.ts";
 import type { CallFacts, CallMore, ExclusiveEffect } from "../events.ts";
 import type { Money, ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy, CompiledTool, IdentityResult } from "../policy/compiled.ts";
-import type { ConversationState, Twin } from "../state/state.ts";
 import { twinKeyOf } from "../state/twins.ts";
 
 type Identified = Extract<IdentityResult, { ok: true }>;
@@ -96,20 +96,19 @@ function ratesOf(tool: CompiledTool): CallFacts["rates"] {
 }
 
 /** Facts as the call runs: how often it was repeated, and the grant that it uses up. */
-export function runningFacts(
-  facts: CallFacts,
-  tool: CompiledTool,
-  state: ConversationState,
-  twin: Twin | undefined,
-): CallFacts {
-  const { tier } = tool;
-  const grant =
-    tier.action === "grant"
-      ? {
-          tier: tier.name,
-          expiresAtMs: tier.ttlMs === null ? state.dropAtMs : state.startedAtMs + tier.ttlMs,
-        }
-      : null;
+export function runningFacts(call: CallContext, given: string | null): CallFacts {
+  const { facts, twin } = call;
+  const grant = given === null ? grantOf(call) : null;
   const repeats = twin !== undefined && twin.status === "succeeded" ? twin.repeats + 1 : 0;
-  return grant === null && repeats === 0 ? facts : { ...facts, grant, repeats };
+  if (grant === null && repeats === 0 && given === null) return facts;
+  const more = given === null ? facts.more : { ...(facts.more ?? NOTHING_MORE), given };
+  return { ...facts, grant, repeats, more };
+}
+
+const NOTHING_MORE: CallMore = { cost: null, given: null, pending: [], sketches: [] };
+
+function grantOf({ tool: { tier }, state }: CallContext): CallFacts["grant"] {
+  if (tier.action !== "grant") return null;
+  const expiresAtMs = tier.ttlMs === null ? state.dropAtMs : state.startedAtMs + tier.ttlMs;
+  return { tier: tier.name, expiresAtMs };
 }

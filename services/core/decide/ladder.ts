@@ -18,7 +18,7 @@ const NO_RUNG: Rung = { strike: null, level: 0, count: 0, raised: null };
 
 /** A read answered from memory is no strike: nothing was asked of anybody. */
 export function climb(call: CallContext, found: Finding): Rung {
-  if (!STRIKING.has(found.reason) || found.answered) return NO_RUNG;
+  if (found.answered || (!STRIKING.has(found.reason) && found.strikeKey === null)) return NO_RUNG;
   const key = found.strikeKey ?? call.actionKey;
   const { step, turn } = call.proposal;
   const before = call.state.strikes.find((strike) => strike.key === key);

@@ -7,12 +7,14 @@ import type {
   DecisionBase,
   DecisionEvent,
   Evicted,
+  Raised,
   Strike,
 } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { ledgerDelete, ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
 import { trieGet, trieSet } from "../persistent/trie.ts";
+import { afterUse } from "./given.ts";
 import { heldUntil, holdBegan, holdEnded } from "./held-time.ts";
 import { keptOf } from "./kept-decision.ts";
 import { callNameOf, decisionBytes, findNamed, staysNamed } from "./names.ts";
@@ -151,10 +153,7 @@ function afterAllowed(state: StateDraft, event: CallAllowed): void {
   addTwin(state, event);
   addOpen(state, openCall(event, call, state.n, state));
   state.ring = pushed(state.ring, ringEntry(event, state.n, state), call.ringSize);
-  const { acknowledge } = state.flags;
-  if (acknowledge !== null && acknowledge !== actionKey) {
-    state.flags = { ...state.flags, acknowledge: null };
-  }
+  acknowledged(state, actionKey);
   addEffects(state, event);
   count(state, call, event.proposalsAtMs);
 }
@@ -335,15 +334,25 @@ function count(state: StateDraft, call: CallFacts, atMs: number): void {
     const recent = (trieGet(state.rates, key) ?? []).filter((time) => time > atMs - windowMs);
     state.rates = trieSet(state.rates, key, [...recent, atMs].slice(-LIMITS.rateWindowCalls));
   }
+  const given = call.more?.given ?? null;
+  if (given !== null) state.given = afterUse(state.given, given);
   if (call.grant === null) return;
   const { tier, expiresAtMs } = call.grant;
   const used = (trieGet(state.grants, tier)?.used ?? 0) + 1;
   state.grants = trieSet(state.grants, tier, { used, expiresAtMs });
 }
 
+/** A different call went through: it is the acknowledgement, or came with it. */
+function acknowledged(state: StateDraft, actionKey: string): void {
+  const { acknowledge } = state.flags;
+  if (acknowledge === null || acknowledge === actionKey) return;
+  state.flags = { ...state.flags, acknowledge: null };
+}
+
 function afterHeld(state: StateDraft, event: CallHeld): void {
   reserve(state, event);
   addOpen(state, openCall(event, event.call, state.n, state));
+  acknowledged(state, event.actionKey);
   if (state.openIndex.heldCount > 0) state.heldTime = holdBegan(state.heldTime, event.atMs);
 }
 
@@ -356,8 +365,15 @@ function afterRefused(state: StateDraft, event: CallRefused): void {
   state.flags = {
     userInputRequired: state.flags.userInputRequired || raised.userInput,
     ended: raised.ended ?? state.flags.ended,
-    acknowledge: raised.acknowledgement ? event.actionKey : state.flags.acknowledge,
+    acknowledge: askedAbout(state, event, raised),
   };
+}
+
+/** The call that the model must speak to: a word that was none does not change what it is asked. */
+function askedAbout(state: StateDraft, event: CallRefused, raised: Raised): string | null {
+  const { acknowledge } = state.flags;
+  if (!raised.acknowledgement) return acknowledge;
+  return event.refusal.reason === "acknowledgement_required" ? acknowledge : event.actionKey;
 }
 
 /** A read answered from memory stands in the ring as its twin would. */

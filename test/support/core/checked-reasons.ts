@@ -10,6 +10,7 @@ export const CHECKED_REASONS: readonly ReasonCode[] = [
   "invalid_arguments",
   "conversation_ended",
   "user_input_required",
+  "acknowledgement_required",
   "budget_steps",
   "budget_calls",
   "budget_seconds",

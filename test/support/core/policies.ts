@@ -144,6 +144,40 @@ export const SUBJECTS: readonly Subject[] = [
     tools: ["look", "seek", "write", "poll"],
   },
   {
+    name: "a word before going on",
+    document: {
+      acknowledgement: { mode: "explicit" },
+      escalation: { ask: 1, options: 2, user_input: 4, end: { at: 5, lasts: "turn" } },
+      tool_schemas: { look: read, write: {}, erase: { dedupe_window_s: 10 } },
+    },
+    tools: ["look", "write", "erase"],
+  },
+  {
+    name: "several who must approve, and grants by verdict",
+    document: {
+      authorization: {
+        tiers: [
+          {
+            name: "given",
+            pattern: "make_*",
+            action: "per_conversation_grant",
+            ceiling: 1,
+            granted_by: "verdict",
+          },
+          {
+            name: "few",
+            pattern: "set_*",
+            action: "per_conversation_grant",
+            ceiling: 1,
+            on_exceeded: "hitl",
+          },
+          { name: "ask", pattern: "drop_*", action: "hitl", approvals: 2, require_reason: true },
+        ],
+      },
+    },
+    tools: ["make_a", "set_a", "drop_a", "make_b"],
+  },
+  {
     name: "retries",
     document: {
       tools: { retries: { max_attempts: 2, retryable_status: [503] } },

@@ -23,6 +23,7 @@ interface Propose {
   readonly oldId: boolean;
   readonly confirmation: string | null;
   readonly cost: Money | null;
+  readonly said: string | null;
   /** What comes back at once, if anything does. */
   readonly reply: Reply | null;
 }
@@ -44,11 +45,21 @@ interface Report extends Reply {
 type Rule =
   | {
       readonly act: "rule";
-      readonly kind: "approve" | "deny";
+      readonly kind: "approve" | "deny" | "cancel";
+      /** Approves the tool for that many calls more. */
+      readonly calls: number | null;
       readonly back: number;
       readonly skewMs: number;
       readonly by: string;
       readonly reason: string | null;
+    }
+  | {
+      readonly act: "govern";
+      readonly kind: "grant" | "revoke" | "resume" | "end";
+      /** A tier, or by number one of the tools. */
+      readonly what: string | number;
+      readonly calls: number | null;
+      readonly forMs: number | null;
     }
   | {
       readonly act: "reconcile";
@@ -149,6 +160,7 @@ const propose: fc.Arbitrary<Propose> = fc.record({
     { weight: 1, arbitrary: fc.constantFrom("yes-1", "yes-2", "yes-3") },
   ),
   cost: money,
+  said: fc.constantFrom(null, null, "Let me try it again", "Instead, I will look first"),
   reply: fc.option(reply, { freq: 4 }),
 });
 
@@ -173,6 +185,7 @@ const rounds: fc.Arbitrary<Act[]> = fc
           oldId: false,
           confirmation: null,
           cost: null,
+          said: null,
           reply: answer,
         }),
       ),
@@ -198,10 +211,14 @@ const single: fc.Arbitrary<Act> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       act: fc.constant("rule" as const),
-      kind: fc.constantFrom("approve" as const, "approve" as const, "deny" as const),
+      kind: fc.constantFrom("approve", "approve", "approve", "deny", "cancel"),
+      calls: fc.oneof(
+        { weight: 6, arbitrary: fc.constant(null) },
+        { weight: 1, arbitrary: fc.nat(2) },
+      ),
       back,
       skewMs: skew,
-      by: fc.constantFrom("boss", "boss", "agent-1"),
+      by: fc.constantFrom("boss", "boss", "chief", "agent-1"),
       reason: fc.constantFrom("because", "because", null),
     }),
   },
@@ -211,6 +228,16 @@ const single: fc.Arbitrary<Act> = fc.oneof(
       act: fc.constant("reconcile" as const),
       back,
       outcome: fc.constantFrom("succeeded" as const, "failed" as const, "not_executed" as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant("govern" as const),
+      kind: fc.constantFrom("grant", "grant", "grant", "revoke", "resume", "resume", "end"),
+      what: fc.oneof(fc.nat(7), fc.constantFrom("few", "more", "ask", "given", "nothing")),
+      calls: fc.constantFrom(null, 0, 1, 2),
+      forMs: fc.constantFrom(null, null, 0, 30_000),
     }),
   },
   {
@@ -285,13 +312,11 @@ export class Actor {
         else yield { ...input, decisionId: "0".repeat(32) };
         return;
       }
+      case "govern":
+        yield this.#govern(act);
+        return;
       case "rule":
-        yield verdict({
-          kind: act.kind,
-          approvalId: this.#approvals.at(-1 - act.back) ?? "none",
-          by: act.by,
-          reason: act.reason,
-        });
+        yield this.#rule(act);
         return;
       case "reconcile":
         yield verdict({
@@ -332,13 +357,31 @@ export class Actor {
       step: act.step === "none" ? null : `s${this.#step - (act.step === "back" ? 1 : 0)}`,
       tool,
       arguments: [...ARGUMENTS, ...ODD_ARGUMENTS][act.args] as string,
-      assistantText: null,
+      assistantText: act.said,
       estimatedCost: act.cost,
       confirmation: act.confirmation,
       rejected: null,
     };
     this.#sent.push(proposal);
     return proposal;
+  }
+
+  #rule({ kind, back: at, by, reason, calls }: Extract<Act, { by: string }>): VerdictInput {
+    const approvalId = this.#approvals.at(-1 - at) ?? "none";
+    const held = this.#decided.find((call) => call.type === "held" && call.holdId === approvalId);
+    const tool = calls === null ? null : (held?.tool ?? "none");
+    return verdict({ kind, approvalId, by, reason, tool, calls });
+  }
+
+  #govern({ kind, what, calls, forMs }: Extract<Act, { act: "govern" }>): VerdictInput {
+    const tool = typeof what === "number" ? (this.#tools[what % this.#tools.length] ?? null) : null;
+    return verdict({
+      kind,
+      tier: typeof what === "string" ? what : null,
+      tool,
+      calls,
+      untilMs: forMs === null ? null : this.#nowMs + forMs,
+    });
   }
 
   *#redeliver(act: { readonly back: number; readonly changed: boolean }): Generator<GateInput> {

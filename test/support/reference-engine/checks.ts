@@ -17,6 +17,7 @@ import {
   type History,
   heldMs,
   heldTwin,
+  lastProgress,
   type Start,
   writtenSince,
 } from "./history.ts";
@@ -41,6 +42,8 @@ export interface Finding {
   readonly answers: boolean;
   readonly cycle: readonly string[] | null;
   readonly twin: Call | null;
+  /** The action that a word was asked about, and the model said something else. */
+  readonly asked?: string | null;
 }
 
 export function findings(question: Question): Finding[] {
@@ -58,21 +61,55 @@ export function findings(question: Question): Finding[] {
   }));
   return [
     ...conversationFindings(history).map(plain),
+    ...wordFindings(question).map((asked) => ({ ...plain("acknowledgement_required"), asked })),
     ...budgetFindings(question).map(plain),
     ...(duplicate === null ? [] : [duplicate]),
     ...(conflicts(question) ? [plain("side_effect_conflict")] : []),
     ...loops,
+    ...(repeatsWithoutWord(question) ? [plain("acknowledgement_required")] : []),
     ...tierFindings(question).map(plain),
   ];
 }
 
 function conversationFindings(history: History): ReasonCode[] {
-  const inTurn = history.refusals.filter((refusal) => refusal.turn === history.turns);
+  const standing = history.refusals.filter((refusal) => refusal.order > history.resumedAt);
+  const inTurn = standing.filter((refusal) => refusal.turn === history.turns);
   const ended =
+    history.endedAt > history.resumedAt ||
     inTurn.some((refusal) => refusal.ended === "turn") ||
-    history.refusals.some((refusal) => refusal.ended === "conversation");
+    standing.some((refusal) => refusal.ended === "conversation");
   if (ended) return ["conversation_ended"];
   return inTurn.some((refusal) => refusal.userInput) ? ["user_input_required"] : [];
+}
+
+/** The action that the model must speak to before it goes on. */
+function askedAbout(history: History): string | null {
+  const progress = lastProgress(history);
+  const latest = history.refusals.findLast(
+    ({ asksAbout, order, turn }) =>
+      asksAbout !== null && order > progress && turn === history.turns,
+  );
+  if (latest === undefined) return null;
+  const gone = history.calls.some(
+    (call) =>
+      call.kind !== "answered" && call.order > latest.order && call.actionKey !== latest.asksAbout,
+  );
+  return gone ? null : latest.asksAbout;
+}
+
+/** One entry where a word is missing: the action if another word was said, null if none was. */
+function wordFindings({ history, asked, policy, held }: Question): (string | null)[] {
+  const about = askedAbout(history);
+  if (policy.acknowledgement !== "explicit" || held) return [];
+  if (about === null || about === asked.actionKey) return [];
+  const text = asked.input.assistantText ?? "";
+  if (text === "") return [null];
+  return policy.acknowledges(text) ? [] : [about];
+}
+
+function repeatsWithoutWord({ history, asked, policy, held, meant }: Question): boolean {
+  if (policy.acknowledgement !== "explicit" || held || meant) return false;
+  return askedAbout(history) === asked.actionKey;
 }
 
 function budgetFindings(question: Question): ReasonCode[] {
@@ -258,20 +295,49 @@ function conflicts(question: Question): boolean {
   });
 }
 
-function tierFindings({ history, asked, atMs, approved }: Question): ReasonCode[] {
+function tierFindings(question: Question): ReasonCode[] {
+  const { history, asked, atMs, approved } = question;
   const { tier } = asked.tool;
   if (tier.action === "deny") return ["tier_denied"];
-  if (tier.action === "hitl") return approved ? [] : ["approval_required"];
+  const isFree = approved || givenTo(question) !== null;
+  if (tier.action === "hitl") return isFree ? [] : ["approval_required"];
   if (tier.action === "allowlist" && tier.rate !== null) {
     const { windowMs, count } = tier.rate;
     const used = usedOf(history, tier).filter((call) => call.atMs > atMs - windowMs);
     return used.length >= count ? ["rate_limited"] : [];
   }
-  if (tier.action !== "grant") return [];
-  const over = tier.ttlMs !== null && atMs >= history.startedAtMs + tier.ttlMs;
-  if (!over && usedOf(history, tier).length < tier.ceiling) return [];
+  if (tier.action !== "grant" || policyGrants(question, tier)) return [];
+  if (givenTo(question) !== null) return [];
   if (tier.onExceeded === null) return ["grant_exceeded"];
   return approved ? [] : ["approval_required"];
+}
+
+type GrantTier = Extract<CompiledTier, { action: "grant" }>;
+
+function policyGrants({ history, atMs }: Question, tier: GrantTier): boolean {
+  if (tier.grantedBy === "verdict" || history.given.get(`tier ${tier.name}`)?.revoked) return false;
+  if (tier.ttlMs !== null && atMs >= history.startedAtMs + tier.ttlMs) return false;
+  return usedOf(history, tier).filter((call) => call.given === null).length < tier.ceiling;
+}
+
+/** The grant by verdict that the call would use, if one has calls left. */
+function givenTo({ history, asked, atMs }: Question): string | null {
+  const keys = [`tool ${asked.tool.name}`, `tier ${asked.tool.tier.name}`];
+  const found = keys.find((key) => {
+    const given = history.given.get(key);
+    if (given === undefined || given.calls === 0) return false;
+    return given.untilMs === null || atMs < given.untilMs;
+  });
+  return found ?? null;
+}
+
+/** What the call uses up of it, as it runs. */
+export function usesGiven(question: Question): string | null {
+  const { tier } = question.asked.tool;
+  if (question.approved) return null;
+  const needed =
+    tier.action === "hitl" || (tier.action === "grant" && !policyGrants(question, tier));
+  return needed ? givenTo(question) : null;
 }
 
 function usedOf(history: History, tier: CompiledTier): Call[] {

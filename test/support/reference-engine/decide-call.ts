@@ -3,7 +3,7 @@ import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { type ReasonCode, STRIKING } from "../../../services/core/reasons.ts";
 import type { Answer } from "./answer.ts";
-import { type Finding, findings, mayRetry, type Question } from "./checks.ts";
+import { type Finding, findings, mayRetry, type Question, usesGiven } from "./checks.ts";
 import {
   type Asked,
   allowedTwins,
@@ -104,7 +104,8 @@ function hold(
   const call = record(given, question, "held");
   const expiresAtMs = nowMs + rule.expiresMs;
   history.holds.push({ atMs: nowMs, change: 1 });
-  call.hold = { id, expiresAtMs, requireReason: rule.requireReason };
+  const { requireReason, approvals } = rule;
+  call.hold = { id, expiresAtMs, requireReason, approvals, approvedBy: [] };
   return {
     outcome: "held",
     decisionId: asked.decisionId,
@@ -133,7 +134,8 @@ function refuse(
   const { history, asked, policy } = given;
   const { reason, answers } = finding;
   const key = loopOf(finding, asked);
-  const strike = STRIKING.has(reason) && !answers ? { key, step: asked.input.step } : null;
+  const strikes = (STRIKING.has(reason) && !answers) || typeof finding.asked === "string";
+  const strike = strikes ? { key, step: asked.input.step } : null;
   const count = strike === null ? null : countWith(history, strike);
   const { ask, options, userInput, end } = policy.ladder;
   const reached = (at: number | null | undefined): boolean =>
@@ -143,6 +145,8 @@ function refuse(
   const stops = asked.input.turn !== null;
   const raisesUserInput = stops && level === 3;
   const ended = stops && level === 4 ? (end?.lasts ?? null) : null;
+  const isWord = reason === "acknowledgement_required";
+  const asks = level >= 2 && policy.acknowledgement !== "off" && !isWord;
   const cycle = reason === "loop_cycle" ? finding.cycle : null;
   if (answers && finding.twin !== null) record(given, question, "answered", finding.twin);
   history.refusals.push({
@@ -152,6 +156,7 @@ function refuse(
     strike,
     userInput: raisesUserInput,
     ended,
+    asksAbout: asks ? asked.actionKey : null,
     cycle,
   });
   return {
@@ -170,7 +175,8 @@ function refuse(
 }
 
 /** What the strike is counted for: a cycle, all calls that go round, a tool, or the call itself. */
-function loopOf({ reason, cycle }: Finding, asked: Asked): string {
+function loopOf({ reason, cycle, asked: about }: Finding, asked: Asked): string {
+  if (typeof about === "string") return about;
   if (cycle !== null) return [...cycle].sort().join(" ");
   if (reason === "loop_rotation") return "rotation";
   const ofTool = reason === "loop_no_progress" || reason === "failure_run";
@@ -220,6 +226,7 @@ function record(
     transient: false,
     cost: kind === "answered" ? null : asked.input.estimatedCost,
     failure: null,
+    given: kind === "allowed" ? usesGiven(question) : null,
     occurrence: occurrenceOf(question, twin, approved || confirmed),
     repeats: twin?.status === "succeeded" ? twin.repeats + 1 : 0,
     notAfterMs: nowMs + startWithinMs,
@@ -228,6 +235,8 @@ function record(
     hold: null,
   };
   if (answer !== null) answer.repeats += 1;
+  const given = history.given.get(call.given ?? "");
+  if (given !== undefined && given.calls !== null) given.calls -= 1;
   history.calls.push(call);
   return call;
 }

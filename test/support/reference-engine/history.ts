@@ -36,6 +36,8 @@ export interface Call extends Asked {
   transient: boolean;
   /** What is reserved of the spend budgets, then what it did cost. */
   cost: Money | null;
+  /** The grant by verdict that it used up. */
+  given: string | null;
   /** As told, of a call that failed. */
   failure: Failure | null;
   occurrence: {
@@ -52,6 +54,8 @@ export interface Call extends Asked {
     readonly id: string;
     readonly expiresAtMs: number;
     readonly requireReason: boolean;
+    readonly approvals: number;
+    readonly approvedBy: string[];
   } | null;
 }
 
@@ -69,6 +73,8 @@ export interface Refusal {
   readonly strike: { readonly key: string; readonly step: string | null } | null;
   readonly userInput: boolean;
   readonly ended: "turn" | "conversation" | null;
+  /** The action that the model must speak to. */
+  readonly asksAbout: string | null;
   readonly cycle: readonly string[] | null;
 }
 
@@ -77,6 +83,12 @@ export interface Named {
   readonly name: string;
   readonly decisionId: string;
   readonly dropAtMs: number;
+}
+
+export interface Given {
+  calls: number | null;
+  readonly untilMs: number | null;
+  readonly revoked: boolean;
 }
 
 export interface Start {
@@ -100,6 +112,11 @@ export interface History {
   readonly confirmations: string[];
   /** When the present turn began, and how long calls were held before. */
   turnStart: Start;
+  /** What verdicts gave and took, the latest word on each tier and tool. */
+  readonly given: Map<string, Given>;
+  /** Places at which a person ended the conversation, or lifted every stop; -1: never. */
+  endedAt: number;
+  resumedAt: number;
   /** Begin (1) and end (-1) of every hold, in the order in which they came. */
   readonly holds: { readonly atMs: number; readonly change: 1 | -1 }[];
 }
@@ -117,6 +134,9 @@ export function newHistory(atMs: number): History {
     progress: [],
     confirmations: [],
     turnStart: { atMs, heldMs: 0 },
+    given: new Map(),
+    endedAt: -1,
+    resumedAt: -1,
     holds: [],
   };
 }

@@ -73,7 +73,7 @@ export class ReferenceEngine {
       case "result":
         return [this.#result(input, nowMs)];
       case "verdict":
-        return [this.#verdict(input, nowMs)];
+        return this.#verdict(input, nowMs);
       case "tick":
         return this.#tick(nowMs);
     }
@@ -191,29 +191,70 @@ export class ReferenceEngine {
     if (progress && !member) history.progress.push(history.length++);
   }
 
-  #verdict(input: VerdictInput, nowMs: number): Answer {
+  #verdict(input: VerdictInput, nowMs: number): Answer[] {
     switch (input.kind) {
       case "approve":
       case "deny":
+      case "cancel":
         return this.#onHold(input, nowMs);
       case "reconcile":
-        return this.#reconcile(input, nowMs);
+        return [this.#reconcile(input, nowMs)];
       default:
-        return ignored("not_supported");
+        return [this.#rule(input, input.kind, nowMs)];
     }
   }
 
-  #onHold(input: VerdictInput, nowMs: number): Answer {
+  #rule(input: VerdictInput, kind: string, nowMs: number): Answer {
+    const history = this.#history;
+    if (history === null) return ignored("unknown_conversation");
+    if (kind === "end") history.endedAt = history.length++;
+    else if (kind === "resume") {
+      history.resumedAt = history.length++;
+      history.progress.push(history.resumedAt);
+    } else if (!this.#give(history, input, kind, nowMs)) return ignored("unknown_grant");
+    return { outcome: `ruled ${kind}`, decisionId: null };
+  }
+
+  /** Gives calls of one tier or tool, or takes them. */
+  #give(history: History, input: VerdictInput, kind: string, nowMs: number): boolean {
+    const { tier, tool, calls, untilMs } = input;
+    const ofTool = tool !== null && tier === null && this.#policy.tool(tool).known;
+    const ofTier = tool === null && tier !== null && this.#policy.tierNames.includes(tier);
+    const over = calls === 0 || (untilMs !== null && untilMs <= nowMs);
+    if (!(ofTool || ofTier) || over) return false;
+    const key = tool === null ? `tier ${tier}` : `tool ${tool}`;
+    const given = { calls, untilMs, revoked: false };
+    const revoked = { calls: 0, untilMs: null, revoked: true };
+    history.given.set(key, kind === "grant" ? given : revoked);
+    return true;
+  }
+
+  #onHold(input: VerdictInput, nowMs: number): Answer[] {
     const history = this.#history;
     const call = history?.calls.find(
       (one) => one.kind === "held" && one.hold?.id === input.approvalId,
     );
     if (history === null || call === undefined || call.hold === null) {
-      return ignored("unknown_approval");
+      return [ignored("unknown_approval")];
     }
-    if (input.kind === "deny") return this.#endHold(call, "approval_denied", nowMs);
-    if (call.hold.requireReason && input.reason === null) return ignored("reason_required");
-    if (input.by === call.input.agentId) return ignored("self_approval");
+    if (input.kind !== "approve") return [this.#endHold(call, "approval_denied", nowMs)];
+    const { requireReason, approvals, approvedBy } = call.hold;
+    if (requireReason && input.reason === null) return [ignored("reason_required")];
+    if (input.by === call.input.agentId) return [ignored("self_approval")];
+    if (approvedBy.includes(input.by)) return [ignored("already_decided")];
+    const named = input.tool === null || input.tool === call.tool.name;
+    if (!named) return [ignored("unknown_grant")];
+    approvedBy.push(input.by);
+    if (approvedBy.length < approvals) {
+      return [{ outcome: "ruled approve", decisionId: call.decisionId }];
+    }
+    const answer = this.#judgeHeld(history, call, nowMs);
+    if (answer.outcome !== "allowed" || input.tool === null) return [answer];
+    const granted = this.#rule({ ...input, tier: null }, "grant", nowMs);
+    return granted.outcome === "ignored" ? [answer] : [answer, granted];
+  }
+
+  #judgeHeld(history: History, call: Call, nowMs: number): Answer {
     const answer = decideCall({
       history,
       asked: call,

@@ -116,6 +116,47 @@ const CASES: Readonly<Partial<Record<ReasonCode, (story: Story) => ReasonCode>>>
       .allowed("ask");
     return warnings[0]?.reason as ReasonCode;
   },
+  acknowledgement_required: (story) => {
+    const explicit = { mode: "explicit" } as const;
+    const asks = { acknowledgement: explicit, escalation: { options: 1 } };
+    return stopped(story, asks).reason("look");
+  },
+  budget_seconds: (story) => {
+    story.under({ ...POLICY, budgets: { max_seconds: 1 } }).done("look");
+    return story.after(SECOND).reason("look", { n: 2 });
+  },
+  budget_spend: (story) => {
+    const limit = { amount: "1", currency: "USD" };
+    const estimatedCost = { microUnits: 1_000_001, currency: "USD" };
+    return story
+      .under({ ...POLICY, budgets: { max_spend: limit } })
+      .reason("look", {}, { estimatedCost });
+  },
+  retry_exhausted: (story) => {
+    story.under({ ...POLICY, tools: { retries: {} } }).failed("write");
+    return story.reason("write");
+  },
+  retry_too_soon: (story) => {
+    story.under({ ...POLICY, tools: { retries: { backoff_ms: [1, 1] } } });
+    story.failed("write", {}, "503");
+    return story.reason("write");
+  },
+  loop_no_progress: (story) => {
+    story.under({ ...POLICY, checks: { loop_no_progress: "enforce" } });
+    for (const n of [1, 2, 3]) story.done("look", { n }, "one");
+    return story.reason("look", { n: 4 });
+  },
+  loop_rotation: (story) => {
+    const loops = { rotation: { calls: 2, keys: 2 } };
+    story.under({ ...POLICY, loops, checks: { loop_rotation: "enforce" } });
+    for (const n of [1, 2]) story.done("look", { n }, null);
+    return story.reason("look", { n: 1 });
+  },
+  failure_run: (story) => {
+    story.under({ ...POLICY, checks: { failure_run: "enforce" } });
+    for (const n of [1, 2, 3, 4, 5]) story.failed("write", { n });
+    return story.reason("write", { n: 6 });
+  },
   approval_denied: (story) => ofType(story.denied(story.held("ask")), "refused").refusal.reason,
   approval_expired: (story) => {
     story.held("ask");
@@ -137,15 +178,7 @@ describe("every reason that has a check comes about", () => {
 test("the reasons that no check gives yet are these", () => {
   expect(REASON_CODES.filter((code) => !CHECKED_REASONS.includes(code))).toEqual([
     "killed",
-    "acknowledgement_required",
-    "budget_seconds",
-    "budget_spend",
-    "retry_exhausted",
-    "retry_too_soon",
     "near_duplicate",
-    "loop_no_progress",
-    "loop_rotation",
-    "failure_run",
     "gate_unavailable",
   ]);
 });

@@ -8,15 +8,6 @@ const tool = (extra: string) => `tool_schemas: { a: { ${extra} } }`;
 
 /** A valid use of everything that is not built, with the path that is refused. */
 const USES: readonly (readonly [text: string, path: string])[] = [
-  ["preset: strict", "preset"],
-  ["acknowledgement: { mode: explicit }", "acknowledgement.mode"],
-  ['acknowledgement: { patterns: ["instead"] }', "acknowledgement.patterns"],
-  ['acknowledgement: { unless: ["again"] }', "acknowledgement.unless"],
-  [
-    tier("action: per_conversation_grant, ceiling: 1, granted_by: verdict"),
-    "authorization.tiers[0].granted_by",
-  ],
-  [tier("action: hitl, approvals: 2"), "authorization.tiers[0].approvals"],
   [
     tool("similarity: [{ field: content, threshold: 0.9, with: [path] }]"),
     "tool_schemas.a.similarity",
@@ -31,9 +22,7 @@ const USES: readonly (readonly [text: string, path: string])[] = [
   ["edges: { contains: [[a, b]], derives: [[a, b]] }", "edges"],
 ];
 
-const CODES = [
-  "near_duplicate",
-];
+const CODES = ["near_duplicate"];
 
 describe("what is not built yet", () => {
   it.each(USES)("%s", (text, path) => {

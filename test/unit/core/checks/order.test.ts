@@ -11,6 +11,7 @@ test("the checks stand in the documented order", () => {
     "checkHistory",
     "checkSideEffects",
     "checkLoops",
+    "checkAcknowledged",
     "checkTier",
   ]);
 });

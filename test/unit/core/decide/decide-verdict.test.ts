@@ -163,13 +163,13 @@ describe("a reconciliation", () => {
 });
 
 describe("a verdict is ignored", () => {
-  test.each(["grant", "revoke", "resume", "end", "cancel"] as const)("of kind %s", (kind) => {
+  test.each(["grant", "revoke", "resume", "end"] as const)("of kind %s before any call", (kind) => {
     expect(given(POLICY).said({ kind, approvalId: "a" })).toEqual({
       type: "ignored",
       tenantId: "acme",
       conversationId: "c",
       input: kind,
-      why: "not_supported",
+      why: "unknown_conversation",
       id: "a",
     });
   });

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given, type Story } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  acknowledgement: { mode: "explicit" },
+  escalation: { ask: 1, options: 2, user_input: 3, end: { at: 4, lasts: "turn" } },
+  tool_schemas: { write: {}, check: {}, other: {} },
+};
+
+const NO_WORD = "Let me try writing the file again";
+const WORD = "Instead, I will check if pygame is installed first";
+
+function asked(policy: PolicyDocument): Story {
+  const story = given(policy);
+  story.done("write");
+  story.refused("write");
+  story.refused("write");
+  return story;
+}
+
+describe("explicit", () => {
+  test("asks from the second rung on, and a different call with a word goes on", () => {
+    const first = given(POLICY);
+    first.done("write");
+    first.refused("write");
+    first.allowed("check");
+    const story = asked(POLICY);
+    story.allowed("check", {}, { assistantText: WORD });
+    story.allowed("other");
+  });
+
+  test("asks again where nothing is said, without a strike", () => {
+    const story = asked(POLICY);
+    const { refusal, strike } = story.refused("check");
+    expect(refusal).toMatchObject({ reason: "acknowledgement_required", rule: "acknowledgement" });
+    expect(strike).toBeNull();
+  });
+
+  test("counts a word that is none as a strike of the loop", () => {
+    const story = asked(POLICY);
+    const { refusal, strike } = story.refused("check", {}, { assistantText: NO_WORD });
+    expect(refusal).toMatchObject({ reason: "acknowledgement_required", level: 3 });
+    expect(strike?.count).toBe(3);
+    expect(story.reason("check", {}, { assistantText: WORD })).toBe("user_input_required");
+  });
+
+  test("takes no word for the refused call itself", () => {
+    const story = asked(POLICY);
+    const again = story.refused("write", {}, { assistantText: WORD });
+    expect(again.refusal).toMatchObject({ reason: "duplicate_call", level: 3 });
+    const later = asked({ ...POLICY, deduplication: { window_ms: 1_000 } });
+    const { refusal } = later.after(1_000).refused("write", {}, { assistantText: WORD });
+    expect(refusal.reason).toBe("acknowledgement_required");
+  });
+
+  test("takes the patterns that are written, whatever their case", () => {
+    const acknowledgement = { mode: "explicit", patterns: ["^ok"], unless: ["retry"] } as const;
+    const story = asked({ ...POLICY, acknowledgement });
+    expect(story.reason("check", {}, { assistantText: "OK, I RETRY" })).toBe(
+      "acknowledgement_required",
+    );
+    const other = asked({ ...POLICY, acknowledgement });
+    other.allowed("check", {}, { assistantText: "OK, I check" });
+  });
+
+  test("is forgotten with the next turn", () => {
+    asked(POLICY).turn("2").allowed("check");
+  });
+
+  test("is what `strict` asks for", () => {
+    const { preset: _preset, acknowledgement: _written, ...rest } = { ...POLICY, preset: "strict" };
+    const checks = { approval_required: "off" } as const;
+    const story = asked({ ...rest, preset: "strict", checks });
+    expect(story.reason("check")).toBe("acknowledgement_required");
+  });
+});
+
+test.each(["implicit", "off"] as const)("%s: a different call needs no word", (mode) => {
+  asked({ ...POLICY, acknowledgement: { mode } }).allowed("check");
+});

@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
+import { given, ofType, SECOND } from "../../../support/decider-spec.ts";
+
+const HITL: PolicyTier = { name: "ask", pattern: "drop_*", action: "hitl", approvals: 2 };
+const GIVEN: PolicyTier = {
+  name: "given",
+  pattern: "make_*",
+  action: "per_conversation_grant",
+  ceiling: 3,
+  granted_by: "verdict",
+};
+const FEW: PolicyTier = {
+  name: "few",
+  pattern: "set_*",
+  action: "per_conversation_grant",
+  ceiling: 1,
+};
+
+function tiers(...list: readonly PolicyTier[]): PolicyDocument {
+  return { authorization: { tiers: list } };
+}
+
+const POLICY = tiers(HITL, GIVEN, FEW);
+
+describe("approval by several people", () => {
+  test("runs the call once as many as must have approved, and names them", () => {
+    const story = given(POLICY);
+    const hold = story.held("drop_a");
+    expect(story.approved(hold, { by: "ann" })).toMatchObject({ type: "ruled", kind: "approve" });
+    expect(story.approved(hold, { by: "ann" })).toMatchObject({ why: "already_decided" });
+    const allowed = ofType(story.approved(hold, { by: "ben" }), "allowed");
+    expect(allowed.approvedBy).toEqual(["ann", "ben"]);
+  });
+
+  test("ends with the first who denies", () => {
+    const story = given(POLICY);
+    const hold = story.held("drop_a");
+    story.approved(hold, { by: "ann" });
+    expect(ofType(story.denied(hold), "refused").refusal.reason).toBe("approval_denied");
+    expect(story.approved(hold, { by: "ben" })).toMatchObject({ why: "unknown_approval" });
+  });
+
+  test("is void where the rule has changed: the call is held anew under another id", () => {
+    const story = given(POLICY);
+    const hold = story.held("drop_a");
+    story.approved(hold, { by: "ann" });
+    story.under(tiers({ ...HITL, approvals: 3 }, GIVEN, FEW));
+    const anew = ofType(story.approved(hold, { by: "ben" }), "held");
+    expect(anew.holdId).not.toBe(hold.holdId);
+    expect(story.approved(anew, { by: "ann" })).toMatchObject({ type: "ruled" });
+  });
+
+  test("is kept by a snapshot of the hold's state", () => {
+    const story = given(POLICY);
+    const hold = story.held("drop_a");
+    story.approved(hold, { by: "ann" });
+    expect([...(story.state?.open.size ? [hold.approvals] : [])]).toEqual([2]);
+    ofType(story.approved(hold, { by: "ben" }), "allowed");
+  });
+
+  test("is not for the agent that asks", () => {
+    const story = given(POLICY);
+    const hold = story.held("drop_a");
+    expect(story.approved(hold, { by: "agent" })).toMatchObject({ why: "self_approval" });
+  });
+});
+
+describe("a grant by verdict", () => {
+  test("is what its tier starts without", () => {
+    const story = given(POLICY);
+    expect(story.refused("make_a").refusal).toMatchObject({
+      reason: "grant_exceeded",
+      rule: "authorization.tiers[1].granted_by",
+    });
+    story.said({ kind: "grant", tier: "given", calls: 1 });
+    story.allowed("make_a", { n: 1 });
+    expect(story.reason("make_a", { n: 2 })).toBe("grant_exceeded");
+  });
+
+  test("ends with its time", () => {
+    const story = given(POLICY);
+    story.reason("make_a");
+    story.said({ kind: "grant", tier: "given", calls: 5, untilMs: story.nowMs + SECOND });
+    story.after(SECOND - 1).allowed("make_a", { n: 1 });
+    expect(story.after(1).reason("make_a", { n: 2 })).toBe("grant_exceeded");
+  });
+
+  test("gives more than the policy does, and a revocation takes both", () => {
+    const story = given(POLICY);
+    story.allowed("set_a", { n: 1 });
+    story.said({ kind: "grant", tier: "few", calls: 1 });
+    story.allowed("set_a", { n: 2 });
+    expect(story.reason("set_a", { n: 3 })).toBe("grant_exceeded");
+    const other = given(POLICY);
+    other.reason("make_a");
+    other.said({ kind: "revoke", tier: "few" });
+    expect(other.reason("set_a")).toBe("grant_exceeded");
+  });
+
+  test("of a tool lets it through without asking again, so often and of no other tool", () => {
+    const story = given(POLICY);
+    const hold = story.held("drop_a", { n: 1 });
+    story.approved(hold, { by: "ann" });
+    const events = story.when({
+      type: "verdict",
+      kind: "approve",
+      tenantId: "acme",
+      conversationId: "c",
+      approvalId: hold.holdId,
+      decisionId: null,
+      outcome: null,
+      tier: null,
+      tool: "drop_a",
+      calls: 1,
+      untilMs: null,
+      by: "ben",
+      reason: null,
+    });
+    expect(events.map(({ type }) => type)).toEqual(["allowed", "ruled"]);
+    story.allowed("drop_a", { n: 2 });
+    story.held("drop_a", { n: 3 });
+    story.held("drop_b", { n: 1 });
+  });
+
+  test.each([
+    ["a tier that the policy has not", { tier: "other" }],
+    ["neither tier nor tool", {}],
+    ["a tool that nothing names", { tool: "unheard_of" }],
+    ["both", { tier: "few", tool: "set_a" }],
+    ["no calls", { tier: "few", calls: 0 }],
+    ["a time that is over", { tier: "few", untilMs: 1 }],
+  ])("of %s gives nothing", (_what, what) => {
+    const story = given(POLICY);
+    story.reason("make_a");
+    expect(story.said({ kind: "grant", ...what })).toMatchObject({ why: "unknown_grant" });
+  });
+});
+
+describe("a person's word on the conversation", () => {
+  const LADDER: PolicyDocument = {
+    escalation: { user_input: 1, end: { at: "off", lasts: "turn" } },
+    tool_schemas: { write: {}, other: {} },
+  };
+
+  test("`end` refuses everything, also what was held, until `resume`", () => {
+    const story = given({ ...LADDER, ...tiers({ ...HITL, approvals: 1 }) });
+    const hold = story.held("drop_a");
+    expect(story.said({ kind: "end", reason: "enough" })).toMatchObject({ type: "ruled" });
+    expect(story.turn("2").reason("write")).toBe("conversation_ended");
+    expect(ofType(story.approved(hold), "refused").refusal.reason).toBe("conversation_ended");
+    story.said({ kind: "resume" });
+    story.allowed("write");
+  });
+
+  test("`resume` lifts what the ladder switched on, and forgets its strikes", () => {
+    const story = given(LADDER);
+    story.done("write");
+    expect(story.refused("write").raised?.userInput).toBe(true);
+    expect(story.reason("other")).toBe("user_input_required");
+    story.said({ kind: "resume" });
+    story.allowed("other");
+    expect(story.state?.strikes).toEqual([]);
+  });
+
+  test("`cancel` ends a hold", () => {
+    const story = given(POLICY);
+    const hold = story.held("drop_a");
+    const { refusal } = ofType(story.said({ kind: "cancel", approvalId: hold.holdId }), "refused");
+    expect(refusal.reason).toBe("approval_denied");
+    expect(refusal.message).toMatch(/It was cancelled\./);
+  });
+});
