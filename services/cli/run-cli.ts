@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { addAnalytics } from "./commands/analytics.ts";
 import { addApprovals } from "./commands/approvals.ts";
+import { addBacktest } from "./commands/backtest.ts";
 import type { Cli } from "./commands/cli.ts";
 import { addCluster } from "./commands/cluster.ts";
 import { addConfig } from "./commands/config.ts";
@@ -64,6 +65,7 @@ function createProgram(cli: Cli): Command {
   addDemo(program, cli);
   addReplay(program, cli);
   addPolicy(program, cli);
+  addBacktest(program, cli);
   addDev(program, cli);
   addApprovals(program, cli);
   addGate(program, cli);

@@ -1,0 +1,46 @@
+/** Recorded conversations through two policies, one conversation at a time. */
+import { nameOfInput, readLines } from "../input/read-lines.ts";
+import { parseRecording } from "../replay/recording.ts";
+import {
+  type ReplayOptions,
+  type ReplayPolicy,
+  replayConversation,
+} from "../replay/replay-conversation.ts";
+import type { Changes } from "./changes.ts";
+
+export type BacktestPolicies = {
+  readonly current: ReplayPolicy;
+  readonly candidate: ReplayPolicy;
+};
+
+const OPTIONS: ReplayOptions = { feedRefused: false, applyStops: false, heldAllow: false };
+
+/** How many lines were no recorded conversation; each is told. */
+export async function backtestFiles(
+  paths: readonly string[],
+  { current, candidate }: BacktestPolicies,
+  changes: Changes,
+  onBrokenLine: (message: string) => void,
+): Promise<number> {
+  let broken = 0;
+  for (const path of paths) {
+    for await (const { text, number } of readLines({ path })) {
+      const place = `${nameOfInput(path)}:${number}`;
+      const parsed = parseRecording(text);
+      if (!parsed.ok) {
+        broken += 1;
+        onBrokenLine(`${place}: ${parsed.problem}; correct the line or take it out`);
+        continue;
+      }
+      const before = replayConversation(parsed.conversation, current, OPTIONS);
+      const after = replayConversation(parsed.conversation, candidate, OPTIONS);
+      changes.addConversation();
+      let changed = false;
+      for (const [index, { decision }] of after.entries()) {
+        const was = before[index]?.decision;
+        if (was !== undefined && changes.add(was, decision, place, changed)) changed = true;
+      }
+    }
+  }
+  return broken;
+}

@@ -1,0 +1,88 @@
+/** A recorded journal, decided again by one policy or by two, and what that changes. */
+import type { DecisionEvent, GateEvent } from "../../core/events.ts";
+import type { CompiledPolicy } from "../../core/policy/compiled.ts";
+import type { JournalRecord } from "../../runtime/journal.ts";
+import { conversationKey } from "../../runtime/partitioner.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import { recordsOf, type Source } from "../cluster/open-source.ts";
+import type { Changes } from "./changes.ts";
+import { DecideAgain } from "./decide-again.ts";
+
+/** `current` null: the candidate is compared with what was recorded. */
+export async function backtestJournal(
+  source: Source,
+  current: CompiledPolicy | null,
+  candidate: CompiledPolicy,
+  changes: Changes,
+): Promise<void> {
+  let backtest: PartitionBacktest | undefined;
+  let at = -1;
+  for await (const { partition, record } of recordsOf(source, JOURNAL_TOPIC)) {
+    if (partition !== at) backtest = new PartitionBacktest(current, candidate, changes);
+    at = partition;
+    if (record.value === null) continue;
+    backtest?.add(source.codec.decodeJournal(record.value), `${partition}/${record.offset}`);
+  }
+}
+
+/** What is remembered of a conversation until it is over. */
+type Seen = { changed: boolean; dropAtMs: number };
+
+const SWEEP_EVERY = 1_000;
+
+class PartitionBacktest {
+  readonly #current: DecideAgain | null;
+  readonly #candidate: DecideAgain;
+  readonly #changes: Changes;
+  readonly #seen = new Map<string, Seen>();
+  /** Recorded holds that are open: hold to decision. */
+  readonly #holds = new Map<string, string>();
+
+  constructor(current: CompiledPolicy | null, candidate: CompiledPolicy, changes: Changes) {
+    this.#current = current === null ? null : new DecideAgain(current);
+    this.#candidate = new DecideAgain(candidate);
+    this.#changes = changes;
+  }
+
+  add(record: JournalRecord, place: string): void {
+    const before = this.#current?.decide(record, this.#holds) ?? record.events;
+    const after = this.#candidate.decide(record, this.#holds);
+    this.#follow(record.events);
+    const byId = new Map(after.filter(isDecision).map((event) => [event.decisionId, event]));
+    for (const event of before) {
+      if (!isDecision(event)) continue;
+      const other = byId.get(event.decisionId);
+      // A call that the other policy does not hold has had its decision already.
+      if (other !== undefined) this.#compare(event, other, place);
+    }
+    if (record.seq % SWEEP_EVERY === 0) this.#sweep(record.clocks.proposals);
+  }
+
+  #compare(before: DecisionEvent, after: DecisionEvent, place: string): void {
+    const key = conversationKey(after.tenantId, after.conversationId);
+    const known = this.#seen.get(key);
+    if (known === undefined) this.#changes.addConversation();
+    const seen = known ?? { changed: false, dropAtMs: 0 };
+    seen.dropAtMs = Math.max(seen.dropAtMs, before.stateDropAtMs, after.stateDropAtMs);
+    if (this.#changes.add(before, after, place, seen.changed)) seen.changed = true;
+    this.#seen.set(key, seen);
+  }
+
+  #follow(events: readonly GateEvent[]): void {
+    for (const event of events) {
+      if (!isDecision(event)) continue;
+      if (event.approvalId !== null) this.#holds.delete(event.approvalId);
+      if (event.type === "held") this.#holds.set(event.holdId, event.decisionId);
+    }
+  }
+
+  #sweep(proposalsAtMs: number): void {
+    for (const [key, { dropAtMs }] of this.#seen) {
+      if (dropAtMs <= proposalsAtMs) this.#seen.delete(key);
+    }
+  }
+}
+
+function isDecision(event: GateEvent): event is DecisionEvent {
+  return event.type === "allowed" || event.type === "refused" || event.type === "held";
+}

@@ -1,0 +1,80 @@
+/**
+ * A partition's inputs decided again under another policy, in the order in which they were decided.
+ * States follow from this policy's own events, never from the recorded ones.
+ *
+ * A1 memory holds the conversations that the gate would hold: what has lapsed is dropped.
+ * A2 a verdict answers the hold of the same call, whatever id the other policy gave it.
+ */
+import { decide } from "../../core/decide/decide.ts";
+import type { GateEvent } from "../../core/events.ts";
+import type { GateInput } from "../../core/inputs.ts";
+import { trieGet } from "../../core/persistent/trie.ts";
+import type { CompiledPolicy } from "../../core/policy/compiled.ts";
+import { hasLapsed, nextDeadlineMs } from "../../core/state/deadline.ts";
+import { evolve } from "../../core/state/evolve.ts";
+import type { ConversationState } from "../../core/state/state.ts";
+import { DeadlineIndex } from "../../runtime/deadline-index.ts";
+import type { DecidedInput, JournalRecord } from "../../runtime/journal.ts";
+import { conversationKey } from "../../runtime/partitioner.ts";
+
+/** Conversations that one tick looks at, as the gate does. */
+const TICK_CONVERSATIONS_MAX = 100;
+const SWEEP_EVERY = 1_000;
+
+export class DecideAgain {
+  readonly #policy: CompiledPolicy;
+  readonly #states = new Map<string, ConversationState>();
+  readonly #deadlines = new DeadlineIndex();
+
+  constructor(policy: CompiledPolicy) {
+    this.#policy = policy;
+  }
+
+  /** `holds`: of the recorded decisions, the decision that each open hold is of. */
+  decide(record: JournalRecord, holds: ReadonlyMap<string, string>): readonly GateEvent[] {
+    if (record.seq % SWEEP_EVERY === 0) this.#sweep(record.clocks.proposals);
+    if (record.input.type !== "decided") return [];
+    const { at, input } = record.input as DecidedInput;
+    const nowMs = record.clocks[at.topic];
+    if (input.type === "tick") return this.#tick(nowMs);
+    const key = conversationKey(input.tenantId, input.conversationId);
+    return this.#apply(key, this.#translated(key, input, holds), nowMs);
+  }
+
+  #apply(key: string, input: GateInput, nowMs: number): readonly GateEvent[] {
+    let state = this.#states.get(key);
+    const events = decide(state, input, this.#policy, nowMs);
+    for (const event of events) state = evolve(state, event);
+    if (state !== undefined) {
+      this.#states.set(key, state);
+      this.#deadlines.set(key, nextDeadlineMs(state));
+    }
+    return events;
+  }
+
+  #translated(key: string, input: GateInput, holds: ReadonlyMap<string, string>): GateInput {
+    if (input.type !== "verdict" || input.approvalId === null) return input;
+    const decisionId = holds.get(input.approvalId);
+    const state = this.#states.get(key);
+    const open = decisionId === undefined || !state ? undefined : trieGet(state.open, decisionId);
+    const approvalId = open?.held?.holdId ?? input.approvalId;
+    return { ...input, approvalId };
+  }
+
+  #tick(nowMs: number): readonly GateEvent[] {
+    const due = [...this.#deadlines.due(nowMs)].sort(
+      (a, b) => a.deadlineMs - b.deadlineMs || (a.key < b.key ? -1 : 1),
+    );
+    return due
+      .slice(0, TICK_CONVERSATIONS_MAX)
+      .flatMap(({ key }) => this.#apply(key, { type: "tick" }, nowMs));
+  }
+
+  #sweep(proposalsAtMs: number): void {
+    for (const [key, state] of this.#states) {
+      if (!hasLapsed(state, proposalsAtMs)) continue;
+      this.#states.delete(key);
+      this.#deadlines.set(key, undefined);
+    }
+  }
+}

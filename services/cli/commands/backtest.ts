@@ -1,0 +1,48 @@
+import { type Command, Option } from "commander";
+import { addConfigOption, addJsonOption, addPolicyOption, type Cli } from "./cli.ts";
+
+interface Options {
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly policy?: readonly string[];
+  readonly candidate: readonly string[];
+  readonly allowChanges?: true;
+  readonly json?: true;
+}
+
+const HELP = `
+Without FILE a journal is decided again, in its order: of the brokers in the configuration, or of an
+embedded gate (--data-dir). Its decisions are compared with the candidate's, or with those of --policy
+where that is given. With FILE, recordings as \`replay\` reads them go through both policies.
+
+A call that only the candidate allows has no recorded result; what follows from it in the same
+conversation is counted, and \`first\` counts without it.
+
+Exit codes: 0 nothing changed (or --allow-changes), 1 decisions changed, 2 a policy or a line is wrong.`;
+
+export function addBacktest(program: Command, cli: Cli): void {
+  const command = program
+    .command("backtest")
+    .description("decide what was recorded by another policy, and show what changes")
+    .argument("[file...]", "recordings, JSON Lines; - is stdin")
+    .addOption(
+      new Option("--candidate <file>", "the other policy; several files are merged")
+        .argParser((path: string, earlier: readonly string[] | undefined) => [
+          ...(earlier ?? []),
+          path,
+        ])
+        .makeOptionMandatory(),
+    )
+    .option("-d, --data-dir <directory>", "of an embedded gate, instead of the brokers")
+    .option("--allow-changes", "changed decisions are no failure")
+    .addHelpText("after", HELP);
+  const described = addPolicyOption(addConfigOption(command), "optional");
+  addJsonOption(described).action(async (files: string[], options: Options) => {
+    const { runBacktest } = await import("../backtest/run-backtest.ts");
+    const { config, dataDir, policy, candidate } = options;
+    const allowChanges = options.allowChanges === true;
+    const json = options.json === true;
+    const asked = { files, config, dataDir, policy: policy ?? [], candidate, allowChanges, json };
+    cli.end(await runBacktest(asked, cli.terminal));
+  });
+}

@@ -1,0 +1,156 @@
+// A journal on disk, and recordings, decided again by another policy.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openCallgate } from "../../../services/sdk/callgate.ts";
+import { runInProcess } from "../../support/memory-terminal.ts";
+
+const SAMPLE = fileURLToPath(new URL("../../../infra/recordings/sample.jsonl", import.meta.url));
+const DEMO = fileURLToPath(new URL("../../../infra/policies/demo.yaml", import.meta.url));
+
+const CURRENT = `policy_engine:
+  authorization:
+    tiers:
+      - { name: destructive, pattern: "delete_*", action: hitl, expires_ms: 900000 }
+  tool_schemas:
+    charge_card: {}
+    get_order: { read_only: true }
+`;
+
+let directory = "";
+let dataDir = "";
+let current = "";
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "callgate-backtest-"));
+  dataDir = join(directory, "data");
+  current = file("current.yaml", CURRENT);
+  const gate = await openCallgate({ policy: current, dataDir });
+  const call = async (conversationId: string, callId: string, tool: string, order: number) => {
+    const decision = await gate.propose({ conversationId, callId, tool, arguments: { order } });
+    if (decision.outcome === "allowed") {
+      await gate.report(decision.decisionId, { status: "succeeded", output: "done" });
+    }
+    return decision;
+  };
+  await call("a", "1", "charge_card", 7);
+  await call("a", "2", "charge_card", 7);
+  await call("a", "3", "charge_card", 8);
+  await call("b", "1", "get_order", 7);
+  const held = await call("b", "2", "delete_order", 7);
+  if (held.outcome !== "held") throw new Error("the call was not held");
+  await gate.approve(held.approvalId, { by: "ana" });
+  await gate.report(held.decisionId, { status: "succeeded", output: "gone" });
+  await call("b", "3", "delete_order", 7);
+  await call("c", "1", "charge_card", 1);
+  await gate.close();
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function file(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+async function backtest(...args: string[]) {
+  const { code, stdout, stderr } = await runInProcess(["backtest", ...args, "--json"]);
+  expect(stderr).toBe("");
+  return { code, ...JSON.parse(stdout) };
+}
+
+const replaced = (from: string, to: string) => file("candidate.yaml", CURRENT.replace(from, to));
+
+describe("a journal", () => {
+  it("comes to the same under the policy that decided it, holds and verdicts too", async () => {
+    const same = await backtest("-d", dataDir, "--candidate", current);
+    const both = await backtest("-d", dataDir, "--policy", current, "--candidate", current);
+
+    expect(same).toMatchObject({
+      code: 0,
+      decisions: 8,
+      changed: 0,
+      conversations: 3,
+      changes: [],
+    });
+    expect(both).toEqual(same);
+  });
+
+  it("shows by rule and tool what another policy changes, with examples", async () => {
+    const candidate = replaced("charge_card: {}", "charge_card: { risk_level: HIGH }");
+    const found = await backtest("-d", dataDir, "--candidate", candidate);
+
+    expect(found).toMatchObject({ code: 1, decisions: 8, changed: 4, conversationsChanged: 2 });
+    expect(found.changes).toEqual([
+      {
+        rule: "authorization.tiers[0]",
+        tool: "charge_card",
+        before: "allowed",
+        after: "held",
+        calls: 3,
+        first: 2,
+        examples: [
+          { place: expect.stringMatching(/^0\/\d+$/), callId: "1", arguments: '{"order":7}' },
+          { place: expect.stringMatching(/^0\/\d+$/), callId: "1", arguments: '{"order":1}' },
+        ],
+        place: `${candidate}:4:9`,
+      },
+      expect.objectContaining({
+        before: "refused duplicate_call",
+        after: "refused duplicate_in_flight",
+        calls: 1,
+        first: 0,
+      }),
+    ]);
+  });
+
+  it("answers a hold that has another id under the candidate's rule", async () => {
+    const candidate = replaced("expires_ms: 900000", "expires_ms: 800000, approvals: 1");
+    const found = await backtest("-d", dataDir, "--candidate", candidate);
+
+    expect(found).toMatchObject({ code: 0, decisions: 8, changed: 0 });
+  });
+
+  it("may change where that is said, and is told of by its line", async () => {
+    const candidate = replaced("action: hitl, expires_ms: 900000", "action: deny");
+    const args = ["backtest", "-d", dataDir, "--candidate", candidate, "--allow-changes"];
+    const { code, stdout } = await runInProcess(args);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain("2 of 7 decisions changed, in 1 of 3 conversations");
+    expect(stdout).toContain(`authorization.tiers[0] (${candidate}:4:9)`);
+    expect(stdout).toMatch(/call 2: delete_order \{"order":7\}: held, now refused tier_denied/);
+  });
+});
+
+describe("recordings", () => {
+  it("go through both policies", async () => {
+    const laxer = file("laxer.yaml", "tool_schemas: { create_document: { repeatable: true } }\n");
+    const none = await backtest(SAMPLE, "--policy", DEMO, "--candidate", DEMO);
+    const found = await backtest(SAMPLE, "--policy", DEMO, "--candidate", laxer);
+
+    expect(none).toMatchObject({ code: 0, decisions: 14, changed: 0, conversations: 4 });
+    expect(found.code).toBe(1);
+    expect(found.changes[0].examples[0].place).toMatch(/sample\.jsonl:\d$/);
+  });
+
+  it("need a policy to compare with, and are not mixed with a journal", async () => {
+    const alone = await runInProcess(["backtest", SAMPLE, "--candidate", DEMO]);
+    const mixed = await runInProcess(["backtest", SAMPLE, "-d", dataDir, "--candidate", DEMO]);
+
+    expect(alone.code).toBe(2);
+    expect(alone.stderr).toContain("give the policy of today with --policy");
+    expect(mixed.stderr).toContain("leave out the files, or the journal");
+  });
+
+  it("tells of a line that is none, and goes on", async () => {
+    const broken = file("broken.jsonl", '{"id":1}\n{"id":"a","calls":[]}\n');
+    const args = ["backtest", broken, "--policy", DEMO, "--candidate", DEMO];
+    const { code, stderr } = await runInProcess(args);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${broken}:1: `);
+  });
+});
