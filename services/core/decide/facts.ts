@@ -107,8 +107,8 @@ export function runningFacts(call: CallContext, given: string | null): CallFacts
 
 const NOTHING_MORE: CallMore = { cost: null, given: null, pending: [], sketches: [] };
 
-function grantOf({ tool: { tier }, state }: CallContext): CallFacts["grant"] {
+function grantOf({ tool: { tier }, state, policy }: CallContext): CallFacts["grant"] {
   if (tier.action !== "grant") return null;
-  const expiresAtMs = tier.ttlMs === null ? state.dropAtMs : state.startedAtMs + tier.ttlMs;
-  return { tier: tier.name, expiresAtMs };
+  const lastsMs = tier.ttlMs ?? policy.conversation.maxAgeMs;
+  return { tier: tier.name, expiresAtMs: state.startedAtMs + lastsMs };
 }
