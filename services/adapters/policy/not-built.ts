@@ -14,7 +14,6 @@ const CHECK_CODES = ["near_duplicate"];
 const KEYS = [
   "tool_schemas.*.similarity",
   "tool_schemas.*.sensitive",
-  "edges",
   ...CHECK_PLACES.flatMap((place) => CHECK_CODES.map((code) => `${place}.${code}`)),
 ];
 

@@ -1,11 +1,14 @@
 /**
- * Check 9: an exclusive effect on a resource that stands already, whichever tool had it. Only
- * declared exclusive effects conflict: writing one thing through several tools is ordinary work.
+ * Check 9: an exclusive effect that stands already, whichever tool had it: on the same resource, on
+ * one that stands for the same thing, and, of a delete or transfer, on what holds it or lies in it.
+ * Only declared exclusive effects conflict: writing one thing through several tools is ordinary work.
  */
 import { cutText } from "../cut-text.ts";
 import type { ExclusiveEffect } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { trieGet } from "../persistent/trie.ts";
+import { trieGet, trieVisit } from "../persistent/trie.ts";
+import type { GraphStep, ResourceGraph } from "../policy/compiled.ts";
+import { pathPrefixes } from "../state/effect-index.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { EffectHolder } from "../state/state.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
@@ -14,14 +17,85 @@ export function checkSideEffects(call: CallContext): readonly Finding[] {
   if (call.facts.exclusive.length === 0 || call.covered) return NOTHING;
   const found: Finding[] = [];
   for (const effect of call.facts.exclusive) {
-    const holder = trieGet(call.state.effects, effect.resource)?.[0];
-    if (holder !== undefined && conflicts(call, effect, holder)) {
-      found.push(conflict(call, effect, holder));
-    }
-    const held = heldHolder(call, effect.resource);
-    if (held !== undefined) found.push(conflict(call, effect, held));
+    const conflict = onOneThing(call, effect) ?? onWholes(call, effect) ?? onParts(call, effect);
+    if (conflict !== null) found.push(conflict);
   }
   return found;
+}
+
+/** The resource itself, and those that stand for it. */
+function onOneThing(call: CallContext, effect: ExclusiveEffect): Finding | null {
+  const { resource } = effect;
+  const own = standing(call, effect, resource, false);
+  if (own !== null) return conflict(call, effect, own, [resource]);
+  for (const step of call.policy.graph.equalsOf(resource)) {
+    const holder = standing(call, effect, step.resource, false);
+    if (holder !== null) return conflict(call, effect, holder, step.path.toReversed());
+  }
+  return null;
+}
+
+function onWholes(call: CallContext, effect: ExclusiveEffect): Finding | null {
+  const { graph } = call.policy;
+  const wholes = effect.wholes ?? pathPrefixes(effect.resource);
+  for (const whole of wholes) {
+    const holder = standing(call, effect, whole, true);
+    if (holder === null) continue;
+    const path = pathBetween(graph, effect.resource, whole);
+    return conflict(call, effect, holder, path.toReversed());
+  }
+  return null;
+}
+
+function onParts(call: CallContext, effect: ExclusiveEffect): Finding | null {
+  if (!removes(effect.kind)) return null;
+  const { state, policy } = call;
+  const parts = trieGet(state.effectIndex, effect.resource);
+  let found: Finding | null = null;
+  const look = (part: string): boolean => {
+    const holder = standing(call, effect, part, true);
+    if (holder === null) return false;
+    found = conflict(call, effect, holder, pathBetween(policy.graph, part, effect.resource));
+    return true;
+  };
+  if (parts !== undefined && trieVisit(parts, look)) return found;
+  if (state.openIndex.heldCount === 0) return null;
+  trieVisit(state.open, (open) =>
+    (open.held === null ? [] : open.call.exclusive)
+      .filter(({ resource, wholes }) =>
+        (wholes ?? pathPrefixes(resource)).includes(effect.resource),
+      )
+      .some(({ resource }) => look(resource)),
+  );
+  return found;
+}
+
+/** What an effect there conflicts with; `tree`: it holds the other resource, or lies in it. */
+function standing(
+  call: CallContext,
+  effect: ExclusiveEffect,
+  resource: string,
+  tree: boolean,
+): EffectHolder | null {
+  const counts = (holder: EffectHolder): boolean =>
+    !tree || removes(effect.kind) || removes(holder.kind);
+  const holder = trieGet(call.state.effects, resource)?.[0];
+  if (holder !== undefined && counts(holder) && conflicts(call, effect, holder)) return holder;
+  const held = heldHolder(call, resource);
+  return held !== undefined && counts(held) ? held : null;
+}
+
+/** Of these a whole does not survive, nor does what lies in it. */
+function removes(kind: string): boolean {
+  return kind === "delete" || kind === "transfer";
+}
+
+/** From a part to a whole, both included. */
+function pathBetween(graph: ResourceGraph, part: string, whole: string): readonly string[] {
+  const step: GraphStep | undefined = graph
+    .wholesOf(part)
+    .find(({ resource }) => resource === whole);
+  return step?.path ?? [part, whole];
 }
 
 function conflicts(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): boolean {
@@ -46,17 +120,24 @@ function heldHolder(call: CallContext, resource: string): EffectHolder | undefin
   return { decisionId, callId, tool, actionKey, atMs, kind, status: "held", wholes };
 }
 
-function conflict(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): Finding {
+/** `way`: from the resource of the earlier call to that of this one. */
+function conflict(
+  call: CallContext,
+  effect: ExclusiveEffect,
+  holder: EffectHolder,
+  way: readonly string[],
+): Finding {
   // Named by arguments, so by the model: bounded as those are, and marked as data.
+  const resources = way.map((one) => cutText(one, LIMITS.shownArguments));
   const resource = cutText(effect.resource, LIMITS.shownArguments);
   const { callId, decisionId, tool, atMs, status } = holder;
   return finding({
     reason: "side_effect_conflict",
     rule: effect.rule,
     disposition: "ask_user",
-    detail: `\`${tool}\` (call ${callId}) already had this effect on ${JSON.stringify(resource)}.`,
+    detail: `\`${tool}\` (call ${callId}) already had this effect on ${JSON.stringify(resources[0])}.`,
     earlier: { callId, decisionId, tool, atMs, status },
-    conflict: { resource, path: [tool, resource, call.proposal.tool] },
+    conflict: { resource, path: [tool, ...resources, call.proposal.tool] },
     resolution: "confirmation",
   });
 }

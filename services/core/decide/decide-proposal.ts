@@ -8,7 +8,7 @@ import type { ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { isObject } from "../policy/argument-path.ts";
-import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
+import type { CompiledPolicy, CompiledTool, ResourceGraph } from "../policy/compiled.ts";
 import { toolOfCall } from "../policy/tool-of-call.ts";
 import { recalled } from "../state/kept-decision.ts";
 import { callNameOf, findNamed } from "../state/names.ts";
@@ -120,7 +120,7 @@ export function decideRead(
     if (mode === "enforce") return refusePlainly(entered, plain);
     advice.add(mode, plain.reason, plain.rule, plain.detail);
   }
-  const read = readArguments(tool, args, base.arguments);
+  const read = readArguments(tool, args, base.arguments, policy.graph);
   if (read.problems.length > 0) {
     const mode = tool.modes.invalid_arguments;
     const rule = `${tool.rule}.input_schema`;
@@ -163,14 +163,19 @@ interface ReadArguments {
 }
 
 /** Check 4: every problem is listed. Where it does not enforce, all arguments are the identity. */
-function readArguments(tool: CompiledTool, args: JsonObject, text: string): ReadArguments {
+function readArguments(
+  tool: CompiledTool,
+  args: JsonObject,
+  text: string,
+  graph: ResourceGraph,
+): ReadArguments {
   const invalid = tool.validate === null ? [] : tool.validate(args);
   const identity = tool.identity(args, text);
   if (!identity.ok) {
     const problems = [...invalid, ...identity.problems];
     return { identityText: text, touched: UNTOUCHED, problems };
   }
-  const touched = touchedBy(tool, identity);
+  const touched = touchedBy(tool, identity, graph);
   const unnamed = touched.unnamed.map((rule) => ({
     path: "$",
     message: `an argument that \`${rule}\` needs to name its resource is missing`,

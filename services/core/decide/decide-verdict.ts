@@ -106,6 +106,11 @@ function decideHold(
     const why = { reason: "approval_denied", by: [input.by], detail } as const;
     return [refuseHeld(state, held, policy, nowMs, why)];
   }
+  // Its tick may come after it, where the gate was away when the hold ended.
+  if (nowMs >= held.expiresAtMs) {
+    const why = { reason: "approval_expired", by: [], detail: null } as const;
+    return [refuseHeld(state, held, policy, nowMs, why)];
+  }
   const wrong = wrongApproval(open, held, input);
   if (wrong !== null) return [ignored(input, wrong)];
   return approve(state, open, held, input, policy, nowMs);

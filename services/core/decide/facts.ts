@@ -2,7 +2,12 @@
 import type { CallContext } from "../checks/check.ts";
 import type { CallFacts, CallMore, ExclusiveEffect } from "../events.ts";
 import type { Money, ProposalInput } from "../inputs.ts";
-import type { CompiledPolicy, CompiledTool, IdentityResult } from "../policy/compiled.ts";
+import type {
+  CompiledPolicy,
+  CompiledTool,
+  IdentityResult,
+  ResourceGraph,
+} from "../policy/compiled.ts";
 import { twinKeyOf } from "../state/twins.ts";
 
 type Identified = Extract<IdentityResult, { ok: true }>;
@@ -17,7 +22,7 @@ export interface Touched {
 
 const UNDECLARED: Touched = { resources: null, exclusive: [], unnamed: [] };
 
-export function touchedBy(tool: CompiledTool, identity: Identified): Touched {
+export function touchedBy(tool: CompiledTool, identity: Identified, graph: ResourceGraph): Touched {
   if (tool.isRead) return touchedByRead(tool, identity);
   if (tool.effects.length === 0) return UNDECLARED;
   const resources: string[] = [];
@@ -33,7 +38,8 @@ export function touchedBy(tool: CompiledTool, identity: Identified): Touched {
     }
     resources.push(resource);
     if (effect.exclusive) {
-      exclusive.push({ resource, kind: effect.kind, rule: effect.rule, wholes: null });
+      const wholes = graph.hasEdges ? graph.wholesOf(resource).map((step) => step.resource) : null;
+      exclusive.push({ resource, kind: effect.kind, rule: effect.rule, wholes });
     }
   }
   return { resources: declared ? resources : null, exclusive, unnamed };

@@ -14,6 +14,7 @@ import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { ledgerDelete, ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
 import { trieGet, trieSet } from "../persistent/trie.ts";
+import { reindexed } from "./effect-index.ts";
 import { afterUse } from "./given.ts";
 import { heldUntil, holdBegan, holdEnded } from "./held-time.ts";
 import { keptOf } from "./kept-decision.ts";
@@ -316,6 +317,7 @@ function addEffects(state: StateDraft, event: CallAllowed): void {
     };
     const holders = earlier === undefined ? [holder] : [holder, ...untilSettled(earlier)];
     state.effects = trieSet(state.effects, effect.resource, holders);
+    state.effectIndex = reindexed(state.effectIndex, effect.resource, earlier, holders);
   }
 }
 

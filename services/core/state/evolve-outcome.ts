@@ -9,6 +9,7 @@ import type {
 import { LIMITS } from "../limits.ts";
 import { ledgerGet, ledgerPut, ledgerReplace } from "../persistent/ledger.ts";
 import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
+import { reindexed } from "./effect-index.ts";
 import { forget, progress, release, spend, untilSettled } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import type {
@@ -52,7 +53,7 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   state.n += 1;
   tellTwin(state, open, told);
   state.ring = withRingStatus(state.ring, open, told);
-  state.effects = withEffectStatus(state, open, told);
+  tellEffects(state, open, told);
   if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
   else takeOpen(state, open.decisionId);
   if (event.type === "result_recorded") commit(state, open, event);
@@ -183,26 +184,23 @@ function withRingStatus(
  * What definitely did not happen gives its resources back to whoever had them before; what may have
  * happened holds them.
  */
-function withEffectStatus(
-  state: ConversationState,
-  open: OpenCall,
-  told: Told,
-): ConversationState["effects"] {
-  let { effects } = state;
+function tellEffects(state: StateDraft, open: OpenCall, told: Told): void {
   for (const { resource } of open.call.exclusive) {
-    const holders = trieGet(effects, resource) ?? [];
+    const holders = trieGet(state.effects, resource) ?? [];
     const free = told.status === "not_executed" || (told.status === "failed" && !told.transient);
     const left = free
       ? holders.filter((holder) => holder.decisionId !== open.decisionId)
       : holders.map((holder) =>
           holder.decisionId === open.decisionId ? { ...holder, status: told.status } : holder,
         );
-    effects =
-      left.length === 0
-        ? trieDelete(effects, resource)
-        : trieSet(effects, resource, untilSettled(left));
+    const after = left.length === 0 ? undefined : untilSettled(left);
+    state.effects =
+      after === undefined
+        ? trieDelete(state.effects, resource)
+        : trieSet(state.effects, resource, after);
+    const before = holders.length === 0 ? undefined : holders;
+    state.effectIndex = reindexed(state.effectIndex, resource, before, after);
   }
-  return effects;
 }
 
 /** What changed in the world, and whether that is progress. */

@@ -6,6 +6,7 @@
  */
 import { type Ledger, ledgerEntries, ledgerFrom } from "../persistent/ledger.ts";
 import { emptyTrie, type Trie, trieSet, trieSorted } from "../persistent/trie.ts";
+import { effectIndexOf } from "./effect-index.ts";
 import { indexOf } from "./open-calls.ts";
 import {
   HOLDER_ROW,
@@ -30,7 +31,7 @@ export function snapshotState(state: ConversationState): string {
 /** Whatever is not named here stands as it is. */
 function dataOf(state: ConversationState) {
   const at = state.lastAtMs;
-  const { openIndex: _, ...members } = state;
+  const { openIndex: _open, effectIndex: _effects, ...members } = state;
   return {
     ...members,
     tools: trieSorted(state.tools),
@@ -61,6 +62,9 @@ export function restoreState(text: string): ConversationState {
   const data = JSON.parse(text) as ReturnType<typeof dataOf>;
   const { writes } = data;
   const open = trieFrom(data.open.map((row) => [row[0], OPEN_ROW.unpack(row)] as const));
+  const effects = trieFrom(
+    data.effects.map(([key, rows]) => [key, rows.map(HOLDER_ROW.unpack)] as const),
+  );
   return {
     // First, for its order of members: objects of one shape are the quicker to read.
     ...initialState(data.tenantId, data.conversationId, data.startedAtMs),
@@ -77,9 +81,8 @@ export function restoreState(text: string): ConversationState {
       undeclared: LAST_WRITES_ROW.unpack(writes.undeclared),
       byResource: ledgerOf(writes.byResource, LAST_WRITES_ROW),
     },
-    effects: trieFrom(
-      data.effects.map(([key, rows]) => [key, rows.map(HOLDER_ROW.unpack)] as const),
-    ),
+    effects,
+    effectIndex: effectIndexOf(effects),
     ring: data.ring.map(RING_ROW.unpack),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates),

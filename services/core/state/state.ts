@@ -9,6 +9,7 @@
 import type { CallFacts, CallHeld, CallStatus, Occurrence, Strike } from "../events.ts";
 import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
+import type { EffectIndex } from "./effect-index.ts";
 import type { Given } from "./given.ts";
 import { type HeldTime, NEVER_HELD } from "./held-time.ts";
 import type { KeptDecision } from "./kept-decision.ts";
@@ -40,6 +41,8 @@ export interface ConversationState {
   readonly writes: WriteHistory;
   /** Exclusive effects that stand, by resource: the latest first, what it may have replaced after. */
   readonly effects: Trie<readonly EffectHolder[]>;
+  /** Follows from `effects` (`effect-index.ts`). */
+  readonly effectIndex: EffectIndex;
   /** Recent calls, oldest first. */
   readonly ring: readonly RingEntry[];
   /** Loops with strikes, oldest first. */
@@ -246,6 +249,7 @@ export function initialState(
     openIndex: NOTHING_OPEN,
     writes: { any: NO_WRITES, undeclared: NO_WRITES, byResource: emptyLedger() },
     effects: emptyTrie(),
+    effectIndex: emptyTrie(),
     ring: [],
     strikes: [],
     cycle: null,

@@ -144,6 +144,35 @@ export const SUBJECTS: readonly Subject[] = [
     tools: ["look", "seek", "write", "poll"],
   },
   {
+    name: "resources that hang together",
+    document: {
+      deduplication: { window_ms: 1_000 },
+      edges: {
+        contains: [["customer/{id}", "order/{id}"]],
+        derives: [["order/{id}/payment", "invoice/{id}"]],
+      },
+      authorization: { tiers: [{ name: "ask", pattern: "move_*", action: "hitl" }] },
+      tool_schemas: {
+        make_order: { effects: [{ resource: "order/{id}", kind: "create" }] },
+        drop_order: { effects: [{ resource: "order/{id}", kind: "delete" }] },
+        charge: { effects: [{ resource: "order/{id}/payment", kind: "charge" }] },
+        make_invoice: { effects: [{ resource: "invoice/{id}", kind: "create" }] },
+        move_customer: { effects: [{ resource: "customer/{id}", kind: "transfer" }] },
+        drop_all: { effects: [{ resource: "order", kind: "delete" }], repeatable: true },
+        add_item: { effects: [{ resource: "order/{id}/item", kind: "create" }] },
+      },
+    },
+    tools: [
+      "make_order",
+      "drop_order",
+      "charge",
+      "make_invoice",
+      "move_customer",
+      "drop_all",
+      "add_item",
+    ],
+  },
+  {
     name: "a word before going on",
     document: {
       acknowledgement: { mode: "explicit" },

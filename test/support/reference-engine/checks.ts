@@ -1,4 +1,5 @@
 // The other checks of the reference engine, in the order of docs/engine.md.
+import type { ExclusiveEffect } from "../../../services/core/events.ts";
 import type { Money } from "../../../services/core/inputs.ts";
 import type {
   BudgetLimit,
@@ -277,22 +278,62 @@ function repeatOf({ history, asked, policy, atMs }: Question, twin: Call): Findi
 /** Exclusive effects of earlier calls that stand on a resource which this call wants. */
 function conflicts(question: Question): boolean {
   if (question.meant) return false;
-  return question.asked.exclusive.some((effect) => {
-    const others = question.history.calls
-      .filter((call) => call.kind !== "held" || call.decisionId !== question.asked.decisionId)
-      .filter((call) => call.status !== "not_executed")
-      .filter((call) => call.status !== "failed" || call.transient)
-      .filter((call) => call.exclusive.some((other) => other.resource === effect.resource))
-      .sort(byOrder);
-    if (others.some((call) => call.kind === "held")) return true;
-    const holder = others.filter((call) => call.kind === "allowed").at(-1);
-    if (holder === undefined) return false;
-    const held = holder.exclusive.find((other) => other.resource === effect.resource);
-    const undoes = `${held?.kind} ${effect.kind}`;
-    if (undoes === "create delete" || undoes === "delete create") return false;
-    if (holder.actionKey !== question.asked.actionKey) return true;
-    return !(holder.status === "failed" || question.asked.tool.repeatable);
-  });
+  const { asked, history } = question;
+  const earlier = history.calls
+    .filter((call) => call.kind !== "held" || call.decisionId !== asked.decisionId)
+    .filter((call) => call.status !== "not_executed")
+    .filter((call) => call.status !== "failed" || call.transient)
+    .sort(byOrder);
+  const taken = new Set(earlier.flatMap((call) => call.exclusive.map(({ resource }) => resource)));
+  const stands = [...taken].map((resource) => ({ resource, calls: effectsOn(earlier, resource) }));
+  return asked.exclusive.some((effect) =>
+    stands.some(({ resource, calls }) => isTaken(question, effect, resource, calls)),
+  );
+}
+
+interface EffectOf {
+  readonly call: Call;
+  readonly kind: string;
+}
+
+function effectsOn(calls: readonly Call[], resource: string): EffectOf[] {
+  return calls.flatMap((call) =>
+    call.exclusive
+      .filter((other) => other.resource === resource)
+      .map(({ kind }) => ({ call, kind })),
+  );
+}
+
+/** The latest held call on the resource counts whatever its kind, of allowed ones the latest. */
+function isTaken(
+  question: Question,
+  effect: Effect,
+  resource: string,
+  there: readonly EffectOf[],
+): boolean {
+  const { asked } = question;
+  const held = there.filter(({ call }) => call.kind === "held").at(-1);
+  if (held !== undefined && isRelated(question, effect, { resource, kind: held.kind })) return true;
+  const holder = there.filter(({ call }) => call.kind === "allowed").at(-1);
+  if (holder === undefined) return false;
+  if (!isRelated(question, effect, { resource, kind: holder.kind })) return false;
+  const undoes = `${holder.kind} ${effect.kind}`;
+  if (undoes === "create delete" || undoes === "delete create") return false;
+  if (holder.call.actionKey !== asked.actionKey) return true;
+  return !(holder.call.status === "failed" || asked.tool.repeatable);
+}
+
+type Effect = Pick<ExclusiveEffect, "resource" | "kind">;
+
+/** One thing; or one in the other, where either is deleted or transferred. */
+function isRelated({ policy }: Question, a: Effect, b: Effect): boolean {
+  const { graph } = policy;
+  const equal = graph.equalsOf(a.resource).some((step) => step.resource === b.resource);
+  if (a.resource === b.resource || equal) return true;
+  const isIn = (part: Effect, whole: Effect) =>
+    graph.wholesOf(part.resource).some((step) => step.resource === whole.resource);
+  const removed = [a.kind, b.kind].some((kind) => kind === "delete" || kind === "transfer");
+  return removed && (isIn(a, b) || isIn(b, a));
 }
 
 function tierFindings(question: Question): ReasonCode[] {

@@ -238,7 +238,8 @@ export class ReferenceEngine {
       return [ignored("unknown_approval")];
     }
     if (input.kind !== "approve") return [this.#endHold(call, "approval_denied", nowMs)];
-    const { requireReason, approvals, approvedBy } = call.hold;
+    const { requireReason, approvals, approvedBy, expiresAtMs } = call.hold;
+    if (nowMs >= expiresAtMs) return [this.#endHold(call, "approval_expired", nowMs)];
     if (requireReason && input.reason === null) return [ignored("reason_required")];
     if (input.by === call.input.agentId) return [ignored("self_approval")];
     if (approvedBy.includes(input.by)) return [ignored("already_decided")];

@@ -19,7 +19,6 @@ const USES: readonly (readonly [text: string, path: string])[] = [
   ],
   [tool('reads: ["a/{ result.id }"]'), "tool_schemas.a.reads[0]"],
 
-  ["edges: { contains: [[a, b]], derives: [[a, b]] }", "edges"],
 ];
 
 const CODES = ["near_duplicate"];

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import { given, type Story } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  edges: {
+    contains: [["customer/{id}", "order/{id}"]],
+    derives: [["order/{id}/payment", "invoice/{id}"]],
+  },
+  authorization: { tiers: [{ name: "ask", pattern: "ask_*", action: "hitl" }] },
+  tool_schemas: {
+    make: { effects: [{ resource: "order/{id}", kind: "create" }] },
+    drop: { effects: [{ resource: "order/{id}", kind: "delete" }] },
+    charge: { effects: [{ resource: "order/{id}/payment", kind: "charge" }] },
+    ask_charge: { effects: [{ resource: "order/{id}/payment", kind: "charge" }] },
+    bill: { effects: [{ resource: "invoice/{id}", kind: "send" }] },
+    move: { effects: [{ resource: "customer/{id}", kind: "transfer" }] },
+    note: { effects: [{ resource: "order/{id}/note", kind: "create" }] },
+  },
+};
+
+const ID = { id: 7 };
+
+function conflictOf(story: Story, tool: string) {
+  const { refusal } = story.refused(tool, ID);
+  expect(refusal.reason).toBe("side_effect_conflict");
+  return refusal.conflict;
+}
+
+describe("a delete or transfer conflicts", () => {
+  test("with what lies in it, and names the way there", () => {
+    const story = given(POLICY);
+    story.done("charge", ID);
+    expect(conflictOf(story, "drop")).toEqual({
+      resource: "order/7",
+      path: ["charge", "order/7/payment", "order/7", "drop"],
+    });
+  });
+
+  test("with what holds it, also over an edge", () => {
+    const story = given(POLICY);
+    story.done("move", ID);
+    expect(conflictOf(story, "charge")?.path).toEqual([
+      "move",
+      "customer/7",
+      "order/7",
+      "order/7/payment",
+      "charge",
+    ]);
+  });
+
+  test("with parts over an edge, and with parts that are held", () => {
+    const story = given(POLICY);
+    story.done("charge", ID);
+    expect(conflictOf(story, "move")?.path).toEqual([
+      "charge",
+      "order/7/payment",
+      "order/7",
+      "customer/7",
+      "move",
+    ]);
+    const other = given(POLICY);
+    other.held("ask_charge", ID);
+    expect(conflictOf(other, "drop")?.path).toContain("order/7/payment");
+  });
+
+  test("not with other things, nor once the effect turned out never to have happened", () => {
+    const story = given(POLICY);
+    story.done("charge", { id: 8 });
+    story.reported(story.allowed("charge", ID), { status: "not_executed" });
+    story.done("drop", ID);
+  });
+
+  test("not with what it undoes", () => {
+    const story = given(POLICY);
+    story.done("make", ID);
+    story.done("note", ID);
+    story.done("drop", ID);
+  });
+
+  test("as it did before a snapshot", () => {
+    const story = given(POLICY);
+    story.done("charge", ID);
+    if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
+    conflictOf(story, "drop");
+  });
+});
+
+test("what a thing holds conflicts with nothing that neither deletes nor transfers", () => {
+  const story = given(POLICY);
+  story.done("make", ID);
+  story.done("note", ID);
+  story.done("charge", ID);
+});
+
+test("one thing under two names may be charged once", () => {
+  const story = given(POLICY);
+  story.done("charge", ID);
+  expect(conflictOf(story, "bill")).toEqual({
+    resource: "invoice/7",
+    path: ["charge", "order/7/payment", "invoice/7", "bill"],
+  });
+  const other = given(POLICY);
+  other.done("bill", ID);
+  expect(conflictOf(other, "charge")?.path).toEqual([
+    "bill",
+    "invoice/7",
+    "order/7/payment",
+    "charge",
+  ]);
+});
