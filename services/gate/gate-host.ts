@@ -7,6 +7,8 @@
  *    owner.
  * H4 a running task that does not turn ends the process: heartbeats would keep its number for ever.
  * H5 a task that closed because another fenced it is begun again for as long as the number is ours.
+ * H6 a number that cannot be run is kept, so that nobody else tries it in turn; a gate that can run none of
+ *    its numbers ends the process.
  */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { coreFold } from "../runtime/core-engine.ts";
@@ -62,6 +64,11 @@ type Hosted = {
 };
 
 const RESTART_MS = 500;
+/**
+ * Time for the batches in flight. A checkpoint that takes longer is written on while the next owner takes
+ * over: it is compared with what the store has.
+ */
+const LEAVE_WITHIN_MS = 300;
 const LOOK_MS = 1_000;
 /** Longer than any turn may take: each of its waits for the log has a bound of its own. */
 const TASK_SILENT_MS_MAX = 60_000;
@@ -148,8 +155,12 @@ export class GateHost {
 
   async #finish(): Promise<void> {
     if (this.#look !== null) clearInterval(this.#look);
-    await Promise.all([...this.#hosted.keys()].map((partition) => this.#close(partition)));
+    const closed = Promise.all([...this.#hosted.keys()].map((partition) => this.#close(partition)));
+    const patience = new AbortController();
+    await Promise.race([closed, this.#parts.clock.sleep(LEAVE_WITHIN_MS, patience.signal)]);
+    patience.abort();
     await this.#parts.membership.leave();
+    await closed;
   }
 
   #reconcile({ numbers }: Assignment): void {
@@ -184,8 +195,15 @@ export class GateHost {
     task.onStatus((status) => {
       this.#statuses.tell([status, partition]);
       if (status.detail === "not_owner") void this.#restart(partition, hosted);
+      if (status.detail === "failed") this.#failIfNoneRuns(status);
     });
     task.start();
+  }
+
+  #failIfNoneRuns({ error }: TaskStatus): void {
+    const { partitions } = this.status();
+    const none = partitions.every(({ detail }) => detail === "failed");
+    if (none && this.#stopped === null) this.#fail(error ?? new Error("no partition can be run"));
   }
 
   #watch(): void {

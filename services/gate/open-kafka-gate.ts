@@ -73,7 +73,7 @@ export async function openKafkaGate(options: KafkaGateOptions): Promise<KafkaGat
     requestTimeoutMs: options.kafka.requestTimeoutMs,
   });
   const membership = createMembership(options);
-  const ownership = createOwnership(options, membership, facts);
+  const ownership = createOwnership(options, log, membership, facts);
   const host = createHost(options, log, membership, ownership, facts);
   return { host, log, checkPolicy: checkWith(inspector), stop: stopOf(host, log, ownership) };
 }
@@ -92,6 +92,7 @@ function createMembership(options: KafkaGateOptions): GroupMembership {
 
 function createOwnership(
   options: KafkaGateOptions,
+  topics: KafkaLog,
   membership: GroupMembership,
   facts: readonly TopicFacts[],
 ): KafkaOwnership {
@@ -102,7 +103,7 @@ function createOwnership(
     newKafka: () => createKafka(options.kafka, options.logger),
     messageBytesMax: (name) => bytes.get(name) ?? 0,
     safeguards: options.safeguards?.kafka ?? ALL_KAFKA_SAFEGUARDS,
-    ...{ names, membership, metrics },
+    ...{ names, membership, metrics, topics },
   });
 }
 

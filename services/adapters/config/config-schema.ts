@@ -78,7 +78,7 @@ const kafka = z.strictObject({
   sessionTimeoutMs: timeMs(1_000)
     .default(6_000)
     .describe("a member of a group that was silent for so long has lost its partitions"),
-  heartbeatIntervalMs: timeMs(100).default(1_000).describe("time between two signs of life"),
+  heartbeatIntervalMs: timeMs(100).default(300).describe("time between two signs of life"),
   transactionTimeoutMs: timeMs(1_000, 15 * MINUTE_MS)
     .default(10_000)
     .describe("the broker ends a transaction that was open for so long"),

@@ -10,6 +10,7 @@ import { RETRY } from "./client.ts";
 import type { Grant, GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { mapKafkaError } from "./map-error.ts";
+import { assertSameLife, type LivingTopics, readTopicLife, writeTopicLife } from "./topic-life.ts";
 import type { TopicNames } from "./topic-names.ts";
 import { TransactionalWriter, type WriterContext } from "./transactional-writer.ts";
 
@@ -29,6 +30,8 @@ export type OwnershipContext = {
   /** `max.message.bytes` of a topic, by its name. */
   readonly messageBytesMax: (name: string) => number;
   readonly metrics: Metrics;
+  /** Whose offsets these are: compared with what was recorded. Left out: not compared. */
+  readonly topics?: LivingTopics;
   readonly safeguards: KafkaSafeguards;
 };
 
@@ -48,7 +51,7 @@ export class KafkaOwnership implements Ownership {
 
   constructor(context: OwnershipContext) {
     this.#context = context;
-    const { names, settings, membership, safeguards, metrics, messageBytesMax } = context;
+    const { names, settings, membership, safeguards, metrics, messageBytesMax, topics } = context;
     this.#writer = {
       ...{ names, membership, safeguards },
       group: settings.group,
@@ -57,6 +60,7 @@ export class KafkaOwnership implements Ownership {
       onLateDrop: () => metrics.count("late_drops"),
       onFenced: (grant, atMs) => this.#fenced.set(grant, atMs),
       recordedOffsets: (partition) => this.#recordedOffsets(partition),
+      offsetMetadata: topics === undefined ? null : writeTopicLife(topics),
     };
   }
 
@@ -122,6 +126,7 @@ export class KafkaOwnership implements Ownership {
     try {
       const admin = await this.#connectedAdmin();
       const offsets = await admin.fetchOffsets({ groupId: settings.group, topics });
+      this.#assertSameTopics(offsets.flatMap(({ partitions }) => partitions));
       const of = (topic: InputTopic): number => {
         const { partitions = [] } = offsets.find((one) => one.topic === names[topic]) ?? {};
         const offset = partitions.find((one) => one.partition === partition)?.offset ?? "-1";
@@ -132,6 +137,16 @@ export class KafkaOwnership implements Ownership {
     } catch (error) {
       await this.#dropAdmin();
       throw mapKafkaError(error, `reading the offsets of group ${settings.group}`);
+    }
+  }
+
+  /** Of all partitions: one that was added has nothing recorded, and must not be decided either. */
+  #assertSameTopics(recorded: readonly { readonly metadata: string | null }[]): void {
+    const { topics, names } = this.#context;
+    if (topics === undefined) return;
+    for (const metadata of new Set(recorded.map((one) => one.metadata))) {
+      const life = readTopicLife(metadata);
+      if (life !== null) assertSameLife(life, topics, names);
     }
   }
 

@@ -37,6 +37,8 @@ export type WriterContext = {
   /** Told that the grant's number was taken over elsewhere, and when that was noticed (K5). */
   readonly onFenced: (grant: Grant, atMs: number) => void;
   readonly recordedOffsets: (partition: number) => Promise<PerInput>;
+  /** Recorded with each offset; null: nothing is. */
+  readonly offsetMetadata: string | null;
 };
 
 /** Answers to the offsets of a transaction that say that nothing happened (K8). */
@@ -157,10 +159,11 @@ export class TransactionalWriter implements PartitionWriter {
   }
 
   async #sendOffsets(transaction: Transaction, consumed: PerInput): Promise<void> {
-    const { names, group, transactionTimeoutMs } = this.#context;
+    const { names, group, transactionTimeoutMs, offsetMetadata: metadata } = this.#context;
     const topics = INPUT_TOPICS.map((topic) => ({
       topic: names[topic],
-      partitions: [{ partition: this.partition, offset: String(consumed[topic]) }],
+      // kafkajs hands the metadata on, though its types do not say so.
+      partitions: [{ partition: this.partition, offset: String(consumed[topic]), metadata }],
     }));
     const untilMs = Date.now() + transactionTimeoutMs;
     for (;;) {

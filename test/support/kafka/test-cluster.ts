@@ -50,8 +50,18 @@ export async function makeTopics(
   choices: TopicChoices = {},
 ): Promise<TopicNames> {
   const names = topicNames(uniqueName("t"));
+  await createTopics(brokers, Object.values(names), choices);
+  return names;
+}
+
+/** Resolves when the broker knows them. */
+export async function createTopics(
+  brokers: readonly string[],
+  names: readonly string[],
+  choices: TopicChoices = {},
+): Promise<void> {
   const config = { "message.timestamp.type": "LogAppendTime", ...choices.config };
-  const topics: ITopicConfig[] = Object.values(names).map((topic) => ({
+  const topics: ITopicConfig[] = names.map((topic) => ({
     topic,
     numPartitions: choices.partitions ?? 2,
     replicationFactor: choices.replicas ?? 1,
@@ -61,11 +71,10 @@ export async function makeTopics(
   await admin.connect();
   try {
     await admin.createTopics({ topics, waitForLeaders: false });
-    await untilKnown(admin, Object.values(names));
+    await untilKnown(admin, [...names]);
   } finally {
     await admin.disconnect();
   }
-  return names;
 }
 
 export type LogChoices = Partial<Omit<KafkaLogOptions, "kafka" | "names">>;

@@ -68,7 +68,7 @@ export function openTestGate(
     ...{ names, group, app: "test", codec: testCodec, clock: systemClock, policy: testPolicy },
     kafka: plainSettings(brokers),
     sessionTimeoutMs: 3_000,
-    heartbeatIntervalMs: 500,
+    heartbeatIntervalMs: 300,
     transactionTimeoutMs: choices.transactionTimeoutMs ?? 10_000,
     checkpoints: () => choices.checkpoints ?? null,
     logger: choices.logger ?? quiet,

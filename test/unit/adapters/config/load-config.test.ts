@@ -109,7 +109,11 @@ log:
   levl: info
 colour: red
 `);
-    const variables = { CALLGATE_KAFKA_BROKER: "one:1", CALLGATE_SHUTDOWN_MS: "soon" };
+    const variables = {
+      CALLGATE_KAFKA_BROKER: "one:1",
+      CALLGATE_SHUTDOWN_MS: "soon",
+      CALLGATE_KAFKA_HEARTBEAT_INTERVAL_MS: "1000",
+    };
     expect(problemsOf(file, variables, ["policy.files", "secret.value"])).toEqual([
       "CALLGATE_KAFKA_BROKER: is no variable of ours; did you mean `CALLGATE_KAFKA_BROKERS`? else remove it",
       "CALLGATE_SHUTDOWN_MS: shutdownMs: must be a whole number; write a whole number",
