@@ -97,6 +97,7 @@ test("S2.3 a call is answered from memory for 30 s, and runs again after the win
   other.after(59_000);
   expect(await other.outcome("search.read", { q: "a" })).toBe("duplicate_call");
   other.after(2_000);
+  other.turn(2);
   expect(await other.outcome("search.read", { q: "a" })).toBe("allowed");
 });
 

@@ -53,6 +53,8 @@ test("S4.2 what failed is to be mended first, what succeeded is done", async () 
   expect(failed.message).not.toBe(done.message);
 });
 
+/** Another word than the asked one is a strike too: the later rungs are out of its way. */
+const PATIENT = { escalation: { ask: 1, options: 2, user_input: 6, end: "off" } };
 const AGAIN = "Let me try writing the file again";
 const INSTEAD = "Instead, I will check if pygame is installed first";
 
@@ -65,7 +67,7 @@ async function untilOptions(policy: object): Promise<GateStory> {
 }
 
 test("S4.3 `Let me try writing the file again` is no acknowledgement, `Instead, I will check` is one", async () => {
-  const story = await untilOptions({ ...LADDER, acknowledgement: { mode: "explicit" } });
+  const story = await untilOptions({ ...PATIENT, acknowledgement: { mode: "explicit" } });
   const check = { command: "pip show pygame" };
   expect(await story.outcome("run", check)).toBe("acknowledgement_required");
   expect(await story.outcome("run", check, { assistantText: AGAIN })).toBe(
@@ -76,7 +78,7 @@ test("S4.3 `Let me try writing the file again` is no acknowledgement, `Instead, 
 });
 
 test("S4.3 words alone are none: the call must differ from the refused one", async () => {
-  const story = await untilOptions({ ...LADDER, acknowledgement: { mode: "explicit" } });
+  const story = await untilOptions({ ...PATIENT, acknowledgement: { mode: "explicit" } });
   const decision = await story.propose("write_file", WRITE, { assistantText: INSTEAD });
   expect(decision.outcome).toBe("refused");
   expect(await story.outcome("run", {}, { assistantText: INSTEAD })).toBe("allowed");
@@ -84,7 +86,7 @@ test("S4.3 words alone are none: the call must differ from the refused one", asy
 
 test("S4.3 what counts as an acknowledgement can be written", async () => {
   const patterns = { mode: "explicit", patterns: ["I see"], unless: ["\\bbut\\b"] };
-  const story = await untilOptions({ ...LADDER, acknowledgement: patterns });
+  const story = await untilOptions({ ...PATIENT, acknowledgement: patterns });
   const says = (assistantText: string) => story.outcome("run", {}, { assistantText });
   expect(await says(INSTEAD)).toBe("acknowledgement_required");
   expect(await says("i SEE, but no")).toBe("acknowledgement_required");

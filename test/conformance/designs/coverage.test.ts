@@ -1,0 +1,65 @@
+// docs/coverage.md names every row of the published designs, and what it names is there.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const ROOT = new URL("../../../", import.meta.url);
+const pathOf = (path: string): string => fileURLToPath(new URL(path, ROOT));
+
+/** How many rows each design has. */
+const ROWS = { S1: 14, S2: 11, S3: 8, S4: 6 } as const;
+
+interface Row {
+  readonly row: string;
+  readonly place: string;
+  readonly file: string;
+  readonly test: string;
+}
+
+const rows: readonly Row[] = readFileSync(pathOf("docs/coverage.md"), "utf8")
+  .split("\n")
+  .filter((line) => /^\| S\d\.\d+ \|/.test(line))
+  .map((line) => {
+    const [row = "", , place = "", file = "", name = ""] = line
+      .slice(2, -2)
+      .split(" | ")
+      .map((cell) => cell.trim());
+    return { row, place: bare(place), file: bare(file), test: name };
+  });
+
+function bare(cell: string): string {
+  return cell.replaceAll("`", "");
+}
+
+/** Names of the tests in a file, as they are written. */
+function testsIn(file: string): readonly string[] {
+  const text = readFileSync(pathOf(file), "utf8");
+  return [...text.matchAll(/\b(?:test|it)\(\s*"((?:[^"\\]|\\.)*)"/g)].map(
+    (match) => match[1] ?? "",
+  );
+}
+
+test("every row is named, and there is no other", () => {
+  const wanted = Object.entries(ROWS).flatMap(([design, count]) =>
+    Array.from({ length: count }, (_, index) => `${design}.${index + 1}`),
+  );
+  expect([...new Set(rows.map(({ row }) => row))].sort()).toEqual(wanted.sort());
+});
+
+test("every place and every test that a row names is there", () => {
+  const wrong = rows.filter(
+    ({ place, file, test: name }) =>
+      !existsSync(pathOf(place)) || !existsSync(pathOf(file)) || !testsIn(file).includes(name),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("every test of a row is named by it", () => {
+  const named = new Set(rows.map(({ test: name }) => name));
+  const files = readdirSync(pathOf("test/conformance/designs")).filter((name) => /^s\d/.test(name));
+  expect(files).toHaveLength(Object.keys(ROWS).length);
+  const unnamed = files
+    .flatMap((name) => testsIn(`test/conformance/designs/${name}`))
+    .filter((name) => !named.has(name));
+  expect(unnamed).toEqual([]);
+});

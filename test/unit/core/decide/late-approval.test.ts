@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { given, MINUTE, ofType } from "../../../support/decider-spec.ts";
+
+const HELD = {
+  authorization: {
+    tiers: [{ name: "ask", pattern: "delete_*", action: "hitl", expires_ms: MINUTE }],
+  },
+} as const;
+
+test("an approval at the end of its hold is too late, although no tick has come", () => {
+  const early = given(HELD);
+  expect(early.approved(early.after(0).held("delete_a")).type).toBe("allowed");
+  const last = given(HELD);
+  const held = last.held("delete_a");
+  expect(last.after(MINUTE - 1).approved(held).type).toBe("allowed");
+  const late = given(HELD);
+  const hold = late.held("delete_a");
+  const { refusal } = ofType(late.after(MINUTE).approved(hold), "refused");
+  expect(refusal.reason).toBe("approval_expired");
+});
