@@ -1,0 +1,175 @@
+/** The gate as the bench of `../shared/bench` runs it: its topics, its tools, preset balanced. */
+import { type AvroCodec, createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import { createKafka, type KafkaSettings } from "../../../services/adapters/kafka/client.ts";
+import { KafkaTopicAdmin } from "../../../services/adapters/kafka/topic-admin.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
+import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
+import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpoints.ts";
+import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
+import { systemClock } from "../../../services/adapters/system/clock.ts";
+import { capabilities } from "../../../services/gate/capabilities.ts";
+import { compileGatePolicy, withKeyId } from "../../../services/gate/gate-policy.ts";
+import { type KafkaGate, openKafkaGate } from "../../../services/gate/open-kafka-gate.ts";
+import type { Logger } from "../../../services/runtime/ports.ts";
+import { readPolicy } from "../../../services/sdk/read-policy.ts";
+
+/** What `../shared/bench` gives to the process under test. */
+export type BenchSettings = {
+  readonly brokers: readonly string[];
+  /** Topic of the proposals, and what the names of the outputs begin with. */
+  readonly input: string;
+  readonly output: string;
+  readonly group: string;
+  readonly partitions: number;
+  /** Checkpoints are kept there; undefined: none. */
+  readonly redisUrl: string | undefined;
+  /** Records between checkpoints. */
+  readonly checkpointEvery: number;
+};
+
+/** Calls are never reported: they must not turn out to be lost while the bench still counts. */
+const TIME_LIMIT_MS = 3_600_000;
+const WRITES = [
+  "book_reservation",
+  "update_order_items",
+  "send_message",
+  "create_refund",
+  "write_file",
+];
+const POLICY = {
+  preset: "balanced",
+  tool_schemas: {
+    ...Object.fromEntries(WRITES.map((tool) => [tool, { time_limit_ms: TIME_LIMIT_MS }])),
+    search_records: { read_only: true, time_limit_ms: TIME_LIMIT_MS },
+  },
+};
+
+/** As the defaults of docs/configuration.md. */
+const SESSION_MS = 6_000;
+const HEARTBEAT_MS = 1_000;
+const TRANSACTION_MS = 10_000;
+const LINGER_MS = 5;
+const CHECKPOINT_EVERY = 50_000;
+const INPUTS_MAX = 500;
+const BYTES_MAX = 2 * 1_024 * 1_024;
+const REDIS_MS = 1_000;
+const LOAD_MS_MAX = 30_000;
+
+export function benchSettings(env: NodeJS.ProcessEnv): BenchSettings {
+  const given = (name: string): string => {
+    const value = env[name];
+    if (value === undefined) throw new Error(`${name} is not set: run \`npm run bench:kafka\``);
+    return value;
+  };
+  return {
+    brokers: given("BROKERS").split(","),
+    input: given("IN"),
+    output: given("OUT"),
+    group: given("GROUP"),
+    partitions: Number(given("P")),
+    redisUrl: env["REDIS_URL"],
+    checkpointEvery: Number(env["CHECKPOINT_EVERY"] ?? CHECKPOINT_EVERY),
+  };
+}
+
+export function kafkaOf({ brokers }: BenchSettings): KafkaSettings {
+  return {
+    ...{ brokers, clientId: "bench-gate", ssl: null, sasl: null },
+    ...{ connectionTimeoutMs: 3_000, requestTimeoutMs: 30_000 },
+  };
+}
+
+export function topicsOf({ input, output }: BenchSettings): TopicNames {
+  return {
+    proposals: input,
+    results: `${output}-results`,
+    verdicts: `${output}-verdicts`,
+    allowed: `${output}-allowed`,
+    refused: `${output}-refused`,
+    held: `${output}-held`,
+    decisions: `${output}-decisions`,
+    deadLetters: `${output}-dead-letters`,
+    alerts: `${output}-alerts`,
+  };
+}
+
+/** What the bench itself has not made. */
+async function makeTopics(settings: BenchSettings): Promise<void> {
+  const admin = new KafkaTopicAdmin(() => createKafka(kafkaOf(settings), quietLogger));
+  const topic = { partitions: settings.partitions, replicationFactor: 1, settings: {} };
+  await admin.create(Object.values(topicsOf(settings)).map((name) => ({ name, ...topic })));
+}
+
+function benchSecret() {
+  const secret = secretFrom("a secret for the bench alone");
+  if (!secret.ok) throw new Error(secret.problem.message);
+  return secret.secret;
+}
+
+/** `firstInput` is called once, when the first input is handed over. */
+export function benchCodec(firstInput: () => void = () => undefined): AvroCodec {
+  const { keyId, bytes } = benchSecret();
+  const codec = createAvroCodec({ secrets: new Map([[keyId, bytes]]) });
+  let isFirst = true;
+  return {
+    ...codec,
+    decodeInput: (topic, value) => {
+      if (isFirst) firstInput();
+      isFirst = false;
+      return codec.decodeInput(topic, value);
+    },
+  };
+}
+
+export function benchPolicy() {
+  const compiled = compileGatePolicy(readPolicy({ document: POLICY }), capabilities);
+  if (!compiled.ok) throw new Error(compiled.problems.map(({ message }) => message).join("; "));
+  return withKeyId(compiled.policy, benchSecret().keyId).compiled;
+}
+
+export type BenchGate = { readonly gate: KafkaGate; readonly close: () => Promise<void> };
+
+/** Not started. */
+export async function openBenchGate(
+  settings: BenchSettings,
+  codec: AvroCodec,
+  logger: Logger,
+): Promise<BenchGate> {
+  await makeTopics(settings);
+  const redis = redisOf(settings, logger);
+  const gate = await openKafkaGate({
+    ...{ kafka: kafkaOf(settings), names: topicsOf(settings), app: "bench" },
+    ...{ group: settings.group, codec, clock: systemClock, logger, policy: benchPolicy() },
+    metrics: createProcessMetrics("gate"),
+    sessionTimeoutMs: SESSION_MS,
+    heartbeatIntervalMs: HEARTBEAT_MS,
+    transactionTimeoutMs: TRANSACTION_MS,
+    checkpoints: () => redis?.checkpoints ?? null,
+    tuning: {
+      batch: { inputsMax: INPUTS_MAX, bytesMax: BYTES_MAX },
+      lingerMs: LINGER_MS,
+      checkpointEvery: settings.checkpointEvery,
+    },
+  });
+  const close = async (): Promise<void> => {
+    await gate.stop();
+    redis?.client.close();
+  };
+  return { gate, close };
+}
+
+function redisOf({ redisUrl, group }: BenchSettings, logger: Logger) {
+  if (redisUrl === undefined) return null;
+  const client = new RedisClient(
+    {
+      server: { type: "single", url: redisUrl },
+      clientName: "bench-gate",
+      commandTimeoutMs: REDIS_MS,
+      connectTimeoutMs: REDIS_MS,
+    },
+    logger,
+  );
+  return { client, checkpoints: new RedisCheckpoints({ client, group, loadMsMax: LOAD_MS_MAX }) };
+}

@@ -1,0 +1,45 @@
+// The process under test of `../shared/bench/run.sh`: reads its topics, writes when it was handed the first
+// input into FIRST_FILE, and what it has used when it ends.
+import { writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createJsonLogger } from "../../../services/adapters/log/json-logger.ts";
+import { benchCodec, benchSettings, openBenchGate } from "./bench-gate.ts";
+
+const MS_PER_SECOND = 1_000;
+const MICROS_PER_SECOND = 1_000_000;
+const BYTES_PER_MB = 1_048_576;
+const LOOK_EVERY_MS = 20;
+const MAX_S_DEFAULT = 300;
+
+const { env } = process;
+
+function print(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+function writeFirst(): void {
+  const file = env["FIRST_FILE"];
+  if (file === undefined) return;
+  writeFileSync(file, String(performance.timeOrigin + performance.now()));
+}
+
+const logger = createJsonLogger(process.stderr, "warn", { service: "bench-gate" });
+const { gate, close } = await openBenchGate(benchSettings(env), benchCodec(writeFirst), logger);
+
+async function end(): Promise<void> {
+  await close();
+  const { user, system } = process.cpuUsage();
+  const cpuS = (user + system) / MICROS_PER_SECOND;
+  print({ ev: "end", cpu_s: cpuS, rss_mb: Math.round(process.memoryUsage().rss / BYTES_PER_MB) });
+  process.exit();
+}
+
+void gate.host.failed.then(({ message }) => {
+  print({ ev: "failed", message });
+  process.exit(1);
+});
+process.once("SIGTERM", () => void end());
+setTimeout(() => process.exit(1), Number(env["MAX_S"] ?? MAX_S_DEFAULT) * MS_PER_SECOND).unref();
+await gate.host.start();
+while (!gate.host.status().ready) await sleep(LOOK_EVERY_MS);
+print({ ev: "ready" });

@@ -1,0 +1,48 @@
+/** What is asked of the gate on Kafka. */
+import type { Target } from "../targets.ts";
+import { EXCHANGED, KILLED_WITH_REDIS, KILLED_WITHOUT } from "./measure-deaths.ts";
+import { cpuRow, pacedRow, throughputRow } from "./measure-shared.ts";
+
+const BARE = "bare loop";
+const GATE = "gate";
+const STREAMS = "Kafka Streams";
+
+const THROUGHPUT: readonly Target[] = [
+  { row: throughputRow(4, GATE), per: throughputRow(4, BARE), figure: "p50", atLeast: 0.6 },
+  { row: throughputRow(4, GATE), per: throughputRow(4, STREAMS), figure: "p50", atLeast: 1 },
+  { row: throughputRow(1, GATE), per: throughputRow(1, STREAMS), figure: "p50", atLeast: 1 },
+  { row: cpuRow(4, GATE), per: cpuRow(4, STREAMS), figure: "p50", atMost: 1 },
+];
+
+const PACED: readonly Target[] = [500, 2_000].flatMap((rate) =>
+  [BARE, STREAMS].flatMap((other) =>
+    (["p50", "p99"] as const).map(
+      (figure): Target => ({
+        ...{ row: pacedRow(rate, GATE), per: pacedRow(rate, other) },
+        ...{ figure, atMost: 1 },
+      }),
+    ),
+  ),
+);
+
+const KILLED_MS = 8_000;
+const EXCHANGED_MS = 1_000;
+
+const DEATHS: readonly Target[] = [
+  { row: KILLED_WITH_REDIS, figure: "p50", atMost: KILLED_MS },
+  { row: KILLED_WITHOUT, figure: "p50", atMost: KILLED_MS },
+  { row: EXCHANGED, figure: "p50", atMost: EXCHANGED_MS },
+];
+
+export const PARTS = ["throughput", "paced", "kill", "replay", "memory"] as const;
+
+export type PartName = (typeof PARTS)[number];
+
+/** Replay and memory have none: what is asked of them is that they are told. */
+export const TARGETS: { readonly [part in PartName]: readonly Target[] } = {
+  throughput: THROUGHPUT,
+  paced: PACED,
+  kill: DEATHS,
+  replay: [],
+  memory: [],
+};
