@@ -19,6 +19,8 @@ export const LIMITS = {
   writeTwinBytes: 4 * 1024 * 1024,
   /** Resources with a remembered last write. */
   resources: 2_048,
+  /** Sketches of fields that near duplicates are found by, a turn; the oldest goes first. */
+  sketches: 128,
   /** Exclusive effects held, a conversation. */
   exclusiveEffects: 8_192,
   /** Calls in flight, unknown or held, a conversation. */

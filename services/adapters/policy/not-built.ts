@@ -7,15 +7,7 @@ export type NotBuilt = {
   readonly path: readonly string[];
 };
 
-const CHECK_PLACES = ["checks", "tool_schemas.*.checks"];
-
-const CHECK_CODES = ["near_duplicate"];
-
-const KEYS = [
-  "tool_schemas.*.similarity",
-  "tool_schemas.*.sensitive",
-  ...CHECK_PLACES.flatMap((place) => CHECK_CODES.map((code) => `${place}.${code}`)),
-];
+const KEYS = ["tool_schemas.*.sensitive"];
 
 export const NOT_BUILT: readonly NotBuilt[] = KEYS.map((path) => ({ path: path.split(".") }));
 

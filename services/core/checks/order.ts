@@ -9,6 +9,7 @@ import { checkAcknowledged, checkConversation } from "./conversation.ts";
 import { checkDuplicate } from "./duplicate.ts";
 import { checkHistory } from "./history.ts";
 import { checkLoops } from "./loops.ts";
+import { checkNearDuplicate } from "./near-duplicate.ts";
 import { checkSideEffects } from "./side-effects.ts";
 import { checkTier } from "./tier.ts";
 
@@ -17,6 +18,7 @@ export const CHECKS: readonly Check[] = [
   checkBudgets,
   checkDuplicate,
   checkHistory,
+  checkNearDuplicate,
   checkSideEffects,
   checkLoops,
   checkAcknowledged,

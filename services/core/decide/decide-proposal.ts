@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CallContext } from "../checks/check.ts";
-import type { DecisionBase, DecisionEvent, GateEvent } from "../events.ts";
+import type { DecisionBase, DecisionEvent, GateEvent, Sketch } from "../events.ts";
 import { actionDigest } from "../hash.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
@@ -19,7 +19,7 @@ import { noAdvice, withAdvice } from "./advice.ts";
 import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
 import { type Draft, decisionBase } from "./decision-base.ts";
-import { factsOf, type Touched, touchedBy } from "./facts.ts";
+import { factsOf, sketchesOf, type Touched, touchedBy } from "./facts.ts";
 import { judge } from "./judge.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
@@ -159,6 +159,7 @@ function isUnknownRefused(policy: CompiledPolicy, tool: CompiledTool): boolean {
 interface ReadArguments {
   readonly identityText: string;
   readonly touched: Touched;
+  readonly sketches: readonly Sketch[];
   readonly problems: readonly { readonly path: string; readonly message: string }[];
 }
 
@@ -173,7 +174,7 @@ function readArguments(
   const identity = tool.identity(args, text);
   if (!identity.ok) {
     const problems = [...invalid, ...identity.problems];
-    return { identityText: text, touched: UNTOUCHED, problems };
+    return { identityText: text, touched: UNTOUCHED, sketches: [], problems };
   }
   const touched = touchedBy(tool, identity, graph);
   const unnamed = touched.unnamed.map((rule) => ({
@@ -181,7 +182,7 @@ function readArguments(
     message: `an argument that \`${rule}\` needs to name its resource is missing`,
   }));
   const problems = unnamed.length === 0 ? invalid : [...invalid, ...unnamed];
-  return { identityText: identity.text, touched, problems };
+  return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };
 }
 
 const UNTOUCHED: Touched = { resources: null, exclusive: [], unnamed: [] };
@@ -202,7 +203,7 @@ function contextOf(
     read.identityText === base.arguments
       ? base.argumentsDigest
       : actionDigest(tool.name, read.identityText);
-  const facts = factsOf(tool, policy, read.touched, actionKey, proposal, nowMs);
+  const facts = factsOf(tool, policy, read.touched, actionKey, proposal, read.sketches, nowMs);
   return {
     policy,
     tool,

@@ -1,13 +1,17 @@
 /** The facts of a call that `evolve` will need: resources, windows, counters. */
+import { canonicalText } from "../canonical/canonical-text.ts";
 import type { CallContext } from "../checks/check.ts";
-import type { CallFacts, CallMore, ExclusiveEffect } from "../events.ts";
+import type { CallFacts, CallMore, ExclusiveEffect, Sketch } from "../events.ts";
+import { actionDigest } from "../hash.ts";
 import type { Money, ProposalInput } from "../inputs.ts";
+import { getArgument } from "../policy/argument-path.ts";
 import type {
   CompiledPolicy,
   CompiledTool,
   IdentityResult,
   ResourceGraph,
 } from "../policy/compiled.ts";
+import { sketchOf } from "../similarity/sketch.ts";
 import { twinKeyOf } from "../state/twins.ts";
 
 type Identified = Extract<IdentityResult, { ok: true }>;
@@ -62,6 +66,7 @@ export function factsOf(
   touched: Touched,
   actionKey: string,
   proposal: Pick<ProposalInput, "turn" | "estimatedCost">,
+  sketches: readonly Sketch[],
   nowMs: number,
 ): CallFacts {
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
@@ -78,13 +83,29 @@ export function factsOf(
     repeats: 0,
     rates: ratesOf(tool),
     grant: null,
-    more: moreOf(policy.countsSpend ? proposal.estimatedCost : null),
+    more: moreOf(policy.countsSpend ? proposal.estimatedCost : null, sketches),
   };
 }
 
 /** Null for most calls. */
-function moreOf(cost: Money | null): CallMore | null {
-  return cost === null ? null : { cost, given: null, pending: [], sketches: [] };
+function moreOf(cost: Money | null, sketches: readonly Sketch[]): CallMore | null {
+  if (cost === null && sketches.length === 0) return null;
+  return { cost, given: null, pending: [], sketches };
+}
+
+const NO_SKETCHES: readonly Sketch[] = [];
+
+/** Of each field that the tool's `similarity` names and the call has; the key begins with its place. */
+export function sketchesOf(tool: CompiledTool, { normalized }: Identified): readonly Sketch[] {
+  if (tool.similarity.length === 0 || tool.modes.near_duplicate === "off") return NO_SKETCHES;
+  return tool.similarity.flatMap(({ field, with: same }, at): Sketch[] => {
+    const value = getArgument(normalized, field);
+    if (value === undefined || value === null) return [];
+    const equal = same.map((path) => getArgument(normalized, path) ?? null);
+    const key = `${at}:${actionDigest(tool.name, canonicalText([...equal]))}`;
+    const text = typeof value === "string" ? value : canonicalText(value);
+    return [{ key, values: sketchOf(text) }];
+  });
 }
 
 const NO_RATES: CallFacts["rates"] = [];

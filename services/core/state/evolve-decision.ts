@@ -12,7 +12,13 @@ import type {
 } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import { ledgerDelete, ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
+import {
+  ledgerDelete,
+  ledgerFirst,
+  ledgerGet,
+  ledgerPurge,
+  ledgerPut,
+} from "../persistent/ledger.ts";
 import { trieGet, trieSet } from "../persistent/trie.ts";
 import { reindexed } from "./effect-index.ts";
 import { afterUse } from "./given.ts";
@@ -156,6 +162,7 @@ function afterAllowed(state: StateDraft, event: CallAllowed): void {
   state.ring = pushed(state.ring, ringEntry(event, state.n, state), call.ringSize);
   acknowledged(state, actionKey);
   addEffects(state, event);
+  addSketches(state, event);
   count(state, call, event.proposalsAtMs);
 }
 
@@ -328,6 +335,20 @@ function addEffects(state: StateDraft, event: CallAllowed): void {
 export function untilSettled(holders: readonly EffectHolder[]): readonly EffectHolder[] {
   const at = holders.findIndex(({ status }) => status === "succeeded" || status === "failed");
   return at < 0 ? holders : holders.slice(0, at + 1);
+}
+
+function addSketches(state: StateDraft, event: CallAllowed): void {
+  const { more, dropAtMs } = event.call;
+  for (const { key, values } of more?.sketches ?? []) {
+    const { decisionId, callId, tool, actionKey, proposalsAtMs: atMs } = event;
+    const { n } = state;
+    const status = "in_flight";
+    const sketched = { decisionId, callId, tool, actionKey, n, atMs, status, values } as const;
+    const first =
+      state.sketches.map.size < LIMITS.sketches ? undefined : ledgerFirst(state.sketches);
+    const ledger = first === undefined ? state.sketches : ledgerDelete(state.sketches, first);
+    state.sketches = ledgerPut(ledger, key, sketched, dropAtMs, values.length);
+  }
 }
 
 /** Advances rate windows and grants. */

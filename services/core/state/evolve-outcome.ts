@@ -54,6 +54,7 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   tellTwin(state, open, told);
   state.ring = withRingStatus(state.ring, open, told);
   tellEffects(state, open, told);
+  tellSketches(state, open, told);
   if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
   else takeOpen(state, open.decisionId);
   if (event.type === "result_recorded") commit(state, open, event);
@@ -200,6 +201,15 @@ function tellEffects(state: StateDraft, open: OpenCall, told: Told): void {
         : trieSet(state.effects, resource, after);
     const before = holders.length === 0 ? undefined : holders;
     state.effectIndex = reindexed(state.effectIndex, resource, before, after);
+  }
+}
+
+function tellSketches(state: StateDraft, open: OpenCall, told: Told): void {
+  for (const { key } of open.call.more?.sketches ?? []) {
+    const sketched = ledgerGet(state.sketches, key, open.atMs);
+    if (sketched?.decisionId !== open.decisionId) continue;
+    const next = { ...sketched, status: told.status };
+    state.sketches = ledgerReplace(state.sketches, key, next, sketched.values.length);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   recordedNotices,
   recordedRates,
 } from "./recorded.ts";
-import type { EffectHolder, LastWrites, OpenCall, RingEntry, Twin } from "./state.ts";
+import type { EffectHolder, LastWrites, OpenCall, RingEntry, Sketched, Twin } from "./state.ts";
 
 /** How one kind of record becomes a row, and a row the record. */
 export interface RowOf<T, R> {
@@ -332,4 +332,30 @@ export const LAST_WRITES_ROW: RowOf<LastWrites, ReturnType<typeof packLastWrites
 export const STRIKE_ROW: RowOf<Strike, readonly [string, number, string | null]> = {
   pack: ({ key, count, step }) => [key, count, step],
   unpack: ([key, count, step]) => ({ key, count, step }),
+};
+
+const packSketched = (one: Sketched) =>
+  [
+    one.decisionId,
+    one.callId,
+    one.tool,
+    one.actionKey,
+    one.n,
+    one.atMs,
+    one.status,
+    one.values,
+  ] as const;
+
+export const SKETCHED_ROW: RowOf<Sketched, ReturnType<typeof packSketched>> = {
+  pack: packSketched,
+  unpack: ([decisionId, callId, tool, actionKey, n, atMs, status, values]) => ({
+    decisionId,
+    callId,
+    tool,
+    actionKey,
+    n,
+    atMs,
+    status,
+    values,
+  }),
 };

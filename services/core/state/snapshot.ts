@@ -15,6 +15,7 @@ import {
   OPEN_ROW,
   RING_ROW,
   type RowOf,
+  SKETCHED_ROW,
   STRIKE_ROW,
   TWIN_ROW,
 } from "./snapshot-rows.ts";
@@ -48,6 +49,7 @@ function dataOf(state: ConversationState) {
     effects: trieSorted(state.effects).map(
       ([resource, holders]) => [resource, holders.map(HOLDER_ROW.pack)] as const,
     ),
+    sketches: ledgerData(state.sketches, SKETCHED_ROW, at),
     ring: state.ring.map(RING_ROW.pack),
     strikes: state.strikes.map(STRIKE_ROW.pack),
     rates: trieSorted(state.rates),
@@ -83,6 +85,7 @@ export function restoreState(text: string): ConversationState {
     },
     effects,
     effectIndex: effectIndexOf(effects),
+    sketches: ledgerOf(data.sketches, SKETCHED_ROW),
     ring: data.ring.map(RING_ROW.unpack),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates),

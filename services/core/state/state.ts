@@ -43,6 +43,8 @@ export interface ConversationState {
   readonly effects: Trie<readonly EffectHolder[]>;
   /** Follows from `effects` (`effect-index.ts`). */
   readonly effectIndex: EffectIndex;
+  /** The latest call of the turn under each key of a sketch. */
+  readonly sketches: Ledger<Sketched>;
   /** Recent calls, oldest first. */
   readonly ring: readonly RingEntry[];
   /** Loops with strikes, oldest first. */
@@ -187,6 +189,17 @@ export interface EffectHolder {
   readonly wholes: readonly string[] | null;
 }
 
+export interface Sketched {
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly actionKey: string;
+  readonly n: number;
+  readonly atMs: number;
+  readonly status: CallStatus;
+  readonly values: string;
+}
+
 export interface RingEntry {
   readonly n: number;
   readonly decisionId: string;
@@ -250,6 +263,7 @@ export function initialState(
     writes: { any: NO_WRITES, undeclared: NO_WRITES, byResource: emptyLedger() },
     effects: emptyTrie(),
     effectIndex: emptyTrie(),
+    sketches: emptyLedger(),
     ring: [],
     strikes: [],
     cycle: null,

@@ -1,6 +1,7 @@
 /** Entering a turn: a new one means new user input, and is progress. */
 
 import { LIMITS } from "../limits.ts";
+import { emptyLedger } from "../persistent/ledger.ts";
 import { emptyTrie, type Trie, trieDelete, trieEntries } from "../persistent/trie.ts";
 import { heldUntil } from "./held-time.ts";
 import { NOTHING_SPENT } from "./spent.ts";
@@ -33,6 +34,7 @@ export function enterTurn(
     },
     // What is counted of each tool is counted within the turn.
     tools: emptyTrie(),
+    sketches: emptyLedger(),
     strikes: first ? state.strikes : [],
     cycle: null,
     flags: state.flags.ended === "conversation" ? { ...NO_FLAGS, ended: "conversation" } : NO_FLAGS,

@@ -21,6 +21,7 @@ export const CHECKED_REASONS: readonly ReasonCode[] = [
   "retry_exhausted",
   "retry_too_soon",
   "history_full",
+  "near_duplicate",
   "side_effect_conflict",
   "loop_repeat",
   "loop_cycle",

@@ -116,6 +116,13 @@ const CASES: Readonly<Partial<Record<ReasonCode, (story: Story) => ReasonCode>>>
       .allowed("ask");
     return warnings[0]?.reason as ReasonCode;
   },
+  near_duplicate: (story) => {
+    const similarity = [{ field: "text", threshold: 0.5 }];
+    const tool_schemas = { put: { similarity } };
+    story.under({ ...POLICY, tool_schemas, checks: { near_duplicate: "enforce" } });
+    story.done("put", { text: "a b c d e" });
+    return story.reason("put", { text: "a b c d e f" });
+  },
   acknowledgement_required: (story) => {
     const explicit = { mode: "explicit" } as const;
     const asks = { acknowledgement: explicit, escalation: { options: 1 } };
@@ -178,7 +185,6 @@ describe("every reason that has a check comes about", () => {
 test("the reasons that no check gives yet are these", () => {
   expect(REASON_CODES.filter((code) => !CHECKED_REASONS.includes(code))).toEqual([
     "killed",
-    "near_duplicate",
     "gate_unavailable",
   ]);
 });

@@ -9,6 +9,7 @@ test("the checks stand in the documented order", () => {
     "checkBudgets",
     "checkDuplicate",
     "checkHistory",
+    "checkNearDuplicate",
     "checkSideEffects",
     "checkLoops",
     "checkAcknowledged",

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import { given, type Story } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  checks: { near_duplicate: "enforce" },
+  tool_schemas: {
+    write_file: { similarity: [{ field: "content", threshold: 0.9, with: ["path"] }] },
+    other: {},
+    look: { read_only: true },
+  },
+};
+
+const LINES = Array.from({ length: 100 }, (_, n) => `line ${n} says something`).join("\n");
+const NEARLY = LINES.replace("line 99 says something", "line 99 says nothing");
+
+function file(content: string, path = "a.py") {
+  return { path, content };
+}
+
+function written(policy = POLICY): Story {
+  const story = given(policy);
+  story.done("write_file", file(LINES));
+  return story;
+}
+
+test("nearly the same content of the same file is refused, and names the earlier call", () => {
+  const story = written();
+  story.done("look");
+  const { refusal, strike } = story.refused("write_file", file(NEARLY));
+  expect(refusal).toMatchObject({
+    reason: "near_duplicate",
+    rule: "tool_schemas.write_file.similarity[0]",
+    previousCall: { tool: "write_file", callId: "call-1" },
+  });
+  expect(refusal.message).toMatch(/`content` is 9\d % like that of call call-1/);
+  expect(strike?.count).toBe(1);
+});
+
+test("`balanced` only warns", () => {
+  const { checks: _enforced, ...balanced } = POLICY;
+  const { warnings } = written(balanced).allowed("write_file", file(NEARLY));
+  expect(warnings.map(({ reason }) => reason)).toEqual(["near_duplicate"]);
+});
+
+describe("not", () => {
+  test("of another file, of other content, or without the field", () => {
+    const story = written();
+    story.allowed("write_file", file(NEARLY, "b.py"));
+    story.allowed("write_file", file(LINES.slice(0, LINES.length / 2)));
+    story.allowed("write_file", { path: "a.py" });
+  });
+
+  test("after another write, in a new turn, when it is confirmed, or once the earlier one failed", () => {
+    const story = written();
+    story.done("other");
+    story.done("write_file", file(NEARLY));
+    written().turn("2").allowed("write_file", file(NEARLY));
+    written().allowed("write_file", file(NEARLY), { confirmation: "yes" });
+    const failed = given(POLICY);
+    failed.failed("write_file", file(LINES));
+    failed.allowed("write_file", file(NEARLY));
+  });
+});
+
+test("what is known of a text outlives a snapshot", () => {
+  const story = written();
+  if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
+  expect(story.reason("write_file", file(NEARLY))).toBe("near_duplicate");
+});
