@@ -1,7 +1,7 @@
 /** From arguments to an exit code: the whole command line but the end of the process. */
 import { Command } from "commander";
 import { addAnalytics } from "./commands/analytics.ts";
-import { addApprovals } from "./commands/approvals.ts";
+import { addApprovals, addCalls, addConversations } from "./commands/approvals.ts";
 import { addBacktest } from "./commands/backtest.ts";
 import type { Cli } from "./commands/cli.ts";
 import { addCluster } from "./commands/cluster.ts";
@@ -68,6 +68,8 @@ function createProgram(cli: Cli): Command {
   addBacktest(program, cli);
   addDev(program, cli);
   addApprovals(program, cli);
+  addConversations(program, cli);
+  addCalls(program, cli);
   addGate(program, cli);
   addExecutor(program, cli);
   addConfig(program, cli);

@@ -2,23 +2,27 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CallHeld, GateEvent } from "../../core/events.ts";
-import type { DecodedInput, Log } from "../../runtime/ports.ts";
-import { JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
+import type { DecodedInput } from "../../runtime/ports.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { type EmbeddedClient, openEmbeddedClient } from "../../sdk/open-embedded.ts";
+import { type Source, valuesFrom } from "../cluster/open-source.ts";
 import { environmentError } from "../output/cli-error.ts";
+
+/** What ends a hold, or helps to. */
+export type HoldVerdict = "approve" | "deny" | "cancel";
 
 /** A held call, and where its answer has to go. */
 export interface Hold {
   readonly held: CallHeld;
   readonly partition: number;
+  /** Who has approved it, of several who must. */
+  readonly approvedBy: readonly string[];
   /** A verdict that no gate has taken yet; null: none was given. */
-  readonly verdict: { readonly kind: "approve" | "deny"; readonly by: string } | null;
+  readonly verdict: { readonly kind: HoldVerdict; readonly by: string } | null;
 }
 
 /** What the embedded log is kept in. */
 const LOG_FILE = "log.mdb";
-const READ_RECORDS = 1_000;
-const READ_BYTES = 64 * 1024 * 1024;
 
 /** @throws CliError where no gate has kept a log there; CallgateError where it cannot be read. */
 export function openLog(dataDir: string): EmbeddedClient {
@@ -30,37 +34,22 @@ export function openLog(dataDir: string): EmbeddedClient {
 }
 
 /** Holds that no gate has decided yet, oldest first. */
-export async function findHolds(client: EmbeddedClient): Promise<readonly Hold[]> {
-  const { log, codec } = client;
+export async function findHolds(source: Source): Promise<readonly Hold[]> {
+  const { log, codec } = source;
   const holds = new Map<string, Hold>();
   for (let partition = 0; partition < log.partitions; partition += 1) {
     let taken = await log.startOffset("verdicts", partition);
-    for await (const value of valuesOf(log, JOURNAL_TOPIC, partition)) {
+    const journal = valuesFrom(source, JOURNAL_TOPIC, partition);
+    for await (const value of journal) {
       const record = codec.decodeJournal(value);
       taken = Math.max(taken, record.next.verdicts);
       applyEvents(record.events, partition, holds);
     }
-    for await (const value of valuesOf(log, "verdicts", partition, taken)) {
+    for await (const value of valuesFrom(source, "verdicts", partition, taken)) {
       applyVerdict(codec.decodeInput("verdicts", value), holds);
     }
   }
   return [...holds.values()].sort((a, b) => a.held.atMs - b.held.atMs);
-}
-
-async function* valuesOf(
-  log: Log,
-  topic: Topic,
-  partition: number,
-  from?: number,
-): AsyncGenerator<Uint8Array> {
-  let offset = from ?? (await log.startOffset(topic, partition));
-  const limits = { recordsMax: READ_RECORDS, bytesMax: READ_BYTES };
-  for (;;) {
-    const { records, nextOffset, endOffset } = await log.read(topic, partition, offset, limits);
-    for (const { value } of records) if (value !== null) yield value;
-    if (nextOffset <= offset || nextOffset >= endOffset) return;
-    offset = nextOffset;
-  }
 }
 
 function applyEvents(
@@ -71,8 +60,18 @@ function applyEvents(
   for (const event of events) {
     const ended = endedHold(event);
     if (ended !== null) holds.delete(ended);
-    if (event.type === "held") holds.set(event.holdId, { held: event, partition, verdict: null });
+    if (event.type === "held") {
+      holds.set(event.holdId, { held: event, partition, approvedBy: [], verdict: null });
+    }
+    if (event.type === "ruled" && event.approvalId !== null)
+      approved(event.approvalId, event.by, holds);
   }
+}
+
+function approved(approvalId: string, by: string, holds: Map<string, Hold>): void {
+  const hold = holds.get(approvalId);
+  if (hold === undefined) return;
+  holds.set(approvalId, { ...hold, approvedBy: [...hold.approvedBy, by] });
 }
 
 function applyVerdict(decoded: DecodedInput, holds: Map<string, Hold>): void {
@@ -81,7 +80,7 @@ function applyVerdict(decoded: DecodedInput, holds: Map<string, Hold>): void {
   const hold = approvalId === null ? undefined : holds.get(approvalId);
   // The first verdict that counts wins, as it does for the gate.
   if (hold === undefined || hold.verdict !== null) return;
-  if (kind === "approve" || kind === "deny") {
+  if (kind === "approve" || kind === "deny" || kind === "cancel") {
     holds.set(hold.held.holdId, { ...hold, verdict: { kind, by } });
   }
 }

@@ -1,121 +1,101 @@
 /**
- * `callgate approvals approve|deny`: appends the verdict to the log. The gate that runs there takes it;
- * where none runs, the next one does.
+ * `callgate approvals approve|deny|cancel`: appends the verdict to the log. The gate that runs there
+ * takes it; where none runs, the next one does.
  */
 import { userInfo } from "node:os";
+import { createInterface } from "node:readline/promises";
 import type { GateEvent } from "../../core/events.ts";
-import type { VerdictInput } from "../../core/inputs.ts";
-import { conversationKey } from "../../runtime/partitioner.ts";
-import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import type { EmbeddedClient } from "../../sdk/open-embedded.ts";
+import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { findHolds, type Hold, openLog } from "./find-holds.ts";
+import { findHolds, type Hold, type HoldVerdict } from "./find-holds.ts";
+import { IGNORED_SENTENCES, sendVerdict } from "./send-verdict.ts";
 
-export interface VerdictCommand {
-  readonly kind: "approve" | "deny";
+export interface VerdictCommand extends SourceOptions {
+  readonly kind: HoldVerdict;
   /** The approval id, or the beginning of one. */
   readonly id: string;
-  readonly dataDir: string;
   readonly by: string | undefined;
   readonly reason: string | undefined;
+  /** approve: so many further calls of the tool in the conversation; undefined: of this call alone. */
+  readonly calls: number | undefined;
+  /** For so long. */
+  readonly forMs: number | undefined;
   readonly json: boolean;
 }
 
-/** How long to wait for a gate to take the verdict. */
-const WAIT_MS = 3_000;
-const READ_RECORDS = 1_000;
-const READ_BYTES = 16 * 1024 * 1024;
-
 export async function giveVerdict(command: VerdictCommand, terminal: Terminal): Promise<ExitCode> {
-  const client = openLog(command.dataDir);
+  const source = await openSource(command);
   try {
-    const hold = await holdOf(command, client);
-    if (command.kind === "approve" && hold.held.requireReason && !command.reason?.trim()) {
-      throw usageError(`${hold.held.holdId}: the policy wants a reason; give it with --reason`);
-    }
-    const events = await send(verdictOf(command, hold), hold.partition, client);
-    return await tell(command, hold, events, terminal);
+    const hold = await holdOf(command.id, source);
+    const { holdId: approvalId, tenantId, conversationId, tool } = hold.held;
+    const reason = await reasonOf(command, hold, terminal);
+    const { kind, calls, forMs } = command;
+    const by = command.by ?? userInfo().username;
+    const more = calls === undefined && forMs === undefined ? {} : { tool, calls: calls ?? 1 };
+    const untilMs = forMs === undefined ? null : Date.now() + forMs;
+    const given = { kind, tenantId, conversationId, by, approvalId, reason, untilMs, ...more };
+    return await tell(command, hold, await sendVerdict(given, source), terminal);
   } finally {
-    await client.close();
+    await source.close();
   }
 }
 
-async function holdOf({ id, dataDir }: VerdictCommand, client: EmbeddedClient): Promise<Hold> {
-  const holds = await findHolds(client);
+/** @throws CliError where no hold, or several, begin so. */
+export async function holdOf(id: string, source: Source): Promise<Hold> {
+  const holds = await findHolds(source);
   const found = holds.filter(({ held }) => held.holdId.startsWith(id));
   const [only] = found;
   if (found.length === 1 && only !== undefined) return only;
   const what = found.length === 0 ? "no call waits under this id" : `fits ${found.length} calls`;
-  throw usageError(`${id}: ${what}; see: callgate approvals list --data-dir ${dataDir}`);
+  throw usageError(`${id}: ${what}; see: callgate approvals list`);
 }
 
-function verdictOf({ kind, by, reason }: VerdictCommand, { held }: Hold): VerdictInput {
-  return {
-    type: "verdict",
-    kind,
-    tenantId: held.tenantId,
-    conversationId: held.conversationId,
-    approvalId: held.holdId,
-    decisionId: null,
-    outcome: null,
-    tier: null,
-    tool: null,
-    calls: null,
-    untilMs: null,
-    by: by ?? userInfo().username,
-    reason: reason ?? null,
-  };
+/** Where the policy wants one and a person is there, it is asked for. */
+async function reasonOf(
+  { kind, reason }: VerdictCommand,
+  { held }: Hold,
+  terminal: Terminal,
+): Promise<string | null> {
+  if (reason !== undefined && reason.trim() !== "") return reason;
+  if (kind !== "approve" || !held.requireReason) return null;
+  const asked = terminal.isInteractive ? await askReason(held.tool, terminal) : "";
+  if (asked !== "") return asked;
+  throw usageError(`${held.holdId}: the policy wants a reason; give it with --reason`);
 }
 
-/** What the gate made of it; null where none took it in time. */
-async function send(
-  verdict: VerdictInput,
-  partition: number,
-  { log, codec }: EmbeddedClient,
-): Promise<readonly GateEvent[] | null> {
-  let from = await log.endOffset(JOURNAL_TOPIC, partition);
-  const key = conversationKey(verdict.tenantId, verdict.conversationId);
-  const value = codec.encodeVerdict(verdict);
-  const [appended] = await log.append([{ topic: "verdicts", partition, key, value }]);
-  const untilMs = performance.now() + WAIT_MS;
-  for (let leftMs = WAIT_MS; leftMs > 0; leftMs = untilMs - performance.now()) {
-    await log.waitForNew([{ topic: JOURNAL_TOPIC, partition, offset: from }], leftMs);
-    const limits = { recordsMax: READ_RECORDS, bytesMax: READ_BYTES };
-    const read = await log.read(JOURNAL_TOPIC, partition, from, limits);
-    for (const { value: bytes } of read.records) {
-      if (bytes === null) continue;
-      const { input, events } = codec.decodeJournal(bytes);
-      if (input.type === "idle") continue;
-      if (input.at.topic === "verdicts" && input.at.offset === appended?.offset) return events;
-    }
-    from = read.nextOffset;
+async function askReason(tool: string, { input, err }: Terminal): Promise<string> {
+  const lines = createInterface({ input, terminal: false });
+  await err.write(`why may ${tool} run? `);
+  try {
+    const { value } = await lines[Symbol.asyncIterator]().next();
+    return typeof value === "string" ? value.trim() : "";
+  } finally {
+    lines.close();
   }
-  return null;
 }
 
 async function tell(
   { json, kind }: VerdictCommand,
-  { held }: Hold,
+  hold: Hold,
   events: readonly GateEvent[] | null,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const event = events?.[0];
-  const outcome = outcomeOf(event);
-  const { holdId: approvalId, tool } = held;
+  const outcome = outcomeOf(events?.[0]);
+  const { holdId: approvalId, tool } = hold.held;
   const told = json
     ? JSON.stringify({ approvalId, verdict: kind, taken: events !== null, ...outcome })
-    : `${approvalId} ${tool}: ${sentence(kind, events, outcome)}`;
+    : `${approvalId} ${tool}: ${sentence(kind, hold, events, outcome)}`;
   await terminal.out.write(`${told}\n`);
   return outcome.ignored === undefined ? EXIT_OK : EXIT_USAGE;
 }
 
 interface VerdictOutcome {
-  readonly outcome?: "allowed" | "refused" | "held";
+  readonly outcome?: "allowed" | "refused" | "held" | "counted";
   readonly reason?: string;
   /** Why the verdict changed nothing. */
-  readonly ignored?: string;
+  readonly ignored?: keyof typeof IGNORED_SENTENCES;
 }
 
 function outcomeOf(event: GateEvent | undefined): VerdictOutcome {
@@ -125,6 +105,8 @@ function outcomeOf(event: GateEvent | undefined): VerdictOutcome {
       return { outcome: event.type };
     case "refused":
       return { outcome: "refused", reason: event.refusal.reason };
+    case "ruled":
+      return { outcome: "counted" };
     case "ignored":
       return { ignored: event.why };
     default:
@@ -133,12 +115,16 @@ function outcomeOf(event: GateEvent | undefined): VerdictOutcome {
 }
 
 function sentence(
-  kind: "approve" | "deny",
+  kind: HoldVerdict,
+  { held, approvedBy }: Hold,
   events: readonly GateEvent[] | null,
   { outcome, reason, ignored }: VerdictOutcome,
 ): string {
   if (events === null) return `${kind} is recorded; no gate runs there, the next one takes it`;
-  if (ignored !== undefined) return `changed nothing: ${ignored.replaceAll("_", " ")}`;
+  if (ignored !== undefined) return `changed nothing: ${IGNORED_SENTENCES[ignored]}`;
   if (outcome === "held") return "held anew, under another id: the rule has changed";
+  if (outcome === "counted") {
+    return `approved by ${approvedBy.length + 1} of ${held.approvals} who must; it waits for the others`;
+  }
   return reason === undefined ? `${outcome}` : `${outcome} (${reason})`;
 }

@@ -1,33 +1,34 @@
 /** `callgate approvals list`. */
+import { openSource, type SourceOptions } from "../cluster/open-source.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { findHolds, type Hold, openLog } from "./find-holds.ts";
+import { findHolds, type Hold } from "./find-holds.ts";
 
 const TEXT_CHARACTERS = 40;
 const MS_PER_MINUTE = 60_000;
 
 export async function listApprovals(
-  dataDir: string,
+  options: SourceOptions,
   json: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const client = openLog(dataDir);
+  const source = await openSource(options);
   try {
-    const holds = await findHolds(client);
+    const holds = await findHolds(source);
     const text = json
       ? `${JSON.stringify({ approvals: holds.map(approvalOf) })}\n`
       : render(holds, Date.now(), terminal.out.style);
     await terminal.out.write(text);
   } finally {
-    await client.close();
+    await source.close();
   }
   return EXIT_OK;
 }
 
-function approvalOf({ held, verdict }: Hold): object {
+export function approvalOf({ held, verdict, approvedBy }: Hold): object {
   const { holdId, tenantId, conversationId, callId, decisionId, agentId, tool } = held;
   return {
     approvalId: holdId,
@@ -36,6 +37,8 @@ function approvalOf({ held, verdict }: Hold): object {
     heldAtMs: held.atMs,
     expiresAtMs: held.expiresAtMs,
     requireReason: held.requireReason,
+    approvals: held.approvals,
+    approvedBy,
     rule: held.rule,
     message: held.message,
     verdict,

@@ -56,7 +56,7 @@ export async function runExplainDecision(
 }
 
 /** Everything journaled under the id: held first and decided later are two. */
-async function findDecision(source: Source, id: string): Promise<readonly Found[]> {
+export async function findDecision(source: Source, id: string): Promise<readonly Found[]> {
   const found: Found[] = [];
   for await (const { partition, record } of recordsOf(source, JOURNAL_TOPIC)) {
     if (record.value === null) continue;

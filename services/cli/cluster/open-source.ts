@@ -27,6 +27,26 @@ export async function openSource({ config, dataDir }: SourceOptions): Promise<So
   return await openCluster(openConfig(config, []), new Map(), quietLogger);
 }
 
+/** The values of one partition, from an offset or the first there is, up to what is there now. */
+export async function* valuesFrom(
+  { log, codec }: Source,
+  topic: Topic,
+  partition: number,
+  from?: number,
+): AsyncGenerator<Uint8Array> {
+  let offset = from ?? (await log.startOffset(topic, partition));
+  const end = await log.endOffset(topic, partition);
+  while (offset < end) {
+    const { records, nextOffset } = await log.read(topic, partition, offset, READ_LIMITS);
+    for (const { value } of records) {
+      await codec.pending?.(value);
+      if (value !== null) yield value;
+    }
+    if (nextOffset <= offset) return;
+    offset = nextOffset;
+  }
+}
+
 /** What a topic holds now, partition after partition. */
 export async function* recordsOf(
   { log, codec }: Source,

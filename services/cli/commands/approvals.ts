@@ -1,49 +1,174 @@
-import type { Command } from "commander";
-import { addJsonOption, type Cli } from "./cli.ts";
+import { type Command, InvalidArgumentError } from "commander";
+import { addConfigOption, addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 
-interface ListOptions {
-  readonly dataDir: string;
+interface LogOptions {
+  readonly config?: string;
+  readonly dataDir?: string;
   readonly json?: true;
 }
 
-interface VerdictOptions extends ListOptions {
+interface SaidOptions extends LogOptions {
   readonly by?: string;
   readonly reason?: string;
 }
+
+interface GrantOptions extends SaidOptions {
+  readonly tier?: string;
+  readonly tool?: string;
+  readonly calls?: number;
+  readonly for?: number;
+}
+
+const OUTCOMES = ["succeeded", "failed", "not_executed"] as const;
 
 export function addApprovals(program: Command, cli: Cli): void {
   const approvals = program
     .command("approvals")
     .description("see and answer calls that wait for a person, also while a gate is running");
   const list = approvals.command("list").description("calls that wait");
-  addJsonOption(addDataDir(list)).action(async ({ dataDir, json }: ListOptions) => {
+  addLog(list).action(async (options: LogOptions) => {
     const { listApprovals } = await import("../approvals/list-approvals.ts");
-    cli.end(await listApprovals(dataDir, json === true, cli.terminal));
+    cli.end(await listApprovals(sourceOf(options), options.json === true, cli.terminal));
   });
+  const show = approvals
+    .command("show")
+    .description(
+      "one of them: arguments, what differs from earlier calls, the rule, who may approve",
+    )
+    .argument("<approval>", "its id, or enough of the beginning (see: approvals list)");
+  addLog(addPolicyOption(show, "optional")).action(
+    async (id: string, options: LogOptions & { readonly policy?: readonly string[] }) => {
+      const { showApproval } = await import("../approvals/show-approval.ts");
+      const { policy, json } = options;
+      const asked = { ...sourceOf(options), id, policy: policy ?? [], json: json === true };
+      cli.end(await showApproval(asked, cli.terminal));
+    },
+  );
   addVerdict(approvals, "approve", "let a held call run, after it was checked again", cli);
   addVerdict(approvals, "deny", "refuse a held call for good", cli);
+  addVerdict(approvals, "cancel", "take a held call back: nobody needs it any more", cli);
+  addRuling(approvals, "grant", "let a tier or a tool be called in a conversation", cli);
+  addRuling(approvals, "revoke", "take such a grant back", cli);
+}
+
+export function addConversations(program: Command, cli: Cli): void {
+  const conversations = program
+    .command("conversations")
+    .description("end and reopen conversations");
+  addRuling(
+    conversations,
+    "reopen",
+    "let calls of a conversation that was ended be decided again",
+    cli,
+  );
+  addRuling(conversations, "end", "refuse all further calls of a conversation", cli);
+}
+
+export function addCalls(program: Command, cli: Cli): void {
+  const calls = program.command("calls").description("tell what became of calls");
+  const command = calls
+    .command("reconcile")
+    .description("tell the outcome of a call that nobody knows")
+    .argument("<decision>", "id of the decision that allowed it, or enough of the beginning")
+    .addOption(
+      choiceOption("--outcome <outcome>", "what became of it", OUTCOMES).makeOptionMandatory(),
+    );
+  type Options = SaidOptions & { readonly outcome: (typeof OUTCOMES)[number] };
+  addLog(addSaid(command)).action(async (decision: string, options: Options) => {
+    const { reconcileCall } = await import("../conversations/rule.ts");
+    const { outcome } = options;
+    cli.end(await reconcileCall({ ...saidOf(options), decision, outcome }, cli.terminal));
+  });
 }
 
 function addVerdict(
   approvals: Command,
-  kind: "approve" | "deny",
+  kind: "approve" | "deny" | "cancel",
   description: string,
   cli: Cli,
 ): void {
   const command = approvals
     .command(kind)
     .description(description)
-    .argument("<approval>", "its id, or enough of the beginning (see: approvals list)")
-    .option("--by <name>", "who says so; default: the user of this process")
-    .option("--reason <text>", "why");
-  addJsonOption(addDataDir(command)).action(async (id: string, options: VerdictOptions) => {
+    .argument("<approval>", "its id, or enough of the beginning (see: approvals list)");
+  if (kind === "approve") {
+    command
+      .option(
+        "--calls <number>",
+        "and so many further calls of the tool in the conversation",
+        count,
+      )
+      .option("--for <time>", "and further calls for so long: 30min, 2h", duration);
+  }
+  addLog(addSaid(command)).action(async (id: string, options: GrantOptions) => {
     const { giveVerdict } = await import("../approvals/give-verdict.ts");
-    const { dataDir, by, reason } = options;
-    const json = options.json === true;
-    cli.end(await giveVerdict({ kind, id, dataDir, by, reason, json }, cli.terminal));
+    const more = { calls: options.calls, forMs: options.for };
+    cli.end(await giveVerdict({ ...saidOf(options), ...more, kind, id }, cli.terminal));
   });
 }
 
-function addDataDir(command: Command): Command {
-  return command.option("-d, --data-dir <directory>", "data directory of the gate", ".callgate");
+function addRuling(
+  parent: Command,
+  name: "grant" | "revoke" | "reopen" | "end",
+  description: string,
+  cli: Cli,
+): void {
+  const command = parent
+    .command(name)
+    .description(description)
+    .argument("<conversation>", "its id, or tenant/conversation");
+  if (name === "grant" || name === "revoke") {
+    command.option("--tier <name>", "a tier of the policy").option("--tool <name>", "a tool");
+  }
+  if (name === "grant") {
+    command
+      .option("--calls <number>", "how many calls; default 1", count)
+      .option("--for <time>", "for how long: 30min, 2h; default: as long as it lasts", duration);
+  }
+  addLog(addSaid(command)).action(async (conversation: string, options: GrantOptions) => {
+    const { giveRuling } = await import("../conversations/rule.ts");
+    const { tier, tool, calls } = options;
+    const kind = name === "reopen" ? "resume" : name;
+    const ruling = { kind, conversation, tier, tool, calls, forMs: options.for } as const;
+    cli.end(await giveRuling({ ...saidOf(options), ...ruling }, cli.terminal));
+  });
+}
+
+function addSaid(command: Command): Command {
+  return command
+    .option("--by <name>", "who says so; default: the user of this process")
+    .option("--reason <text>", "why");
+}
+
+function addLog(command: Command): Command {
+  const described = addConfigOption(command).option(
+    "-d, --data-dir <directory>",
+    "data directory of an embedded gate; default, without --config: .callgate",
+  );
+  return addJsonOption(described);
+}
+
+const DATA_DIR = ".callgate";
+
+function sourceOf({ config, dataDir }: LogOptions) {
+  return { config, dataDir: dataDir ?? (config === undefined ? DATA_DIR : undefined) };
+}
+
+function saidOf(options: SaidOptions) {
+  const { by, reason, json } = options;
+  return { ...sourceOf(options), by, reason, json: json === true };
+}
+
+function count(text: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number > 0) return number;
+  throw new InvalidArgumentError("it must be a whole number above 0");
+}
+
+const UNIT_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function duration(text: string): number {
+  const [, number, unit] = /^([1-9][0-9]{0,6})(s|min|h|d)$/.exec(text) ?? [];
+  if (number === undefined) throw new InvalidArgumentError("write it as 30s, 5min, 2h or 1d");
+  return Number(number) * UNIT_MS[unit as keyof typeof UNIT_MS];
 }

@@ -31,7 +31,7 @@ beforeAll(async () => {
   const call = async (conversationId: string, callId: string, tool: string, order: number) => {
     const decision = await gate.propose({ conversationId, callId, tool, arguments: { order } });
     if (decision.outcome === "allowed") {
-      await gate.report(decision.decisionId, { status: "succeeded", output: "done" });
+      await gate.report(decision.decisionId ?? "", { status: "succeeded", output: "done" });
     }
     return decision;
   };
@@ -41,8 +41,8 @@ beforeAll(async () => {
   await call("b", "1", "get_order", 7);
   const held = await call("b", "2", "delete_order", 7);
   if (held.outcome !== "held") throw new Error("the call was not held");
-  await gate.approve(held.approvalId, { by: "ana" });
-  await gate.report(held.decisionId, { status: "succeeded", output: "gone" });
+  await gate.approve(held.approvalId ?? "", { by: "ana" });
+  await gate.report(held.decisionId ?? "", { status: "succeeded", output: "gone" });
   await call("b", "3", "delete_order", 7);
   await call("c", "1", "charge_card", 1);
   await gate.close();

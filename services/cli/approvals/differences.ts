@@ -1,0 +1,38 @@
+/** What two calls of one tool have not in common, argument by argument. */
+import type { JsonValue } from "../../core/canonical/json-value.ts";
+import { isObject } from "../../core/policy/argument-path.ts";
+import { type PathSegment, policyPath } from "../../core/policy/path.ts";
+
+/** `before`, `now`: JSON text; null where the argument is absent. */
+export type Difference = {
+  readonly path: string;
+  readonly before: string | null;
+  readonly now: string | null;
+};
+
+export function differences(before: JsonValue, now: JsonValue): readonly Difference[] {
+  const found: Difference[] = [];
+  compare(before, now, [], found);
+  return found;
+}
+
+function compare(
+  before: JsonValue | undefined,
+  now: JsonValue | undefined,
+  path: readonly PathSegment[],
+  found: Difference[],
+): void {
+  const [was, is] = [textOf(before), textOf(now)];
+  if (was === is) return;
+  if (before === undefined || now === undefined || !isObject(before) || !isObject(now)) {
+    found.push({ path: policyPath(path), before: was, now: is });
+    return;
+  }
+  for (const key of new Set([...Object.keys(before), ...Object.keys(now)])) {
+    compare(before[key], now[key], [...path, key], found);
+  }
+}
+
+function textOf(value: JsonValue | undefined): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

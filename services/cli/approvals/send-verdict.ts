@@ -1,0 +1,71 @@
+/** Appends a verdict and waits for what the gate journals of it. */
+import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
+import type { VerdictInput } from "../../core/inputs.ts";
+import { conversationKey, partitionOf } from "../../runtime/partitioner.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import type { Source } from "../cluster/open-source.ts";
+
+/** How long to wait for a gate to take the verdict. */
+const WAIT_MS = 3_000;
+const READ_LIMITS = { recordsMax: 1_000, bytesMax: 16 * 1024 * 1024 };
+
+export type VerdictGiven = Pick<VerdictInput, "kind" | "tenantId" | "conversationId" | "by"> &
+  Partial<VerdictInput>;
+
+/** What the gate made of it; null where none took it in time: the next one does. */
+export async function sendVerdict(
+  given: VerdictGiven,
+  { log, codec }: Source,
+): Promise<readonly GateEvent[] | null> {
+  const verdict = verdictOf(given);
+  const key = conversationKey(verdict.tenantId, verdict.conversationId);
+  const partition = partitionOf(key, log.partitions);
+  let from = await log.endOffset(JOURNAL_TOPIC, partition);
+  const value = codec.encodeVerdict(verdict);
+  const [appended] = await log.append([{ topic: "verdicts", partition, key, value }]);
+  const untilMs = performance.now() + WAIT_MS;
+  for (let leftMs = WAIT_MS; leftMs > 0; leftMs = untilMs - performance.now()) {
+    await log.waitForNew([{ topic: JOURNAL_TOPIC, partition, offset: from }], leftMs);
+    const read = await log.read(JOURNAL_TOPIC, partition, from, READ_LIMITS);
+    for (const { value: bytes } of read.records) {
+      if (bytes === null) continue;
+      await codec.pending?.(bytes);
+      const { input, events } = codec.decodeJournal(bytes);
+      if (input.type === "idle") continue;
+      if (input.at.topic === "verdicts" && input.at.offset === appended?.offset) return events;
+    }
+    from = read.nextOffset;
+  }
+  return null;
+}
+
+function verdictOf(given: VerdictGiven): VerdictInput {
+  return {
+    type: "verdict",
+    approvalId: null,
+    decisionId: null,
+    outcome: null,
+    tier: null,
+    tool: null,
+    calls: null,
+    untilMs: null,
+    reason: null,
+    ...given,
+  };
+}
+
+/** Why a verdict changed nothing, and what to do. */
+export const IGNORED_SENTENCES: Readonly<Record<IgnoredWhy, string>> = {
+  unknown_call: "no call with this decision is open in the conversation; see callgate explain",
+  unknown_approval: "no call waits under this id any more; see callgate approvals list",
+  already_decided: "this person has said so before; somebody else must",
+  already_reported: "its result is known already; see callgate explain",
+  reason_required: "the policy wants a reason; give it with --reason",
+  self_approval: "the agent that proposed the call cannot approve it; somebody else must",
+  not_unknown: "the outcome of the call is known, or still awaited; see callgate explain",
+  wrong_call: "the ids name different calls; see callgate tail",
+  unknown_conversation: "the gate knows no such conversation; see callgate tail",
+  unknown_grant:
+    "the policy has no such tier or tool, the grant is over, or there is no room for it; see the policy",
+  not_supported: "this gate does not know such verdicts; update it",
+};

@@ -1,0 +1,152 @@
+/** `callgate approvals show`: everything that a person needs to decide on a held call. */
+import type { JsonValue } from "../../core/canonical/json-value.ts";
+import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import { openSource, type Source, type SourceOptions, valuesFrom } from "../cluster/open-source.ts";
+import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { printable } from "../output/printable.ts";
+import type { Terminal } from "../output/terminal.ts";
+import { openPolicy } from "../policy/open-policy.ts";
+import { type Difference, differences } from "./differences.ts";
+import type { Hold } from "./find-holds.ts";
+import { holdOf } from "./give-verdict.ts";
+import { approvalOf } from "./list-approvals.ts";
+
+export type ShowOptions = SourceOptions & {
+  readonly id: string;
+  readonly policy: readonly string[];
+  readonly json: boolean;
+};
+
+type Earlier = {
+  readonly callId: string;
+  readonly outcome: DecisionEvent["type"];
+  readonly atMs: number;
+  readonly differences: readonly Difference[];
+};
+
+const EARLIER_MAX = 5;
+const TEXT_CHARACTERS = 500;
+const MS_PER_MINUTE = 60_000;
+
+export async function showApproval(options: ShowOptions, terminal: Terminal): Promise<ExitCode> {
+  const source = await openSource(options);
+  try {
+    const hold = await holdOf(options.id, source);
+    const earlier = await earlierCalls(hold, source);
+    const place = await placeOf(hold, options.policy);
+    await terminal.out.write(
+      options.json
+        ? `${JSON.stringify({ ...approvalOf(hold), place, earlierCalls: earlier })}\n`
+        : render(hold, earlier, place, Date.now()),
+    );
+  } finally {
+    await source.close();
+  }
+  return EXIT_OK;
+}
+
+/** The latest calls of the same tool in the conversation, the newest first. */
+async function earlierCalls(
+  { held, partition }: Hold,
+  source: Source,
+): Promise<readonly Earlier[]> {
+  const calls: Earlier[] = [];
+  const now = parsed(held.arguments);
+  for await (const value of valuesFrom(source, JOURNAL_TOPIC, partition)) {
+    for (const event of source.codec.decodeJournal(value).events) {
+      if (!isDecision(event) || !isBefore(event, held)) continue;
+      const { callId, type: outcome, atMs } = event;
+      calls.push({ callId, outcome, atMs, differences: differences(parsed(event.arguments), now) });
+      if (calls.length > EARLIER_MAX) calls.shift();
+    }
+  }
+  return calls.reverse();
+}
+
+function isDecision(event: GateEvent): event is DecisionEvent {
+  return event.type === "allowed" || event.type === "refused" || event.type === "held";
+}
+
+/** An earlier call of the same tool in the same conversation. */
+function isBefore(event: DecisionEvent, held: CallHeld): boolean {
+  return (
+    event.tool === held.tool &&
+    event.decisionId !== held.decisionId &&
+    event.tenantId === held.tenantId &&
+    event.conversationId === held.conversationId &&
+    event.atMs <= held.atMs
+  );
+}
+
+/** Arguments that did not parse are kept as no text at all. */
+function parsed(text: string): JsonValue {
+  return text === "" ? null : (JSON.parse(text) as JsonValue);
+}
+
+async function placeOf({ held }: Hold, files: readonly string[]): Promise<string | null> {
+  if (files.length === 0) return null;
+  const { loaded, compiled } = await openPolicy(files);
+  const at = loaded.source.locate(held.rule);
+  const other = compiled.revision === held.policy ? "" : " (of another revision of the policy)";
+  if (at === null || at.path === "") return `preset${other}`;
+  return `${at.file}:${at.line}:${at.column}${other}`;
+}
+
+function render(hold: Hold, earlier: readonly Earlier[], place: string | null, nowMs: number) {
+  const { held, verdict } = hold;
+  const rows: (readonly [string, string])[] = [
+    ["approval", held.holdId],
+    ["tool", printable(held.tool, TEXT_CHARACTERS)],
+    ["conversation", printable(`${held.tenantId}/${held.conversationId}`, TEXT_CHARACTERS)],
+    ["call", `${printable(held.callId, TEXT_CHARACTERS)}, decision ${held.decisionId}`],
+    ["agent", printable(held.agentId ?? "not told", TEXT_CHARACTERS)],
+    ["held since", new Date(held.atMs).toISOString()],
+    ["expires", `${new Date(held.expiresAtMs).toISOString()}, ${expiry(held.expiresAtMs - nowMs)}`],
+    ["rule", `${held.rule}: ${place ?? "give the policy with --policy to see the line"}`],
+    ["who", whoMay(hold)],
+    ["why held", printable(held.message, TEXT_CHARACTERS)],
+  ];
+  if (verdict !== null)
+    rows.push(["said", `${verdict.kind} by ${verdict.by}; no gate took it yet`]);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return [
+    ...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
+    "arguments",
+    ...prettyLines(held.arguments),
+    earlier.length === 0
+      ? "no earlier call of this tool in the conversation"
+      : "earlier calls of this tool in the conversation, the latest first",
+    ...earlier.flatMap(earlierLines),
+    "",
+  ].join("\n");
+}
+
+/** Line by line: text from outside must not move the cursor. */
+function prettyLines(text: string): readonly string[] {
+  const lines = JSON.stringify(parsed(text), null, 2).split("\n");
+  return lines.map((line) => `  ${printable(line, TEXT_CHARACTERS)}`);
+}
+
+function earlierLines({ callId, outcome, atMs, differences: found }: Earlier): readonly string[] {
+  const when = new Date(atMs).toISOString();
+  const head = `  ${printable(callId, TEXT_CHARACTERS)}, ${outcome} at ${when}`;
+  if (found.length === 0) return [`${head}: the same arguments`];
+  const rows = found.map(({ path, before, now }) => {
+    const change = `${path}: ${before ?? "absent"}, now ${now ?? "absent"}`;
+    return `    ${printable(change, TEXT_CHARACTERS)}`;
+  });
+  return [head, ...rows];
+}
+
+function expiry(leftMs: number): string {
+  return leftMs <= 0 ? "over, not applied yet" : `in ${Math.ceil(leftMs / MS_PER_MINUTE)} min`;
+}
+
+function whoMay({ held, approvedBy }: Hold): string {
+  const agent = held.agentId === null ? "anybody" : `anybody but ${held.agentId}, who proposed it`;
+  const count = held.approvals === 1 ? "" : `; ${held.approvals} different people`;
+  const done = approvedBy.length === 0 ? "" : `, approved so far by ${approvedBy.join(", ")}`;
+  const reason = held.requireReason ? "; a reason is needed" : "";
+  return printable(`${agent}${count}${done}${reason}`, TEXT_CHARACTERS);
+}

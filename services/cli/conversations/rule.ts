@@ -1,0 +1,129 @@
+/**
+ * What a person rules without deciding a held call: grants, the end and reopening of a conversation,
+ * the outcome of a call that nobody knows.
+ */
+import { userInfo } from "node:os";
+import type { GateEvent } from "../../core/events.ts";
+import type { VerdictInput } from "../../core/inputs.ts";
+import { IGNORED_SENTENCES, sendVerdict } from "../approvals/send-verdict.ts";
+import { findDecision } from "../cluster/explain-decision.ts";
+import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
+import { usageError } from "../output/cli-error.ts";
+import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
+
+type Common = SourceOptions & {
+  readonly by: string | undefined;
+  readonly reason: string | undefined;
+  readonly json: boolean;
+};
+
+export type RulingCommand = Common & {
+  readonly kind: "grant" | "revoke" | "resume" | "end";
+  /** `conversation`, or `tenant/conversation`. */
+  readonly conversation: string;
+  readonly tier: string | undefined;
+  readonly tool: string | undefined;
+  readonly calls: number | undefined;
+  readonly forMs: number | undefined;
+};
+
+export type ReconcileCommand = Common & {
+  /** The decision that allowed the call, or the beginning of its id. */
+  readonly decision: string;
+  readonly outcome: NonNullable<VerdictInput["outcome"]>;
+};
+
+const TENANT = "default";
+
+export async function giveRuling(command: RulingCommand, terminal: Terminal): Promise<ExitCode> {
+  const { kind, tier, tool, forMs, calls } = command;
+  const isGrant = kind === "grant" || kind === "revoke";
+  if (isGrant && (tier === undefined) === (tool === undefined)) {
+    throw usageError(`${kind} is of one tier or of one tool: give --tier or --tool`);
+  }
+  const source = await openSource(command);
+  try {
+    const events = await sendVerdict(
+      {
+        ...nameOf(command.conversation),
+        ...{ kind, tier: tier ?? null, tool: tool ?? null, calls: calls ?? null },
+        ...saidOf(command),
+        untilMs: forMs === undefined ? null : Date.now() + forMs,
+      },
+      source,
+    );
+    return await tell(command, DONE[kind], command.conversation, events, terminal);
+  } finally {
+    await source.close();
+  }
+}
+
+const DONE = {
+  grant: "granted",
+  revoke: "revoked",
+  resume: "reopened",
+  end: "ended",
+  reconcile: "reconciled",
+} as const;
+
+export async function reconcileCall(
+  command: ReconcileCommand,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const source = await openSource(command);
+  try {
+    const { tenantId, conversationId, decisionId } = await decisionOf(command.decision, source);
+    const { outcome } = command;
+    const said = saidOf(command);
+    const kind = "reconcile";
+    const verdict = { kind, tenantId, conversationId, decisionId, outcome, ...said } as const;
+    const events = await sendVerdict(verdict, source);
+    return await tell(command, DONE.reconcile, decisionId, events, terminal);
+  } finally {
+    await source.close();
+  }
+}
+
+async function decisionOf(id: string, source: Source) {
+  const found = await findDecision(source, id);
+  const ids = new Set(found.map(({ event }) => event.decisionId));
+  const event = found.at(-1)?.event;
+  if (event === undefined) throw usageError(`${id}: no decision has this id; see callgate tail`);
+  if (ids.size > 1) throw usageError(`${id}: begins ${ids.size} ids; give more of it`);
+  return event;
+}
+
+function nameOf(name: string): Pick<VerdictInput, "tenantId" | "conversationId"> {
+  const at = name.indexOf("/");
+  if (at < 0) return { tenantId: TENANT, conversationId: name };
+  return { tenantId: name.slice(0, at), conversationId: name.slice(at + 1) };
+}
+
+function saidOf({ by, reason }: Common): Pick<VerdictInput, "by" | "reason"> {
+  return { by: by ?? userInfo().username, reason: reason ?? null };
+}
+
+async function tell(
+  { json }: Common,
+  done: string,
+  what: string,
+  events: readonly GateEvent[] | null,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  const ignored = events?.find((event) => event.type === "ignored")?.why;
+  const told = json
+    ? JSON.stringify({ taken: events !== null, ...(ignored === undefined ? {} : { ignored }) })
+    : `${what}: ${sentence(done, events, ignored)}`;
+  await terminal.out.write(`${told}\n`);
+  return ignored === undefined ? EXIT_OK : EXIT_USAGE;
+}
+
+function sentence(
+  done: string,
+  events: readonly GateEvent[] | null,
+  ignored: keyof typeof IGNORED_SENTENCES | undefined,
+): string {
+  if (events === null) return "it is recorded; no gate runs there, the next one takes it";
+  return ignored === undefined ? done : `changed nothing: ${IGNORED_SENTENCES[ignored]}`;
+}

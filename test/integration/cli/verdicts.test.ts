@@ -1,0 +1,181 @@
+// What people say to a running gate from the command line.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Callgate, openCallgate } from "../../../services/sdk/callgate.ts";
+import { runInProcess } from "../../support/memory-terminal.ts";
+
+const POLICY = `authorization:
+  tiers:
+    - { name: removals, pattern: "delete_*", action: hitl, require_reason: true, expires_ms: 900000 }
+    - { name: twice, pattern: "pay_*", action: hitl, approvals: 2, expires_ms: 900000 }
+    - { name: given, pattern: "send_*", action: per_conversation_grant, ceiling: 1, granted_by: verdict }
+tool_schemas:
+  charge_card: { time_limit_ms: 1, start_within_ms: 1 }
+`;
+
+let directory = "";
+let dataDir = "";
+let policy = "";
+let gate: Callgate;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "callgate-verdicts-"));
+  dataDir = join(directory, "data");
+  policy = join(directory, "policy.yaml");
+  writeFileSync(policy, POLICY);
+  gate = await openCallgate({ policy, dataDir });
+});
+afterAll(async () => {
+  await gate.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const run = (...args: string[]) => runInProcess([...args, "-d", dataDir]);
+
+let calls = 0;
+
+async function propose(conversationId: string, tool: string, args: object = {}) {
+  calls += 1;
+  return await gate.propose({ conversationId, callId: `c${calls}`, tool, arguments: args });
+}
+
+async function held(conversationId: string, tool: string, args: object = {}): Promise<string> {
+  const { approvalId } = await propose(conversationId, tool, args);
+  if (approvalId === undefined) throw new Error("the call was not held");
+  return approvalId;
+}
+
+describe("approvals show", () => {
+  it("shows arguments, differences, the line of the rule, who may approve and until when", async () => {
+    await held("show", "delete_row", { id: 1, table: { name: "a" } });
+    const id = await held("show", "delete_row", { id: 2, table: { name: "a", soft: true } });
+    const { code, stdout } = await run("approvals", "show", id, "--policy", policy);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain(`rule          authorization.tiers[0]: ${policy}:3:7\n`);
+    expect(stdout).toContain("who           anybody; a reason is needed\n");
+    expect(stdout).toMatch(/expires {7}\S+Z, in 15 min\n/);
+    expect(stdout).toContain('  {\n    "id": 2,\n');
+    expect(stdout).toMatch(
+      / {2}c1, held at \S+Z\n {4}id: 1, now 2\n {4}table.soft: absent, now true\n/,
+    );
+  });
+
+  it("gives all of it as JSON", async () => {
+    const id = await held("json", "pay_bill", { amount: 1 });
+    const { stdout } = await run("approvals", "show", id.slice(0, 12), "--json");
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      approvalId: id,
+      arguments: { amount: 1 },
+      approvals: 2,
+      approvedBy: [],
+      earlierCalls: [],
+      place: null,
+    });
+  });
+
+  it("tells of an id that is none", async () => {
+    const { code, stderr } = await run("approvals", "show", "nothing");
+
+    expect(code).toBe(2);
+    expect(stderr).toContain("no call waits under this id; see: callgate approvals list");
+  });
+});
+
+describe("approvals approve", () => {
+  it("asks a person for the reason that the policy wants", async () => {
+    const id = await held("ask", "delete_row");
+    const args = ["approvals", "approve", id, "-d", dataDir];
+    const answered = await runInProcess(args, ["it was a test"]);
+
+    expect(answered).toMatchObject({ code: 0, stderr: "why may delete_row run? " });
+    expect(answered.stdout).toBe(`${id} delete_row: allowed\n`);
+  });
+
+  it("without a terminal names the option, and sends nothing", async () => {
+    const id = await held("no terminal", "delete_row");
+    const { code, stderr } = await run("approvals", "approve", id);
+    const silent = await runInProcess(["approvals", "approve", id, "-d", dataDir], [""]);
+
+    expect([code, silent.code]).toEqual([2, 2]);
+    expect(stderr).toContain("the policy wants a reason; give it with --reason");
+  });
+
+  it("waits for as many people as the policy wants, and counts nobody twice", async () => {
+    const id = await held("many", "pay_bill");
+    const first = await run("approvals", "approve", id, "--by", "ana");
+    const again = await run("approvals", "approve", id, "--by", "ana");
+    const shown = await run("approvals", "show", id);
+    const second = await run("approvals", "approve", id, "--by", "ben");
+
+    expect(first.stdout).toContain("approved by 1 of 2 who must; it waits for the others");
+    expect(again).toMatchObject({ code: 2 });
+    expect(again.stdout).toContain("changed nothing: this person has said so before");
+    expect(shown.stdout).toContain("2 different people, approved so far by ana");
+    expect(second).toMatchObject({ code: 0, stdout: `${id} pay_bill: allowed\n` });
+  });
+
+  it("cancels a call that nobody needs any more", async () => {
+    const id = await held("cancel", "delete_row");
+    const { code, stdout } = await run("approvals", "cancel", id);
+
+    expect(code).toBe(0);
+    expect(stdout).toContain("refused (approval_denied)");
+  });
+});
+
+describe("rulings", () => {
+  it("grants a tier for a number of calls, and takes it back", async () => {
+    const before = await propose("grant", "send_mail", { to: 1 });
+    const given = await run("approvals", "grant", "grant", "--tier", "given", "--calls", "2");
+    const granted = await propose("grant", "send_mail", { to: 2 });
+    const revoked = await run("approvals", "revoke", "grant", "--tier", "given");
+    const after = await propose("grant", "send_mail", { to: 3 });
+
+    expect(before.refusal?.reason).toBe("grant_exceeded");
+    expect([given.stdout, revoked.stdout]).toEqual(["grant: granted\n", "grant: revoked\n"]);
+    expect(granted.outcome).toBe("allowed");
+    expect(after.refusal?.reason).toBe("grant_exceeded");
+  });
+
+  it("wants one tier or one tool, and one that the policy has", async () => {
+    const neither = await run("approvals", "grant", "grant");
+    const unknown = await run("approvals", "grant", "grant", "--tier", "nothing", "--json");
+
+    expect(neither).toMatchObject({ code: 2, stdout: "" });
+    expect(neither.stderr).toContain("give --tier or --tool");
+    expect(unknown).toMatchObject({
+      code: 2,
+      stdout: '{"taken":true,"ignored":"unknown_grant"}\n',
+    });
+  });
+
+  it("ends and reopens a conversation", async () => {
+    await propose("end", "charge_card", { order: 1 });
+    const ended = await run("conversations", "end", "default/end");
+    const refused = await propose("end", "charge_card", { order: 2 });
+    const reopened = await run("conversations", "reopen", "end");
+    const allowed = await propose("end", "charge_card", { order: 3 });
+    const unknown = await run("conversations", "reopen", "nobody");
+
+    expect([ended.stdout, reopened.stdout]).toEqual(["default/end: ended\n", "end: reopened\n"]);
+    expect(refused.refusal?.reason).toBe("conversation_ended");
+    expect(allowed.outcome).toBe("allowed");
+    expect(unknown.stdout).toContain("the gate knows no such conversation");
+  });
+
+  it("tells the outcome of a call that nobody knows, and of no other", async () => {
+    const { decisionId = "" } = await propose("unknown", "charge_card", { order: 9 });
+    await gate.report(decisionId, { status: "unknown" });
+    const told = await run("calls", "reconcile", decisionId, "--outcome", "not_executed");
+    const again = await run("calls", "reconcile", decisionId, "--outcome", "succeeded");
+    const missing = await run("calls", "reconcile", "ffffffff", "--outcome", "failed");
+
+    expect(told).toMatchObject({ code: 0, stdout: `${decisionId}: reconciled\n` });
+    expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining("changed nothing") });
+    expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("no decision") });
+  });
+});
