@@ -1,0 +1,72 @@
+// An outcome that nobody knows is told by a late result, a tick, a person, or several of them: in
+// whatever order they come, the call never runs twice on what is not certain.
+import { describe, expect, test } from "vitest";
+import type { CallAllowed } from "../../../services/core/events.ts";
+import { given, HOUR, type Story } from "../../support/decider-spec.ts";
+
+type Step = (story: Story, call: CallAllowed) => void;
+
+const STEPS: Readonly<Record<string, Step>> = {
+  started: (story, call) => void story.reported(call, { status: "started" }),
+  unknown: (story, call) => void story.reported(call, { status: "unknown" }),
+  tick: (story) => void story.ticked(),
+  late: (story, call) => void story.reported(call, { status: "succeeded", output: "done" }),
+  person: (story, call) => void story.reconciled(call, "not_executed"),
+};
+
+function permutations<T>(items: readonly T[]): T[][] {
+  if (items.length === 0) return [[]];
+  return items.flatMap((item, at) =>
+    permutations(items.filter((_, other) => other !== at)).map((rest) => [item, ...rest]),
+  );
+}
+
+const ORDERS = permutations(Object.keys(STEPS)).map((order) => order.join(" "));
+
+/** What is true after these steps: the first outcome that is told stands. */
+function expected(steps: readonly string[]): "runs" | "duplicate_call" | "refused" {
+  let unknown = false;
+  for (const step of steps) {
+    if (step === "late") return "duplicate_call";
+    if (step === "person" && unknown) return "runs";
+    if (step === "unknown" || step === "tick") unknown = true;
+  }
+  return "refused";
+}
+
+describe("a write whose outcome is told in the order", () => {
+  test.each(ORDERS)("%s", (order) => {
+    const steps = order.split(" ");
+    for (let told = 0; told <= steps.length; told++) {
+      const story = given({ deduplication: { window_ms: 2 * HOUR }, tool_schemas: { write: {} } });
+      const call = story.allowed("write");
+      story.after(HOUR);
+      for (const step of steps.slice(0, told)) STEPS[step]?.(story, call);
+      const event = story.proposed("write");
+      const wanted = expected(steps.slice(0, told));
+      if (wanted === "runs") {
+        expect(event).toMatchObject({ type: "allowed", occurrence: { attempt: 2 } });
+      } else if (wanted === "duplicate_call") {
+        expect(event).toMatchObject({ refusal: { reason: "duplicate_call" } });
+      } else {
+        expect(event.type).toBe("refused");
+      }
+    }
+  });
+});
+
+test.each(permutations(["approve", "tick", "deny"]).map((order) => order.join(" ")))(
+  "a hold is decided once, in the order %s",
+  (order) => {
+    const story = given({
+      authorization: { tiers: [{ name: "ask", pattern: "*", action: "hitl" }] },
+    });
+    const hold = story.held("write");
+    story.after(HOUR);
+    const decided = order.split(" ").flatMap((step) => {
+      if (step === "tick") return story.ticked();
+      return [step === "approve" ? story.approved(hold) : story.denied(hold)];
+    });
+    expect(decided.filter(({ type }) => type !== "ignored")).toHaveLength(1);
+  },
+);
