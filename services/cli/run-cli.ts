@@ -5,6 +5,7 @@ import { addApprovals, addCalls, addConversations } from "./commands/approvals.t
 import { addBacktest } from "./commands/backtest.ts";
 import type { Cli } from "./commands/cli.ts";
 import { addCluster } from "./commands/cluster.ts";
+import { addCompletion } from "./commands/completion.ts";
 import { addConfig } from "./commands/config.ts";
 import { addDemo } from "./commands/demo.ts";
 import { addDev } from "./commands/dev.ts";
@@ -75,6 +76,7 @@ function createProgram(cli: Cli): Command {
   addConfig(program, cli);
   addAnalytics(program, cli);
   addCluster(program, cli);
+  addCompletion(program, cli);
   return program;
 }
 

@@ -1,7 +1,7 @@
 /** `callgate analytics run`. */
 import { createAvroCodec } from "../../adapters/avro/codec.ts";
 import { openCluster } from "../../sdk/open-cluster.ts";
-import { openLog } from "../approvals/find-holds.ts";
+import { openLog } from "../cluster/open-log.ts";
 import type { ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openConfig } from "../process/open-config.ts";

@@ -1,12 +1,8 @@
 /** The journal, read by somebody who is no gate: which calls wait for a person. */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { CallHeld, GateEvent } from "../../core/events.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { type EmbeddedClient, openEmbeddedClient } from "../../sdk/open-embedded.ts";
 import { type Source, valuesFrom } from "../cluster/open-source.ts";
-import { environmentError } from "../output/cli-error.ts";
 
 /** What ends a hold, or helps to. */
 export type HoldVerdict = "approve" | "deny" | "cancel";
@@ -19,18 +15,6 @@ export interface Hold {
   readonly approvedBy: readonly string[];
   /** A verdict that no gate has taken yet; null: none was given. */
   readonly verdict: { readonly kind: HoldVerdict; readonly by: string } | null;
-}
-
-/** What the embedded log is kept in. */
-const LOG_FILE = "log.mdb";
-
-/** @throws CliError where no gate has kept a log there; CallgateError where it cannot be read. */
-export function openLog(dataDir: string): EmbeddedClient {
-  // Opening would make a log: a mistyped path must not look like a gate without holds.
-  if (!existsSync(join(dataDir, LOG_FILE))) {
-    throw environmentError(`${dataDir}: holds no log of a gate; name its directory (--data-dir)`);
-  }
-  return openEmbeddedClient(dataDir);
 }
 
 /** Holds that no gate has decided yet, oldest first. */

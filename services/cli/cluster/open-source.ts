@@ -4,8 +4,8 @@ import { quietLogger } from "../../adapters/log/quiet-logger.ts";
 import type { Log, LogRecord } from "../../runtime/ports.ts";
 import type { Topic } from "../../runtime/topics.ts";
 import { openCluster } from "../../sdk/open-cluster.ts";
-import { openLog } from "../approvals/find-holds.ts";
 import { openConfig } from "../process/open-config.ts";
+import { openLog } from "./open-log.ts";
 
 export type SourceOptions = {
   readonly config: string | undefined;
