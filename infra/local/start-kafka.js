@@ -30,12 +30,14 @@ const CLUSTER_ID_BYTES = 16;
  *   transactionVersion?: number | undefined,
  *   brokers?: number,
  *   properties?: Readonly<Record<string, string | number>>,
+ *   scram?: readonly string[],
  *   port?: number | undefined,
  *   folder?: string,
  *   heapMb?: number,
  *   keepFolder?: boolean,
  *   advertise?: (broker: { id: number, port: number }) => Address | Promise<Address>,
  * }} KafkaOptions `version`: a key of `versions.json` or a full version. `properties` win over ours.
+ *   `scram`: users that exist from the start, such as `SCRAM-SHA-256=[name=a,password=b]`.
  *   `port`: of the first broker; each has three in a row; by default free ones are taken. `folder`:
  *   made, and removed by `stop`; by default a temporary one. `advertise`: the address that clients are
  *   told for a broker, such as that of a proxy. `keepFolder`: it stays when this process ends.
@@ -204,11 +206,12 @@ class Broker {
    * @param {string} clusterId the same for all brokers of a cluster
    */
   async format(clusterId) {
-    const { transactionVersion } = this.#options;
+    const { transactionVersion, scram = [] } = this.#options;
     const args = ["format", "--ignore-formatted", "-t", clusterId, "-c", this.#propertiesFile];
     if (transactionVersion !== undefined) {
       args.push("--feature", `transaction.version=${transactionVersion}`);
     }
+    for (const user of scram) args.push("--add-scram", user);
     const java = this.#java(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]);
     await promisify(execFile)("java", [...java, "kafka.tools.StorageTool", ...args]);
   }

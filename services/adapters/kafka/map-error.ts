@@ -17,16 +17,48 @@ const REFUSED = new Map<number, string>([
   [30, "no right to use the consumer group: grant READ"],
   [31, "no right on the cluster: grant IDEMPOTENT_WRITE and DESCRIBE"],
   [33, "the broker does not offer this SASL mechanism"],
+  [34, "the broker wants no login there: leave `kafka.sasl` out, or name a listener that has one"],
   [53, "no right to use the transactional id: grant WRITE and DESCRIBE"],
   [58, "the user name or the password is wrong"],
 ]);
 
+const UNTRUSTED =
+  "the broker's certificate is not trusted: set `kafka.ssl.caFile` to that of the authority that signed it";
+/** Codes of Node's TLS that come again however often it is tried. */
+const UNTRUSTED_CODES = new Map<string, string>([
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", UNTRUSTED],
+  ["SELF_SIGNED_CERT_IN_CHAIN", UNTRUSTED],
+  ["UNABLE_TO_GET_ISSUER_CERT", UNTRUSTED],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", UNTRUSTED],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", UNTRUSTED],
+  ["CERT_HAS_EXPIRED", "the broker's certificate has expired: renew it"],
+  [
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "the broker's certificate is of another name: use that name in `kafka.brokers`, or set `kafka.ssl.serverName`",
+  ],
+]);
+/** A listener tells those that speak to it in the wrong way no more than this. */
+const CUT_OFF = /^Closed connection$|before secure TLS connection/;
+
 /** The protocol's error code that is behind an error, however often it was wrapped. */
 export function protocolCode(error: unknown): number | undefined {
+  return codesOf(error).find((code) => typeof code === "number");
+}
+
+function codesOf(error: unknown): readonly (number | string)[] {
+  const codes: (number | string)[] = [];
   for (let at = error, depth = 0; at instanceof Error && depth < 8; depth += 1) {
     const code: unknown = Reflect.get(at, "code");
-    if (typeof code === "number") return code;
+    if (typeof code === "number" || typeof code === "string") codes.push(code);
     at = at.cause;
+  }
+  return codes;
+}
+
+function untrusted(error: unknown): string | undefined {
+  for (const code of codesOf(error)) {
+    const mend = UNTRUSTED_CODES.get(String(code));
+    if (mend !== undefined) return mend;
   }
   return undefined;
 }
@@ -58,6 +90,10 @@ export function mapKafkaError(error: unknown, doing: string): PipelineError {
   if (refused !== undefined) {
     return new FatalError("log_unreadable", `${doing}: ${refused} (${text})`, options);
   }
+  const trust = untrusted(error);
+  if (trust !== undefined) {
+    return new FatalError("log_unreadable", `${doing}: ${trust} (${text})`, options);
+  }
   if (isNamed(error, "KafkaJSSASLAuthenticationError")) {
     const mend = "check the user name, the password and the mechanism";
     return new FatalError("log_unreadable", `${doing}: logging in failed: ${mend}`, options);
@@ -68,7 +104,8 @@ export function mapKafkaError(error: unknown, doing: string): PipelineError {
   if (error instanceof TypeError || error instanceof RangeError) {
     return new FatalError("unexpected", `${doing}: ${text}`, options);
   }
-  return new RetryableError("log_unavailable", `${doing}: ${text}`, options);
+  const hint = CUT_OFF.test(text) ? "; does that listener want TLS, or a login?" : "";
+  return new RetryableError("log_unavailable", `${doing}: ${text}${hint}`, options);
 }
 
 function isNamed(error: unknown, name: string): boolean {

@@ -77,7 +77,9 @@ export async function createTopics(
   }
 }
 
-export type LogChoices = Partial<Omit<KafkaLogOptions, "kafka" | "names">>;
+export type LogChoices = Partial<Omit<KafkaLogOptions, "kafka" | "names">> & {
+  readonly settings?: Partial<KafkaSettings>;
+};
 
 /** A broker that has made a topic may not know it for some milliseconds. */
 async function untilKnown(admin: Admin, topics: string[]): Promise<void> {
@@ -98,8 +100,8 @@ export function openTestLog(
   names: TopicNames,
   choices: LogChoices = {},
 ): Promise<KafkaLog> {
-  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, ...options } = choices;
-  const kafka = connectKafka(brokers, { requestTimeoutMs });
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, settings, ...options } = choices;
+  const kafka = connectKafka(brokers, { requestTimeoutMs, ...settings });
   return openKafkaLog({ kafka, names, clientId: "test", requestTimeoutMs, ...options });
 }
 

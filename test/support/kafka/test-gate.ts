@@ -1,6 +1,7 @@
 // Gates on a real broker, in this process: the real thing from the topics to the group.
 import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import {
   ALL_KAFKA_SAFEGUARDS,
@@ -44,6 +45,8 @@ export const KEPT = { "retention.ms": String(30 * DAY_MS) };
 export type TestGateChoices = {
   readonly group: string;
   readonly logger?: Logger;
+  /** How to get in, where that is not open to everybody. */
+  readonly settings?: Partial<KafkaSettings>;
   readonly tuning?: GateTuning;
   readonly checkpoints?: CheckpointStore | null;
   readonly safeguards?: {
@@ -66,7 +69,7 @@ export function openTestGate(
   const { group, counts } = choices;
   return openKafkaGate({
     ...{ names, group, app: "test", codec: testCodec, clock: systemClock, policy: testPolicy },
-    kafka: plainSettings(brokers),
+    kafka: { ...plainSettings(brokers), ...choices.settings },
     sessionTimeoutMs: 3_000,
     heartbeatIntervalMs: 300,
     transactionTimeoutMs: choices.transactionTimeoutMs ?? 10_000,

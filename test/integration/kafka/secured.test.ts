@@ -1,0 +1,97 @@
+// A broker that lets clients in only with TLS and a login: who gets in, and what the others are told.
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { LocalKafka } from "../../../infra/local/start-kafka.js";
+import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
+import { FatalError } from "../../../services/runtime/errors.ts";
+import { localParts } from "../../support/backends/local-parts.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
+import { PASSWORD, startSecuredKafka, USER } from "../../support/kafka/secured-kafka.ts";
+import { connectKafka, makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
+import { KEPT, openTestGate, propose, untilDecided } from "../../support/kafka/test-gate.ts";
+import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
+import { makeCertificate } from "../../support/tls/certificate.ts";
+
+const parts = localParts(["kafka"]);
+const certificate = parts.available ? makeCertificate() : undefined;
+const WRONG = "not the pass phrase of this user";
+const START_MS = 110_000;
+
+describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts.reason}`, () => {
+  const ca = [certificate?.cert ?? ""];
+  let kafka: LocalKafka;
+
+  beforeAll(async () => {
+    if (certificate === undefined) return;
+    // The gate's client is loaded before the one that waits for the broker.
+    connectKafka(["127.0.0.1:1"]);
+    kafka = await startSecuredKafka(certificate);
+  }, START_MS);
+  afterAll(async () => kafka.stop());
+
+  const secured = (
+    mechanism: NonNullable<KafkaSettings["sasl"]>["mechanism"],
+    password = PASSWORD,
+  ): Partial<KafkaSettings> => ({
+    ssl: { ca },
+    sasl: { mechanism, username: USER, password },
+  });
+
+  it.each(["plain", "scram-sha-256", "scram-sha-512"] as const)(
+    "lets a gate in by %s, and its calls are decided",
+    async (mechanism) => {
+      const settings = secured(mechanism);
+      const names = await makeTopics(kafka.directBootstrap, { partitions: 1, config: KEPT });
+      const log = await openTestLog(kafka.bootstrap, names, { settings });
+      onTestFinished(() => log.close());
+      const gate = await openTestGate(kafka.bootstrap, names, {
+        group: uniqueName("gates"),
+        settings,
+      });
+      onTestFinished(() => gate.stop());
+      await gate.host.start();
+      await propose(log, 0, 10);
+      expect((await untilDecided(log, 10)).problems).toEqual([]);
+    },
+  );
+
+  const refusals: readonly (readonly [string, Partial<KafkaSettings>, RegExp])[] = [
+    ["a wrong password", secured("scram-sha-512", WRONG), /check the user name, the password/],
+    ["a wrong plain password", secured("plain", WRONG), /check the user name, the password/],
+    [
+      "a certificate that it does not trust",
+      { ...secured("plain"), ssl: {} },
+      /certificate is not trusted: set `kafka\.ssl\.caFile`/,
+    ],
+    [
+      "a certificate of another name",
+      { ...secured("plain"), ssl: { ca, serverName: "elsewhere.example" } },
+      /of another name: .*`kafka\.ssl\.serverName`/,
+    ],
+  ];
+
+  it.each(refusals)(
+    "tells a gate with %s what to mend, and no secret",
+    async (_, settings, mend) => {
+      const lines: LoggedLine[] = [];
+      const names = await makeTopics(kafka.directBootstrap);
+      const opening = openTestGate(kafka.bootstrap, names, {
+        group: uniqueName("gates"),
+        settings,
+        logger: createTestLogger(lines),
+      });
+      const error: unknown = await opening.catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(FatalError);
+      expect(String(error)).toMatch(mend);
+      const told = `${String(error)}${JSON.stringify(lines)}`;
+      expect(told).not.toContain(PASSWORD);
+      expect(told).not.toContain(WRONG);
+    },
+  );
+
+  it("tells a gate that logs in where no login is wanted", async () => {
+    const names = await makeTopics(kafka.directBootstrap);
+    const settings = { ...secured("plain"), ssl: null };
+    const opening = openTestGate(kafka.directBootstrap, names, { group: "g", settings });
+    await expect(opening).rejects.toThrow("wants no login there");
+  });
+});
