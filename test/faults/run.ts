@@ -69,6 +69,7 @@ async function runRow(row: Row, cluster: Cluster): Promise<RowResult> {
     const verdict = await lab.finish();
     Object.assign(counts, { calls: verdict.calls, lost: verdict.lost, doubled: verdict.doubled });
     problems.push(...verdict.problems, ...voidOf(row, lab, verdict));
+    if (verdict.lost > 0) problems.push(lab.logs());
   } catch (error) {
     problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
   } finally {

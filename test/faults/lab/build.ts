@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const CACHE = join(ROOT, "node_modules", ".cache", "callgate-faults");
+/** Of this run alone: another may be going on. */
+const CACHE = join(ROOT, "node_modules", ".cache", `callgate-faults-${process.pid}`);
 
 /** The compiled command line: what `bin/callgate.js` starts. */
 export const COMMAND = join(CACHE, "dist", "services", "cli", "main.js");
@@ -14,6 +15,7 @@ export const COMMAND = join(CACHE, "dist", "services", "cli", "main.js");
 export function buildOnce(): void {
   rmSync(CACHE, { recursive: true, force: true });
   mkdirSync(CACHE, { recursive: true });
+  process.once("exit", () => rmSync(CACHE, { recursive: true, force: true }));
   writeFileSync(
     join(CACHE, "package.json"),
     '{ "private": true, "type": "module", "version": "0.0.0" }\n',

@@ -213,6 +213,8 @@ export class Load {
   /** Reports most calls, some as failed; the rest end as unknown. */
   async #execute(value: Uint8Array, partition: number): Promise<void> {
     const call = this.#options.codec.decodeAllowed(value);
+    // Agents of a row report for themselves.
+    if (!call.conversationId.startsWith("conversation-")) return;
     const chance = Number.parseInt(call.decisionId.slice(0, 2), 16) / 256;
     if (chance > 0.9) return;
     const failed = chance > 0.8;
