@@ -8,7 +8,7 @@ const BROKERS = 3;
 export const brokerKilled: Row = {
   name: "broker kill -9",
   about: "the only broker dies under load and is started again on its data",
-  inShort: true,
+  inShort: false,
   faultsMin: (short) => (short ? 1 : 4),
   run: async ({ open, short, cluster }) => {
     const lab = await open();

@@ -24,7 +24,7 @@ export const executorKilled: Row = {
   name: "executor kill -9",
   about: "while it runs calls: none runs twice, what it had begun is unknown",
   inShort: true,
-  faultsMin: (short) => (short ? 2 : 8),
+  faultsMin: (short) => (short ? 1 : 8),
   run: async ({ open, short, fail }) => {
     const lab = await open({ executes: false, perSecond: 60 });
     writeFileSync(join(lab.directory, "handlers.mjs"), HANDLERS);
@@ -33,7 +33,7 @@ export const executorKilled: Row = {
     let executor = begin();
     await executor.ready();
     await lab.load.start();
-    for (let kill = 0; kill < (short ? 2 : 8); kill += 1) {
+    for (let kill = 0; kill < (short ? 1 : 8); kill += 1) {
       await sleep(2_000);
       await executor.kill();
       lab.faults += 1;
@@ -82,7 +82,7 @@ export const retriedAtOnce: Row = {
 export const proposedTwice: Row = {
   name: "proposal delivered twice",
   about: "every fiftieth proposal of the load is sent again by its producer",
-  inShort: true,
+  inShort: false,
   faultsMin: () => 20,
   run: async ({ open }) => {
     const lab = await open({ perSecond: 400 });
@@ -97,7 +97,7 @@ export const proposedTwice: Row = {
 export const partitionsAdded: Row = {
   name: "partitions added",
   about: "to the proposals alone: the gate stops and says why, another does not start",
-  inShort: true,
+  inShort: false,
   faultsMin: () => 1,
   run: async ({ open, cluster, fail }) => {
     const lab = await open();

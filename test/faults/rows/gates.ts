@@ -10,15 +10,15 @@ export const gateKilled: Row = {
   name: "gate kill -9",
   about: "under load, at random and inside an open transaction; another is started at once",
   inShort: true,
-  faultsMin: (short) => (short ? 5 : 20),
-  inTransactionMin: (short) => (short ? 2 : 5),
+  faultsMin: (short) => (short ? 3 : 20),
+  inTransactionMin: (short) => (short ? 1 : 5),
   gapMaxMs: 60_000,
   run: async ({ open, short, fail }) => {
     const lab = await open();
     await lab.startGate();
     await lab.load.start();
     await sleep(1_500);
-    const kills = short ? 5 : 20;
+    const kills = short ? 3 : 20;
     for (let kill = 0; kill < kills; kill += 1) {
       const inside = kill % 3 === 0;
       await killOne(lab, inside);
@@ -47,7 +47,7 @@ async function killOne(lab: Lab, inside: boolean): Promise<void> {
 export const gatePaused: Row = {
   name: "gate stopped, then continued",
   about: "SIGSTOP beyond the session, another takes over, SIGCONT: the first is fenced",
-  inShort: true,
+  inShort: false,
   faultsMin: (short) => (short ? 1 : 4),
   run: async ({ open, short }) => {
     const lab = await open();

@@ -59,7 +59,7 @@ export const poison: Row = {
 export const readAgain: Row = {
   name: "offsets set back to 0",
   about: "the group's offsets are reset while no gate runs: the journal knows better",
-  inShort: true,
+  inShort: false,
   faultsMin: () => 2,
   run: async ({ open, cluster }) => {
     const lab = await open();
@@ -85,7 +85,7 @@ export const readAgain: Row = {
 export const backlog: Row = {
   name: "verdict before the backlog",
   about: "a hold is answered while no gate runs, behind and before proposals that wait",
-  inShort: true,
+  inShort: false,
   faultsMin: () => 2,
   run: async ({ open }) => {
     const lab = await open();

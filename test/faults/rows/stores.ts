@@ -33,7 +33,7 @@ async function checkpointed(lab: Lab, url: string): Promise<readonly string[]> {
 export const redisStruck: Row = {
   name: "redis",
   about: "flushed, evicted, rolled back, corrupt, foreign, killed and back; a take-over after each",
-  inShort: true,
+  inShort: false,
   faultsMin: () => 6,
   run: async ({ open, onEnd, fail }) => {
     const redis = await startRedis();
@@ -86,7 +86,7 @@ const CORRUPT = `
 export const registryDown: Row = {
   name: "registry down",
   about: "at the start of a gate, which waits for it, and while it runs, which it does not notice",
-  inShort: true,
+  inShort: false,
   faultsMin: () => 2,
   run: async ({ open, onEnd, fail }) => {
     const registry = await startRegistry();
