@@ -5,7 +5,6 @@ import { fork } from "node:child_process";
 import {
   cpSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -96,6 +95,7 @@ class Lane {
       detached: true,
     });
     this.child = child;
+    running.add(this);
     await new Promise((resolve, reject) => {
       child.once("message", resolve);
       child.once("exit", () => reject(new Error("the tests could not be started")));
@@ -129,6 +129,7 @@ class Lane {
   stop() {
     const pid = this.child?.pid;
     this.child = undefined;
+    running.delete(this);
     if (pid === undefined) return;
     try {
       // With the processes that it started: a group of its own.
@@ -184,6 +185,9 @@ function distance(test, mutant) {
 }
 
 class Missing extends Error {}
+
+/** Lanes that run, so that nothing of them outlives an interrupted check. @type {Set<Lane>} */
+const running = new Set();
 
 /** @param {Mutant[]} mutants @returns {Set<number>} ids of those that are known to change nothing */
 function findEquivalent(mutants) {
@@ -255,7 +259,15 @@ async function check(copy, only) {
 
 ensureInstalled();
 const copy = mkdtempSync(join(tmpdir(), "callgate-mutants-"));
-mkdirSync(copy, { recursive: true });
+
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.once(signal, () => {
+    for (const lane of running) lane.stop();
+    rmSync(copy, { recursive: true, force: true });
+    process.exit(1);
+  });
+}
+
 try {
   process.exitCode = await check(copy, process.argv[2] ?? "");
 } catch (error) {

@@ -1,0 +1,206 @@
+// Every reason of the closed list comes about through the library: nothing stands there in vain.
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons.ts";
+import { type GateStory, outcomeOf } from "../../support/gate-story/gate-story.ts";
+import { tell } from "../../support/gate-story/tell.ts";
+
+const MINUTE = 60_000;
+
+const TOOLS = {
+  tool_schemas: {
+    write: {},
+    look: { read_only: true },
+    strict: { input_schema: { type: "object", required: ["id"] } },
+    make: { dedupe_window_s: 1, effects: [{ resource: "thing/{id}", kind: "create" }] },
+    often: { repeatable: true, frequency: "1/min" },
+    page: {
+      similarity: [{ field: "text", threshold: 0.8 }],
+      checks: { near_duplicate: "enforce" },
+    },
+  },
+};
+const TIERS = {
+  authorization: {
+    tiers: [
+      { name: "never", pattern: "drop_*", action: "deny" },
+      { name: "ask", pattern: "delete_*", action: "hitl", expires_ms: MINUTE },
+      { name: "few", pattern: "create_*", action: "per_conversation_grant", ceiling: 1 },
+      { name: "slow", pattern: "get_*", action: "allowlist", rate_limit: "1/min" },
+    ],
+  },
+};
+
+type Tell = (policy: object) => Promise<GateStory>;
+type Case = (told: Tell) => Promise<string>;
+
+const WORDS = Array.from({ length: 80 }, (_, n) => `word${n}`).join(" ");
+
+async function second(
+  told: Tell,
+  policy: object,
+  tool: string,
+  args: object = {},
+): Promise<string> {
+  const story = await told(policy);
+  await story.done(tool, { n: 1, ...args });
+  return story.outcome(tool, { n: 2, ...args });
+}
+
+async function twice(told: Tell, policy: object): Promise<string> {
+  const story = await told({ ...TOOLS, ...policy });
+  await story.done("write");
+  await story.propose("write");
+  return story.outcome("write", { other: true });
+}
+
+const enforced = (code: ReasonCode): object => ({ ...TOOLS, checks: { [code]: "enforce" } });
+
+const CASES: Readonly<Record<Exclude<ReasonCode, "misrouted" | "internal_error">, Case>> = {
+  malformed: async (told) => (await told(TOOLS)).outcome("look", "{"),
+  too_large: async (told) => (await told(TOOLS)).outcome("look", "x".repeat(2_000_000)),
+  call_id_conflict: async (told) => {
+    const story = await told(TOOLS);
+    await story.propose("look", { n: 1 }, { callId: "c", step: "s" });
+    return story.outcome("look", { n: 2 }, { callId: "c", step: "s" });
+  },
+  unknown_tool: async (told) => (await told(TOOLS)).outcome("nobody"),
+  killed: async (told) => (await told({ ...TOOLS, kill: { all: true } })).outcome("look"),
+  invalid_arguments: async (told) => (await told(TOOLS)).outcome("strict"),
+  conversation_ended: (told) => twice(told, { escalation: { user_input: "off", end: 1 } }),
+  user_input_required: (told) => twice(told, { escalation: { options: 1, user_input: 1 } }),
+  acknowledgement_required: (told) =>
+    twice(told, { escalation: { options: 1 }, acknowledgement: { mode: "explicit" } }),
+  budget_steps: (told) => second(told, { ...TOOLS, budgets: { max_steps: 1 } }, "write"),
+  budget_calls: (told) => second(told, { ...TOOLS, budgets: { max_tool_calls: 1 } }, "write"),
+  budget_seconds: async (told) => {
+    const story = await told({ ...TOOLS, budgets: { max_seconds: 1 } });
+    await story.done("write", { n: 1 });
+    story.after(2_000);
+    return story.outcome("write", { n: 2 });
+  },
+  budget_spend: async (told) => {
+    const max_spend = { amount: "1.00", currency: "USD" };
+    const story = await told({ ...TOOLS, budgets: { max_spend } });
+    const estimatedCost = { microUnits: 2_000_000, currency: "USD" };
+    return story.outcome("write", {}, { estimatedCost });
+  },
+  duplicate_call: async (told) => {
+    const story = await told(TOOLS);
+    await story.done("write");
+    return story.outcome("write");
+  },
+  duplicate_in_flight: async (told) => {
+    const story = await told(TOOLS);
+    await story.propose("write");
+    return story.outcome("write");
+  },
+  outcome_unknown: async (told) => {
+    const story = await told(TOOLS);
+    await story.report(await story.propose("write"), { status: "unknown" });
+    return story.outcome("write");
+  },
+  retry_exhausted: async (told) => {
+    const story = await told({ ...TOOLS, retries: { max_attempts: 1 } });
+    await story.failed("write", {}, "busy", "503");
+    return story.outcome("write");
+  },
+  retry_too_soon: async (told) => {
+    const retries = { max_attempts: 3, retryable_status: [503], backoff_ms: [9_000, 9_000] };
+    const story = await told({ ...TOOLS, retries });
+    await story.failed("write", {}, "busy", "503");
+    return story.outcome("write");
+  },
+  history_full: async (told) => {
+    const story = await told(TOOLS);
+    let outcome = "allowed";
+    for (let n = 0; n <= 256 && outcome === "allowed"; n++)
+      outcome = await story.outcome("write", { n });
+    return outcome;
+  },
+  near_duplicate: async (told) => {
+    const story = await told(TOOLS);
+    await story.done("page", { text: WORDS });
+    return story.outcome("page", { text: `${WORDS} more` });
+  },
+  side_effect_conflict: (told) => second(told, TOOLS, "make", { id: 7 }),
+  loop_repeat: async (told) => {
+    const story = await told({ tool_schemas: { ping: { repeatable: true } } });
+    await story.done("ping");
+    await story.done("ping");
+    return story.outcome("ping");
+  },
+  loop_cycle: async (told) => {
+    const story = await told({ tool_schemas: { ping: { repeatable: true } } });
+    for (let n = 0; n < 5; n++) await story.done("ping", { n: n % 2 }, `${n}`);
+    return story.outcome("ping", { n: 1 });
+  },
+  loop_no_progress: async (told) => {
+    const story = await told(enforced("loop_no_progress"));
+    for (let n = 0; n < 3; n++) await story.done("look", { n }, "same");
+    return story.outcome("look", { n: 3 });
+  },
+  loop_rotation: async (told) => {
+    const checks = { loop_repeat: "off", loop_cycle: "off", loop_rotation: "enforce" };
+    const story = await told({ checks, tool_schemas: { spin: { volatile: true } } });
+    for (let n = 0; n < 24; n++) await story.done("spin", { n: n % 5 }, `${n % 5}`);
+    return story.outcome("spin", { n: 4 });
+  },
+  failure_streak: async (told) => {
+    const story = await told(TOOLS);
+    for (let n = 0; n < 3; n++) await story.failed("look", {}, "no", "E1");
+    return story.outcome("look");
+  },
+  failure_run: async (told) => {
+    const story = await told(enforced("failure_run"));
+    for (let n = 0; n < 5; n++) await story.failed("look", { n }, "no", "E1");
+    return story.outcome("look", { n: 5 });
+  },
+  tool_frequency: (told) => second(told, TOOLS, "often"),
+  tier_denied: async (told) => (await told(TIERS)).outcome("drop_table"),
+  rate_limited: (told) => second(told, TIERS, "get_order"),
+  grant_exceeded: (told) => second(told, TIERS, "create_order"),
+  approval_required: async (told) => {
+    const { refusal } = await (await told(TIERS)).propose("delete_order");
+    return refusal?.reason ?? "none";
+  },
+  approval_denied: async (told) => {
+    const story = await told(TIERS);
+    const { approvalId = "" } = await story.propose("delete_order");
+    return outcomeOf(await story.gate.deny(approvalId, { by: "ann" }));
+  },
+  approval_expired: async (told) => {
+    const story = await told(TIERS);
+    const held = await story.propose("delete_order");
+    story.after(MINUTE);
+    return outcomeOf(await story.approve(held));
+  },
+  gate_unavailable: async (told) => {
+    const story = await told(TOOLS);
+    await story.gate.close();
+    return story.outcome("look");
+  },
+};
+
+/** What only a partition of Kafka can have, and what only a fault in the gate can have. */
+const ELSEWHERE = {
+  misrouted: "test/simulation/check-topics.test.ts",
+  internal_error: "test/unit/runtime/process-batch.test.ts",
+} as const;
+
+test.each(Object.entries(CASES))("%s", async (code, told) => {
+  expect(await told((policy) => tell(policy))).toBe(code);
+});
+
+test("the list is the published one, and each reason has a case or a place", () => {
+  const published = JSON.parse(
+    readFileSync(new URL("../../../schemas/reasons.json", import.meta.url), "utf8"),
+  ) as { readonly reasons: readonly { readonly code: string }[] };
+  const codes = published.reasons.map(({ code }) => code);
+  expect([...codes].sort()).toEqual([...REASON_CODES].sort());
+  expect([...Object.keys(CASES), ...Object.keys(ELSEWHERE)].sort()).toEqual([...codes].sort());
+  for (const [code, file] of Object.entries(ELSEWHERE)) {
+    const text = readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8");
+    expect(text).toContain(code);
+  }
+});
