@@ -184,7 +184,7 @@ const CASES: Readonly<Record<Exclude<ReasonCode, "misrouted" | "internal_error">
 
 /** What only a partition of Kafka can have, and what only a fault in the gate can have. */
 const ELSEWHERE = {
-  misrouted: "test/simulation/check-topics.test.ts",
+  misrouted: "test/unit/runtime/process-batch.test.ts",
   internal_error: "test/unit/runtime/process-batch.test.ts",
 } as const;
 

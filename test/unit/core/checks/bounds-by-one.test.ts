@@ -1,0 +1,29 @@
+// Bounds that no rule of a policy names, each just below and at its number.
+import { expect, test } from "vitest";
+import { given } from "../../../support/decider-spec.ts";
+
+test("a used-up budget names the five latest results, the latest first", () => {
+  const story = given({ budgets: { max_tool_calls: 7 }, tool_schemas: { look: {} } });
+  const calls = [1, 2, 3, 4, 5, 6, 7].map((n) => story.done("look", { n }, `out ${n}`));
+  const { known } = story.refused("look", { n: 8 }).refusal;
+  const latest = calls.slice(2).reverse();
+  expect(known?.map(({ ref }) => ref)).toEqual(latest.map(({ decisionId }) => decisionId));
+});
+
+test.each([2, 3, 4, 5])("a period of %i calls is a cycle in its third round", (period) => {
+  const story = given({ tool_schemas: { step: { repeatable: true } } });
+  for (let n = 0; n < 3 * period - 1; n++) story.done("step", { n: n % period }, `out ${n}`);
+  expect(story.reason("step", { n: period - 1 })).toBe("loop_cycle");
+});
+
+test("a period of six calls is none", () => {
+  const story = given({ tool_schemas: { step: { repeatable: true } } });
+  for (let n = 0; n < 18; n++) story.done("step", { n: n % 6 }, `out ${n}`);
+  expect(story.proposed("step", { n: 0 }).type).toBe("allowed");
+});
+
+test("one call over and over is no cycle", () => {
+  const story = given({ tool_schemas: { step: { repeatable: true } } });
+  for (let n = 0; n < 8; n++) story.done("step", { n: 0 }, `out ${n}`);
+  expect(story.proposed("step", { n: 0 }).type).toBe("allowed");
+});
