@@ -75,9 +75,8 @@ const commands = new Set();
  * @returns {Promise<{ code: number, stdout: string }>}
  */
 function run(words, { shown = false } = {}) {
-  const stdio = shown
-    ? /** @type {const} */ ("inherit")
-    : /** @type {const} */ (["ignore", "pipe", 2]);
+  /** @type {import("node:child_process").StdioOptions} */
+  const stdio = shown ? "inherit" : ["ignore", "pipe", 2];
   const child = spawn(process.execPath, [COMMAND, ...words], { cwd: ROOT, stdio });
   commands.add(child);
   let stdout = "";

@@ -3,14 +3,15 @@
  * one that stands for the same thing, and, of a delete or transfer, on what holds it or lies in it.
  * Only declared exclusive effects conflict: writing one thing through several tools is ordinary work.
  */
+
 import { cutText } from "../cut-text.ts";
 import type { ExclusiveEffect } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet, trieVisit } from "../persistent/trie.ts";
 import type { GraphStep, ResourceGraph } from "../policy/compiled.ts";
+import type { EffectHolder } from "../state/effect-holder.ts";
 import { pathPrefixes } from "../state/effect-index.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
-import type { EffectHolder } from "../state/state.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 
 export function checkSideEffects(call: CallContext): readonly Finding[] {

@@ -10,7 +10,7 @@ import {
   trieGet,
   trieSet,
 } from "../persistent/trie.ts";
-import type { EffectHolder } from "./state.ts";
+import type { EffectHolder } from "./effect-holder.ts";
 
 /** By whole, the resources in it that are held, by themselves. */
 export type EffectIndex = Trie<Trie<string>>;

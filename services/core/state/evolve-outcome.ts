@@ -10,8 +10,9 @@ import { LIMITS } from "../limits.ts";
 import { ledgerGet, ledgerPut, ledgerReplace } from "../persistent/ledger.ts";
 import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
 import { reindexed } from "./effect-index.ts";
-import { forget, progress, release, spend, untilSettled } from "./evolve-decision.ts";
+import { forget, progress, untilSettled } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
+import { release, spend } from "./reservation.ts";
 import type {
   ConversationState,
   OpenCall,

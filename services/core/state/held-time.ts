@@ -2,8 +2,6 @@
  * How long calls waited for people: time that no agent is to blame for, so the budgets of seconds
  * leave it out. Holds that overlap count once.
  */
-import type { ConversationState } from "./state.ts";
-
 export interface HeldTime {
   /** Of holds that are over, ms. */
   readonly totalMs: number;
@@ -14,7 +12,7 @@ export interface HeldTime {
 export const NEVER_HELD: HeldTime = { totalMs: 0, sinceMs: null };
 
 /** All time held until then, ms. */
-export function heldUntil({ heldTime }: Pick<ConversationState, "heldTime">, atMs: number): number {
+export function heldUntil({ heldTime }: { readonly heldTime: HeldTime }, atMs: number): number {
   const { totalMs, sinceMs } = heldTime;
   return sinceMs === null ? totalMs : totalMs + Math.max(0, atMs - sinceMs);
 }

@@ -6,41 +6,10 @@
  * O1 the index follows from the calls alone: it stands in no snapshot.
  * O2 the head of `deadlines` is a deadline that some open call has.
  */
-import {
-  type DropQueue,
-  EMPTY_QUEUE,
-  queueFirstEnd,
-  queueHead,
-  queuePop,
-  queuePush,
-} from "../persistent/drop-queue.ts";
-import {
-  emptyTrie,
-  type Trie,
-  trieDelete,
-  trieEntries,
-  trieGet,
-  trieSet,
-} from "../persistent/trie.ts";
+import { queueFirstEnd, queueHead, queuePop, queuePush } from "../persistent/drop-queue.ts";
+import { type Trie, trieDelete, trieEntries, trieGet, trieSet } from "../persistent/trie.ts";
+import { NOTHING_OPEN, type OpenIndex } from "./open-index.ts";
 import type { ConversationState, OpenCall } from "./state.ts";
-
-export interface OpenIndex {
-  readonly deadlines: DropQueue;
-  /** Elements of `deadlines`, those of calls that are open no more included. */
-  readonly queued: number;
-  readonly nextOrder: number;
-  readonly heldCount: number;
-  /** Decision ids of held calls, the latest last, by what `heldTwinKey` and `heldEffectKey` give. */
-  readonly held: Trie<readonly string[]>;
-}
-
-export const NOTHING_OPEN: OpenIndex = {
-  deadlines: EMPTY_QUEUE,
-  queued: 0,
-  nextOrder: 0,
-  heldCount: 0,
-  held: emptyTrie(),
-};
 
 type OpenCalls = Pick<ConversationState, "open" | "openIndex">;
 

@@ -3,7 +3,9 @@
  * short, and equal records are equal text, whether their events were decided in this process or
  * read from the journal, where members may come in another order.
  */
+
 import type { CallFacts, Evicted, Occurrence, Strike } from "../events.ts";
+import type { EffectHolder } from "./effect-holder.ts";
 import type { KeptAllowed, KeptDecision } from "./kept-decision.ts";
 import {
   recorded,
@@ -12,7 +14,7 @@ import {
   recordedNotices,
   recordedRates,
 } from "./recorded.ts";
-import type { EffectHolder, LastWrites, OpenCall, RingEntry, Sketched, Twin } from "./state.ts";
+import type { LastWrites, OpenCall, RingEntry, Sketched, Twin } from "./state.ts";
 
 /** How one kind of record becomes a row, and a row the record. */
 export interface RowOf<T, R> {

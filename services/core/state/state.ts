@@ -9,11 +9,12 @@
 import type { CallFacts, CallHeld, CallStatus, Occurrence, Strike } from "../events.ts";
 import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
+import type { EffectHolder } from "./effect-holder.ts";
 import type { EffectIndex } from "./effect-index.ts";
 import type { Given } from "./given.ts";
 import { type HeldTime, NEVER_HELD } from "./held-time.ts";
 import type { KeptDecision } from "./kept-decision.ts";
-import { NOTHING_OPEN, type OpenIndex } from "./open-calls.ts";
+import { NOTHING_OPEN, type OpenIndex } from "./open-index.ts";
 import { NOTHING_SPENT, type Spent } from "./spent.ts";
 
 export interface ConversationState {
@@ -174,19 +175,6 @@ export interface WriteHistory {
   readonly any: LastWrites;
   readonly undeclared: LastWrites;
   readonly byResource: Ledger<LastWrites>;
-}
-
-export interface EffectHolder {
-  readonly decisionId: string;
-  readonly callId: string;
-  readonly tool: string;
-  readonly kind: string;
-  readonly actionKey: string;
-  readonly atMs: number;
-  /** Failed: it may have happened all the same (time-out); a definite failure frees the resource. */
-  readonly status: CallStatus;
-  /** What the resource lies in by `contains` edges; null: its path alone says it. */
-  readonly wholes: readonly string[] | null;
 }
 
 export interface Sketched {

@@ -107,7 +107,11 @@ function checkOutputs(
       input.type === "idle"
         ? []
         : events
-            .filter((event) => event.type === topic)
+            .filter(
+              (event) =>
+                event.type === "allowed" || event.type === "refused" || event.type === "held",
+            )
+            .filter(({ type }) => type === topic)
             .map((event) => textOf(codec.encodeDecision(event, input.at).value)),
     );
     compare(`topic ${topic}`, written, journaled, problems);

@@ -1,0 +1,15 @@
+import type { CallStatus } from "../events.ts";
+
+/** A call with an exclusive effect on a resource. */
+export interface EffectHolder {
+  readonly decisionId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly kind: string;
+  readonly actionKey: string;
+  readonly atMs: number;
+  /** Failed: it may have happened all the same (time-out); a definite failure frees the resource. */
+  readonly status: CallStatus;
+  /** What the resource lies in by `contains` edges; null: its path alone says it. */
+  readonly wholes: readonly string[] | null;
+}

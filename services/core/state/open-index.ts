@@ -1,0 +1,21 @@
+/** What is kept of the calls that are open, beside themselves: see open-calls.ts. */
+import { type DropQueue, EMPTY_QUEUE } from "../persistent/drop-queue.ts";
+import { emptyTrie, type Trie } from "../persistent/trie.ts";
+
+export interface OpenIndex {
+  readonly deadlines: DropQueue;
+  /** Elements of `deadlines`, those of calls that are open no more included. */
+  readonly queued: number;
+  readonly nextOrder: number;
+  readonly heldCount: number;
+  /** Decision ids of held calls, the latest last, by what `heldTwinKey` and `heldEffectKey` give. */
+  readonly held: Trie<readonly string[]>;
+}
+
+export const NOTHING_OPEN: OpenIndex = {
+  deadlines: EMPTY_QUEUE,
+  queued: 0,
+  nextOrder: 0,
+  heldCount: 0,
+  held: emptyTrie(),
+};

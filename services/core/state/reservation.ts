@@ -1,0 +1,88 @@
+/** Calls, steps and money that a call reserves in the budgets, and gives back. */
+import type { CallAllowed, CallHeld } from "../events.ts";
+import type { Money } from "../inputs.ts";
+import { LIMITS } from "../limits.ts";
+import { trieGet, trieSet } from "../persistent/trie.ts";
+import { heldUntil } from "./held-time.ts";
+import { NOTHING_SPENT, withMoney } from "./spent.ts";
+import type { OpenCall, StateDraft } from "./state.ts";
+import { opensStep, roomForTool } from "./turn.ts";
+
+/** Counts the call and its step; what a result of `not_executed` gives back again. */
+export function reserve(state: StateDraft, event: CallAllowed | CallHeld): void {
+  const { turn, totals } = state;
+  // A call that was held has counted its step when it was held.
+  const first = event.approvalId === null;
+  const newStep = first && opensStep(event.step, turn.lastStep) ? 1 : 0;
+  state.totals = {
+    calls: totals.calls + 1,
+    steps: totals.steps + newStep,
+    spent: totals.spent,
+  };
+  reserveTool(state, event, first);
+  state.turn = {
+    id: turn.id,
+    index: turn.index,
+    startedAtMs: turn.startedAtMs,
+    calls: turn.calls + 1,
+    steps: turn.steps + newStep,
+    lastStep: first ? event.step : turn.lastStep,
+    heldBeforeMs: turn.heldBeforeMs,
+    spent: turn.spent,
+  };
+  const { more } = event.call;
+  if (more === null) return;
+  spend(state, { tool: event.tool, turnIndex: turn.index }, more.cost, 1);
+}
+
+function reserveTool(state: StateDraft, event: CallAllowed | CallHeld, first: boolean): void {
+  const tool = trieGet(state.tools, event.tool);
+  const tools = tool === undefined ? roomForTool(state) : state.tools;
+  // Beyond the bound only a policy without a budget for each tool gets here: nobody asks.
+  if (tool === undefined && tools.size >= LIMITS.counters) return;
+  const inTurn = tool !== undefined && tool.turnIndex === state.turn.index ? tool : undefined;
+  const newStep = first && opensStep(event.step, inTurn?.lastStep ?? null) ? 1 : 0;
+  state.tools = trieSet(tools, event.tool, {
+    turnIndex: state.turn.index,
+    turnCalls: (inTurn?.turnCalls ?? 0) + 1,
+    turnSteps: (inTurn?.turnSteps ?? 0) + newStep,
+    lastStep: first ? event.step : (inTurn?.lastStep ?? null),
+    startedAtMs: inTurn?.startedAtMs ?? event.proposalsAtMs,
+    heldBeforeMs: inTurn?.heldBeforeMs ?? heldUntil(state, event.proposalsAtMs),
+    spent: inTurn?.spent ?? NOTHING_SPENT,
+  });
+}
+
+/** The call's reservation in the counters is given back. */
+export function release(state: StateDraft, call: OpenCall): void {
+  const { turn, totals } = state;
+  const tool = trieGet(state.tools, call.tool);
+  if (tool !== undefined && tool.turnIndex === call.turnIndex) {
+    const turnCalls = Math.max(0, tool.turnCalls - 1);
+    state.tools = trieSet(state.tools, call.tool, { ...tool, turnCalls });
+  }
+  state.totals = { ...totals, calls: Math.max(0, totals.calls - 1) };
+  if (call.turnIndex === turn.index) {
+    state.turn = { ...turn, calls: Math.max(0, turn.calls - 1) };
+  }
+  spend(state, call, call.call.more?.cost ?? null, -1);
+}
+
+/** Counts money as spent by a call, or takes it back, wherever the call itself is counted. */
+export function spend(
+  state: StateDraft,
+  call: Pick<OpenCall, "tool" | "turnIndex">,
+  money: Money | null,
+  times: 1 | -1,
+): void {
+  if (money === null) return;
+  const { turn, totals } = state;
+  state.totals = { ...totals, spent: withMoney(totals.spent, money, times) };
+  if (call.turnIndex === turn.index) {
+    state.turn = { ...turn, spent: withMoney(turn.spent, money, times) };
+  }
+  const tool = trieGet(state.tools, call.tool);
+  if (tool === undefined || tool.turnIndex !== call.turnIndex) return;
+  const spent = withMoney(tool.spent, money, times);
+  state.tools = trieSet(state.tools, call.tool, { ...tool, spent });
+}
