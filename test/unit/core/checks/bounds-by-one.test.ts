@@ -27,3 +27,26 @@ test("one call over and over is no cycle", () => {
   for (let n = 0; n < 8; n++) story.done("step", { n: 0 }, `out ${n}`);
   expect(story.proposed("step", { n: 0 }).type).toBe("allowed");
 });
+
+test("seconds of a conversation are over at their end and not before", () => {
+  const document = {
+    budgets: { per_conversation: { max_seconds: 1 } },
+    tool_schemas: { look: {} },
+  };
+  const early = given(document);
+  early.allowed("look", { n: 1 });
+  expect(early.after(999).proposed("look", { n: 2 }).type).toBe("allowed");
+  const late = given(document);
+  late.allowed("look", { n: 1 });
+  expect(late.after(1_000).reason("look", { n: 2 })).toBe("budget_seconds");
+});
+
+test("the user hears of results only where there are some", () => {
+  const document = { budgets: { max_tool_calls: 1 }, tool_schemas: { look: {} } };
+  const without = given(document);
+  without.allowed("look", { n: 1 });
+  expect(without.refused("look", { n: 2 }).refusal.userMessage).not.toMatch(/found so far/);
+  const some = given(document);
+  some.done("look", { n: 1 }, "found");
+  expect(some.refused("look", { n: 2 }).refusal.userMessage).toMatch(/found so far/);
+});
