@@ -50,3 +50,23 @@ test("the user hears of results only where there are some", () => {
   some.done("look", { n: 1 }, "found");
   expect(some.refused("look", { n: 2 }).refusal.userMessage).toMatch(/found so far/);
 });
+
+test("two identical calls are a loop where the policy says two", () => {
+  const loop_threshold = { same_output: 2 } as const;
+  const document = {
+    deduplication: { loop_threshold },
+    tool_schemas: { ping: { repeatable: true } },
+  };
+  const story = given(document);
+  story.done("ping", {}, "pong");
+  expect(story.reason("ping")).toBe("loop_repeat");
+});
+
+test("what is as similar as the threshold is a near duplicate", () => {
+  const similarity = [{ field: "text", threshold: 1 }];
+  const checks = { near_duplicate: "enforce" } as const;
+  const story = given({ checks, tool_schemas: { page: { similarity } } });
+  const text = Array.from({ length: 40 }, (_, n) => `word${n}`).join(" ");
+  story.done("page", { text, draft: 1 });
+  expect(story.reason("page", { text, draft: 2 })).toBe("near_duplicate");
+});
