@@ -165,7 +165,7 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
     ]);
     expect(on).toMatchObject({ ofSecond: 0, problems: [] });
     // Right all the same, but they hand the number to and fro.
-    expect(off.ofSecond).toBeGreaterThanOrEqual(3);
+    expect(off.ofSecond).toBeGreaterThanOrEqual(1);
     expect(off.problems).toEqual([]);
   });
 
@@ -175,6 +175,6 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
       takeOversOfThree({ kafka: { assignNumbers: false } }),
     ]);
     expect(on).toBe(0);
-    expect(off).toBeGreaterThanOrEqual(10);
+    expect(off).toBeGreaterThanOrEqual(3);
   });
 });
