@@ -19,9 +19,9 @@ import {
   ledgerPut,
 } from "../persistent/ledger.ts";
 import { trieGet, trieSet } from "../persistent/trie.ts";
+import { useUp } from "./allowance.ts";
 import type { EffectHolder } from "./effect-holder.ts";
 import { reindexed } from "./effect-index.ts";
-import { afterUse } from "./given.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
 import { keptOf } from "./kept-decision.ts";
 import { callNameOf, decisionBytes, findNamed, staysNamed } from "./names.ts";
@@ -74,6 +74,7 @@ function admitted(before: ConversationState | undefined, event: DecisionEvent): 
     state.confirmations = trieSet(state.confirmations, event.confirmation, event.actionKey);
   }
   if (event.approvalId !== null) endHold(state, event);
+  if (event.sealed !== undefined) state.sealKeyId ??= event.sealed[0]?.keyId;
   return state;
 }
 
@@ -128,7 +129,7 @@ function afterAllowed(state: StateDraft, event: CallAllowed): void {
   acknowledged(state, actionKey);
   addEffects(state, event);
   addSketches(state, event);
-  count(state, call, event.proposalsAtMs);
+  useUp(state, call, event.proposalsAtMs);
 }
 
 /** Beyond the bound only a policy that does not enforce it gets here: the result is then unknown. */
@@ -269,20 +270,6 @@ function addSketches(state: StateDraft, event: CallAllowed): void {
     const ledger = first === undefined ? state.sketches : ledgerDelete(state.sketches, first);
     state.sketches = ledgerPut(ledger, key, sketched, dropAtMs, values.length);
   }
-}
-
-/** Advances rate windows and grants. */
-function count(state: StateDraft, call: CallFacts, atMs: number): void {
-  for (const { key, windowMs } of call.rates) {
-    const recent = (trieGet(state.rates, key) ?? []).filter((time) => time > atMs - windowMs);
-    state.rates = trieSet(state.rates, key, [...recent, atMs].slice(-LIMITS.rateWindowCalls));
-  }
-  const given = call.more?.given ?? null;
-  if (given !== null) state.given = afterUse(state.given, given);
-  if (call.grant === null) return;
-  const { tier, expiresAtMs } = call.grant;
-  const used = (trieGet(state.grants, tier)?.used ?? 0) + 1;
-  state.grants = trieSet(state.grants, tier, { used, expiresAtMs });
 }
 
 /** A different call went through: it is the acknowledgement, or came with it. */

@@ -9,6 +9,7 @@ import type {
 import { LIMITS } from "../limits.ts";
 import { ledgerGet, ledgerPut, ledgerReplace } from "../persistent/ledger.ts";
 import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
+import { giveBack } from "./allowance.ts";
 import { reindexed } from "./effect-index.ts";
 import { forget, progress, untilSettled } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
@@ -221,7 +222,10 @@ function addConsequences(
   told: Told,
   ringBefore: readonly RingEntry[],
 ): void {
-  if (told.status === "not_executed") release(state, open);
+  if (told.status === "not_executed") {
+    release(state, open);
+    giveBack(state, open);
+  }
   if (told.status === "not_executed" || told.status === "unknown") return;
   const isNew = isProgress(state, open, told, ringBefore);
   if (!open.isRead) addWrite(state, open, told);

@@ -12,7 +12,7 @@ export function evolveRuling(before: ConversationState, event: VerdictRuled): Co
       return withApproval(before, event);
     case "grant":
     case "revoke":
-      return { ...before, given: afterRuling(before.given, event) };
+      return { ...before, given: afterRuling(before.given, event, before.n) };
     case "resume":
       return { ...before, flags: NO_FLAGS, strikes: [], cycle: null };
     case "end":

@@ -10,6 +10,8 @@ export interface Given {
   readonly untilMs: number | null;
   /** What the policy grants is taken away too. */
   readonly revoked: boolean;
+  /** When the verdict came (S3 in `state.ts`): calls allowed before it used up another grant. */
+  readonly sinceN: number;
 }
 
 export function givenKey(what: "tier" | "tool", name: string): string {
@@ -33,12 +35,21 @@ export function afterUse(given: Trie<Given>, key: string): Trie<Given> {
   return trieSet(given, key, { ...before, calls: Math.max(0, before.calls - 1) });
 }
 
-/** A later grant takes the place of an earlier one. */
-export function afterRuling(given: Trie<Given>, ruling: VerdictRuled): Trie<Given> {
+/** A call that was not executed; `allowedN`: when it was allowed. */
+export function afterGivenBack(given: Trie<Given>, key: string, allowedN: number): Trie<Given> {
+  const before = trieGet(given, key);
+  if (before === undefined || before.calls === null || before.revoked) return given;
+  if (allowedN <= before.sinceN) return given;
+  return trieSet(given, key, { ...before, calls: before.calls + 1 });
+}
+
+/** A later grant takes the place of an earlier one. `n`: when it comes. */
+export function afterRuling(given: Trie<Given>, ruling: VerdictRuled, n: number): Trie<Given> {
   const { kind, tier, tool, calls, untilMs } = ruling;
   if (tier === null && tool === null) return given;
   const key = tool === null ? givenKey("tier", tier ?? "") : givenKey("tool", tool);
   if (!hasRoom(given, key)) return given;
-  if (kind === "revoke") return trieSet(given, key, { calls: 0, untilMs: null, revoked: true });
-  return trieSet(given, key, { calls, untilMs, revoked: false });
+  if (kind === "revoke")
+    return trieSet(given, key, { calls: 0, untilMs: null, revoked: true, sinceN: n });
+  return trieSet(given, key, { calls, untilMs, revoked: false, sinceN: n });
 }

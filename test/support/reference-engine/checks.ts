@@ -383,6 +383,9 @@ export function usesGiven(question: Question): string | null {
 
 function usedOf(history: History, tier: CompiledTier): Call[] {
   return history.calls.filter(
-    (call) => call.kind === "allowed" && call.tool.tier.name === tier.name,
+    (call) =>
+      call.kind === "allowed" &&
+      call.status !== "not_executed" &&
+      call.tool.tier.name === tier.name,
   );
 }

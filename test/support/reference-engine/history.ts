@@ -89,6 +89,8 @@ export interface Given {
   calls: number | null;
   readonly untilMs: number | null;
   readonly revoked: boolean;
+  /** Place in the history of the verdict. */
+  readonly order: number;
 }
 
 export interface Start {

@@ -157,7 +157,9 @@ function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
   const { frequency, polling, name } = asked.tool;
   const mine = history.calls.filter((call) => call.kind === "allowed" && call.tool.name === name);
   if (frequency !== null) {
-    const within = mine.filter((call) => call.atMs > atMs - frequency.windowMs);
+    const within = mine.filter(
+      (call) => call.status !== "not_executed" && call.atMs > atMs - frequency.windowMs,
+    );
     if (within.length >= frequency.count) return true;
   }
   if (polling?.min_interval_ms === undefined) return false;

@@ -186,6 +186,7 @@ export class ReferenceEngine {
     call.error = status === "failed" && input !== null ? errorText(input) : null;
     if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;
     if (status === "failed") call.failure = failureOf(input, nowMs);
+    giveBack(history, call);
     const member = refusedCycle(history)?.includes(call.actionKey) === true;
     const progress = call.tool.isRead ? newOutput : newWrite;
     if (progress && !member) history.progress.push(history.length++);
@@ -223,8 +224,9 @@ export class ReferenceEngine {
     const over = calls === 0 || (untilMs !== null && untilMs <= nowMs);
     if (!(ofTool || ofTier) || over) return false;
     const key = tool === null ? `tier ${tier}` : `tool ${tool}`;
-    const given = { calls, untilMs, revoked: false };
-    const revoked = { calls: 0, untilMs: null, revoked: true };
+    const order = history.length++;
+    const given = { calls, untilMs, revoked: false, order };
+    const revoked = { calls: 0, untilMs: null, revoked: true, order };
     history.given.set(key, kind === "grant" ? given : revoked);
     return true;
   }
@@ -304,6 +306,14 @@ export class ReferenceEngine {
     }
     return answers;
   }
+}
+
+/** A grant by verdict gets back a call that did not run, unless a later verdict took its place. */
+function giveBack(history: History, call: Call): void {
+  if (call.status !== "not_executed") return;
+  const given = history.given.get(call.given ?? "");
+  if (given === undefined || given.calls === null || given.revoked) return;
+  if (call.order > given.order) given.calls += 1;
 }
 
 function enterTurn(history: History, turn: string | null, atMs: number): void {

@@ -1,0 +1,39 @@
+/** Rate windows and grants: what an allowed call uses up, and gives back where it was not executed. */
+import type { CallFacts } from "../events.ts";
+import { LIMITS } from "../limits.ts";
+import { trieGet, trieSet } from "../persistent/trie.ts";
+import { afterGivenBack, afterUse } from "./given.ts";
+import type { OpenCall, StateDraft } from "./state.ts";
+
+export function useUp(state: StateDraft, call: CallFacts, atMs: number): void {
+  for (const { key, windowMs } of call.rates) {
+    const recent = (trieGet(state.rates, key) ?? []).filter((time) => time > atMs - windowMs);
+    state.rates = trieSet(state.rates, key, [...recent, atMs].slice(-LIMITS.rateWindowCalls));
+  }
+  const given = call.more?.given ?? null;
+  if (given !== null) state.given = afterUse(state.given, given);
+  if (call.grant === null) return;
+  const { tier, expiresAtMs } = call.grant;
+  const used = (trieGet(state.grants, tier)?.used ?? 0) + 1;
+  state.grants = trieSet(state.grants, tier, { used, expiresAtMs });
+}
+
+/** What is left may be nothing: the counter stays, as its key was counted. */
+export function giveBack(state: StateDraft, { call, atMs, n }: OpenCall): void {
+  for (const { key } of call.rates) {
+    const times = trieGet(state.rates, key) ?? [];
+    const at = times.lastIndexOf(atMs);
+    if (at < 0) continue;
+    state.rates = trieSet(
+      state.rates,
+      key,
+      times.filter((_, other) => other !== at),
+    );
+  }
+  const given = call.more?.given ?? null;
+  if (given !== null) state.given = afterGivenBack(state.given, given, n);
+  const grant = call.grant === null ? undefined : trieGet(state.grants, call.grant.tier);
+  if (call.grant === null || grant === undefined) return;
+  const used = Math.max(0, grant.used - 1);
+  state.grants = trieSet(state.grants, call.grant.tier, { ...grant, used });
+}

@@ -1,0 +1,157 @@
+// What a call has used up of rates and grants comes back where it was not executed, and only there.
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import { given, HOUR, MINUTE, ofType, SECOND, type Story } from "../../../support/decider-spec.ts";
+
+const POLICY: PolicyDocument = {
+  authorization: {
+    tiers: [
+      {
+        name: "reads",
+        pattern: "get_*",
+        action: "allowlist",
+        rate_limit: { count: 2, windowMs: MINUTE },
+      },
+      { name: "few", pattern: "set_*", action: "per_conversation_grant", ceiling: 1 },
+      {
+        name: "more",
+        pattern: "add_*",
+        action: "per_conversation_grant",
+        ceiling: 1,
+        on_exceeded: "hitl",
+      },
+      {
+        name: "given",
+        pattern: "make_*",
+        action: "per_conversation_grant",
+        ceiling: 1,
+        granted_by: "verdict",
+      },
+    ],
+  },
+  tool_schemas: { beep: { frequency: { count: 1, windowMs: MINUTE } } },
+};
+
+const NOT_EXECUTED = { status: "not_executed" } as const;
+
+/** Grants are given to conversations that the gate has seen. */
+function begun(): Story {
+  const story = given(POLICY);
+  story.done("get_a");
+  return story;
+}
+
+function grant(story: Story, calls: number | null): void {
+  ofType(story.said({ kind: "grant", tier: "given", calls }), "ruled");
+}
+
+describe("a rate window", () => {
+  test("has room again, for the call that did not run and no other", () => {
+    const story = given(POLICY);
+    const first = story.allowed("get_a", { n: 1 });
+    story.after(SECOND).done("get_a", { n: 2 });
+    expect(story.reason("get_a", { n: 3 })).toBe("rate_limited");
+    story.reported(first, NOT_EXECUTED);
+    story.after(SECOND).done("get_a", { n: 4 });
+    const { resolution } = story.refused("get_a", { n: 5 }).refusal;
+    expect(resolution.retryAfterMs).toBe(MINUTE - SECOND);
+  });
+
+  test("of a tool too, and when a person tells what became of the call", () => {
+    const story = given(POLICY);
+    const call = story.allowed("beep", { n: 1 });
+    expect(story.reason("beep", { n: 2 })).toBe("tool_frequency");
+    story.reported(call, { status: "unknown" });
+    expect(story.reason("beep", { n: 3 })).toBe("tool_frequency");
+    story.reconciled(call, "not_executed");
+    story.allowed("beep", { n: 4 });
+  });
+
+  test("is as it was where the window of the call is over", () => {
+    const story = given(POLICY);
+    const late = story.allowed("get_a", { n: 1 });
+    story.after(2 * MINUTE).done("get_a", { n: 2 });
+    story.done("get_a", { n: 3 });
+    story.reported(late, NOT_EXECUTED);
+    expect(story.reason("get_a", { n: 4 })).toBe("rate_limited");
+  });
+
+  test.each(["succeeded", "failed"] as const)("stays used by a call that has %s", (status) => {
+    const story = given(POLICY);
+    story.reported(story.allowed("beep", { n: 1 }), { status });
+    expect(story.reason("beep", { n: 2 })).toBe("tool_frequency");
+  });
+});
+
+describe("a grant of the policy", () => {
+  test("gets its call back, once", () => {
+    const story = given(POLICY);
+    const call = story.allowed("set_a");
+    expect(story.reason("set_b")).toBe("grant_exceeded");
+    story.reported(call, NOT_EXECUTED);
+    expect(story.reported(call, NOT_EXECUTED)).toMatchObject({ why: "unknown_call" });
+    story.done("set_b");
+    expect(story.reason("set_c")).toBe("grant_exceeded");
+  });
+
+  test("loses nothing to a hold that is denied, and gains nothing", () => {
+    const story = given(POLICY);
+    story.done("add_a");
+    story.denied(story.held("add_b"));
+    story.held("add_c");
+  });
+});
+
+describe("a grant by verdict", () => {
+  test("gets its call back, and lasts as long as before", () => {
+    const story = begun();
+    ofType(
+      story.said({ kind: "grant", tier: "given", calls: 1, untilMs: story.nowMs + HOUR }),
+      "ruled",
+    );
+    story.reported(story.allowed("make_a"), NOT_EXECUTED);
+    const call = story.allowed("make_b");
+    expect(story.reason("make_c")).toBe("grant_exceeded");
+    story.reported(call, NOT_EXECUTED);
+    expect(story.after(HOUR).reason("make_c")).toBe("grant_exceeded");
+  });
+
+  test("gets nothing of a call that used up an earlier one", () => {
+    const story = begun();
+    grant(story, 1);
+    const call = story.allowed("make_a");
+    grant(story, 1);
+    story.reported(call, NOT_EXECUTED);
+    story.done("make_b");
+    expect(story.reason("make_c")).toBe("grant_exceeded");
+  });
+
+  test("stays revoked", () => {
+    const story = begun();
+    grant(story, 1);
+    const call = story.allowed("make_a");
+    ofType(story.said({ kind: "revoke", tier: "given" }), "ruled");
+    story.reported(call, NOT_EXECUTED);
+    expect(story.reason("make_b")).toBe("grant_exceeded");
+  });
+
+  test("is given back the same after a restart", () => {
+    const story = begun();
+    grant(story, 1);
+    const call = story.allowed("make_a");
+    if (story.state !== undefined) story.state = restoreState(snapshotState(story.state));
+    story.reported(call, NOT_EXECUTED);
+    story.done("make_b");
+    expect(story.reason("make_c")).toBe("grant_exceeded");
+  });
+
+  test("without a number of calls is none the richer", () => {
+    const story = begun();
+    grant(story, null);
+    story.reported(story.allowed("make_a"), NOT_EXECUTED);
+    grant(story, 1);
+    story.done("make_b");
+    expect(story.reason("make_c")).toBe("grant_exceeded");
+  });
+});
