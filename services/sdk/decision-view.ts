@@ -13,26 +13,37 @@ export type DecisionOptions = {
   readonly keyOf: (event: CallAllowed) => string | undefined;
 };
 
+/** Each written out: this runs for every call, and a spread costs more than all of the rest. */
 export function decisionOf(event: DecisionEvent, options: DecisionOptions): Decision {
-  const common = {
-    decisionId: event.decisionId,
-    callId: event.callId,
-    tool: event.tool,
-    isRead: event.isRead,
-    repeated: options.repeated,
-    warnings: event.warnings.map(({ reason, message }) => ({ reason, message })),
-  };
+  const { decisionId, callId, tool, isRead } = event;
+  const { repeated } = options;
+  const warnings = shownWarnings(event.warnings);
   const args = event.arguments === "" ? null : (JSON.parse(event.arguments) as JsonObject);
   switch (event.type) {
     case "allowed":
-      return { ...common, outcome: "allowed", ...runnable(event, args ?? {}, options) };
+      return runnable(event, args ?? {}, warnings, options);
     case "refused":
-      return { ...common, outcome: "refused", arguments: args, refusal: event.refusal };
+      return {
+        outcome: "refused",
+        decisionId,
+        callId,
+        tool,
+        arguments: args,
+        isRead,
+        repeated,
+        warnings,
+        refusal: event.refusal,
+      };
     case "held":
       return {
-        ...common,
         outcome: "held",
+        decisionId,
+        callId,
+        tool,
         arguments: args,
+        isRead,
+        repeated,
+        warnings,
         refusal: heldRefusal(event),
         approvalId: event.holdId,
         expiresAt: event.expiresAtMs,
@@ -40,12 +51,35 @@ export function decisionOf(event: DecisionEvent, options: DecisionOptions): Deci
   }
 }
 
-function runnable(event: CallAllowed, args: JsonObject, options: DecisionOptions) {
-  const key = options.keyOf(event);
-  const { idempotencyArgument, notAfterMs: notAfter, timeLimitMs } = event;
-  const own = argumentsWithKey(args, idempotencyArgument, key);
-  const keyed = key === undefined ? {} : { idempotencyKey: key };
-  return { arguments: own, ...keyed, notAfter, timeLimitMs };
+type Warnings = Decision["warnings"];
+
+const NO_WARNINGS: Warnings = Object.freeze([]);
+
+function shownWarnings(warnings: DecisionEvent["warnings"]): Warnings {
+  if (warnings.length === 0) return NO_WARNINGS;
+  return warnings.map(({ reason, message }) => ({ reason, message }));
+}
+
+function runnable(
+  event: CallAllowed,
+  args: JsonObject,
+  warnings: Warnings,
+  { repeated, keyOf }: DecisionOptions,
+): Decision {
+  const key = keyOf(event);
+  const allowed = {
+    outcome: "allowed" as const,
+    decisionId: event.decisionId,
+    callId: event.callId,
+    tool: event.tool,
+    arguments: argumentsWithKey(args, event.idempotencyArgument, key),
+    isRead: event.isRead,
+    repeated,
+    warnings,
+    notAfter: event.notAfterMs,
+    timeLimitMs: event.timeLimitMs,
+  };
+  return key === undefined ? allowed : { ...allowed, idempotencyKey: key };
 }
 
 function heldRefusal(event: CallHeld): CallRefusal {
