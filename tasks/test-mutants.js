@@ -1,7 +1,6 @@
 // `npm run test:mutants [part of a path]`: switches off each check and turns each bound of the engine by
 // one, one at a time, in a copy of the tree, and runs the tests of the core that come by it. A change
 // that no test notices is a gap in the tests. Exit codes: 1 one survives, 3 something is missing.
-import { fork } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -15,18 +14,19 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { instrument } from "../test/mutants/find-mutants.js";
+import { Lane, stopLanes, UNCHANGED } from "../test/mutants/lane.js";
 import { ensureInstalled, ROOT } from "./ensure-installed.js";
 
 /**
  * @typedef {import("../test/mutants/find-mutants.js").Mutant} Mutant
- * @typedef {{ file: string, text: string, what: string, why: string }} Equivalent
- * @typedef {{ id: number, failed: boolean, ran: number }} Answer
+ * @typedef {Mutant & { id: number }} Numbered
+ * @typedef {Omit<Mutant, "line"> & { times?: number, why: string }} Equivalent
+ * @typedef {{ file: string, ms: number }} TestFile
  */
 
-const PLACES = ["checks", "decide", "policy", "state", "limits.ts"].map(
-  (name) => `services/core/${name}`,
-);
+const CORE = "services/core";
+const EQUIVALENT = "test/mutants/equivalent.json";
+const TESTS = ["test/unit/core", "test/property/core", "test/conformance/core"];
 const COPIED = [
   "services",
   "test",
@@ -38,170 +38,87 @@ const COPIED = [
   ".dependency-cruiser.cjs",
 ];
 const LANES = 2;
-/** A change that makes a loop endless shows in that nothing comes back. */
-const RUN_MS = 90_000;
-const BASE_MS = 600_000;
-const UNCHANGED = -1;
+const BASE_MS = 1_200_000;
+const LEAST_WHY = 20;
+
+class Missing extends Error {}
 
 /** @param {string} text */
 const print = (text) => process.stdout.write(`${text}\n`);
 
-/** @param {string} path @returns {string[]} */
-function filesUnder(path) {
-  const full = join(ROOT, path);
+/** @param {string} root @param {string} path @returns {string[]} */
+function filesUnder(root, path) {
+  const full = join(root, path);
   if (statSync(full).isFile()) return [path];
   return readdirSync(full)
     .sort()
-    .flatMap((name) => filesUnder(join(path, name)))
-    .filter((file) => file.endsWith(".ts"));
+    .flatMap((name) => filesUnder(root, join(path, name)))
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"));
 }
 
-/** @param {string} copy @returns {Mutant[]} all changes, by id; the copy has them behind switches */
-function changeCopy(copy) {
+/** @param {string} copy @returns {Promise<Mutant[]>} all changes, by id; the copy has them behind switches */
+async function changeCopy(copy) {
+  const { instrument } = await import("../test/mutants/find-mutants.js");
   for (const name of COPIED) {
+    if (!existsSync(join(ROOT, name))) throw new Missing(`\`${name}\` is not there`);
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   /** @type {Mutant[]} */
   const mutants = [];
-  for (const file of PLACES.flatMap(filesUnder)) {
-    const found = instrument(file, readFileSync(join(ROOT, file), "utf8"), mutants.length);
+  for (const file of filesUnder(copy, CORE)) {
+    const found = instrument(file, readFileSync(join(copy, file), "utf8"), mutants.length);
     writeFileSync(join(copy, file), found.text);
     mutants.push(...found.mutants);
   }
   return mutants;
 }
 
-/** One process that runs tests, and is replaced when it does not answer. */
-class Lane {
-  /** @param {string} copy @param {string} name @param {string} [hits] */
-  constructor(copy, name, hits) {
-    this.copy = copy;
-    this.env = {
-      ...process.env,
-      CALLGATE_MUTANT_FILE: join(copy, `active-${name}`),
-      ...(hits === undefined ? {} : { CALLGATE_MUTANT_HITS: hits }),
-    };
-  }
-
-  /** @returns {Promise<import("node:child_process").ChildProcess>} */
-  async start() {
-    if (this.child !== undefined) return this.child;
-    writeFileSync(this.env.CALLGATE_MUTANT_FILE, String(UNCHANGED));
-    const child = fork(join(this.copy, "test/mutants/worker.js"), {
-      cwd: this.copy,
-      env: this.env,
-      stdio: ["ignore", "ignore", "inherit", "ipc"],
-      detached: true,
-    });
-    this.child = child;
-    running.add(this);
-    await new Promise((resolve, reject) => {
-      child.once("message", resolve);
-      child.once("exit", () => reject(new Error("the tests could not be started")));
-    });
-    return child;
-  }
-
-  /**
-   * @param {number} id
-   * @param {string[]} files
-   * @param {number} limitMs
-   * @returns {Promise<Answer | null>} null: it did not come back
-   */
-  async run(id, files, limitMs) {
-    const child = await this.start();
-    return new Promise((resolve) => {
-      /** @param {Answer | null} answer */
-      const settle = (answer) => {
-        clearTimeout(timer);
-        child.removeAllListeners();
-        if (answer === null) this.stop();
-        resolve(answer);
-      };
-      const timer = setTimeout(() => settle(null), limitMs);
-      child.once("message", (answer) => settle(/** @type {Answer} */ (answer)));
-      child.once("exit", () => settle(null));
-      child.send({ id, files });
-    });
-  }
-
-  stop() {
-    const pid = this.child?.pid;
-    this.child = undefined;
-    running.delete(this);
-    if (pid === undefined) return;
-    try {
-      // With the processes that it started: a group of its own.
-      process.kill(-pid, "SIGKILL");
-    } catch {
-      // It has ended by itself.
-    }
-  }
-}
-
-/** @param {string} copy @returns {string[]} */
-function testFiles(copy) {
-  return ["test/unit/core", "test/property/core"]
-    .filter((path) => existsSync(join(copy, path)))
-    .flatMap(filesUnder)
-    .filter((file) => file.endsWith(".test.ts"));
-}
-
 /**
- * Which test files come by which change, nearest first: those of its own name, then unit, then property.
+ * Which test files come by which change.
  * @param {string} copy
- * @param {Mutant[]} mutants
- * @returns {Promise<string[][]>} by id
+ * @param {number} count of changes
+ * @returns {Promise<TestFile[][]>} by id
  */
-async function findTests(copy, mutants) {
+async function findTests(copy, count) {
   const hitsFile = join(copy, "hits.jsonl");
   writeFileSync(hitsFile, "");
+  const files = TESTS.flatMap((path) => filesUnder(copy, path)).filter((file) =>
+    file.endsWith(".test.ts"),
+  );
   const lane = new Lane(copy, "base", hitsFile);
-  const files = testFiles(copy);
   const answer = await lane.run(UNCHANGED, files, BASE_MS);
   lane.stop();
-  if (answer === null || answer.failed || answer.ran !== files.length) {
-    throw new Missing(
-      `the tests of the core do not pass by themselves (${answer?.ran ?? 0} of ${files.length} files)`,
-    );
+  if (answer === null) throw new Missing("the tests of the core do not end");
+  if (answer.by !== null) throw new Missing(`${answer.by} fails by itself`);
+  if (answer.ran !== files.length) {
+    throw new Missing(`${answer.ran} of ${files.length} files of tests ran`);
   }
-  /** @type {string[][]} */
-  const byId = mutants.map(() => []);
+  /** @type {TestFile[][]} */
+  const byId = Array.from({ length: count }, () => []);
   for (const line of readFileSync(hitsFile, "utf8").split("\n").filter(Boolean)) {
-    const { file, hits } = JSON.parse(line);
-    for (const id of hits) byId[id]?.push(relative(copy, file));
+    const { file, ms, hits } = JSON.parse(line);
+    for (const id of hits) byId[id]?.push({ file: relative(copy, file), ms });
   }
-  return byId.map((tests, id) =>
-    tests.sort((a, b) => distance(a, mutants[id]) - distance(b, mutants[id])),
-  );
+  return byId;
 }
-
-/** @param {string} test @param {Mutant | undefined} mutant */
-function distance(test, mutant) {
-  const own = mutant?.file.replace("services/", "test/unit/").replace(/\.ts$/, ".test.ts");
-  if (test === own) return 0;
-  return test.startsWith("test/unit/") ? 1 : 2;
-}
-
-class Missing extends Error {}
-
-/** Lanes that run, so that nothing of them outlives an interrupted check. @type {Set<Lane>} */
-const running = new Set();
 
 /** @param {Mutant[]} mutants @returns {Set<number>} ids of those that are known to change nothing */
 function findEquivalent(mutants) {
   /** @type {Equivalent[]} */
-  const known = JSON.parse(readFileSync(join(ROOT, "test/mutants/equivalent.json"), "utf8"));
+  const known = JSON.parse(readFileSync(join(ROOT, EQUIVALENT), "utf8"));
   /** @type {Set<number>} */
   const ids = new Set();
-  for (const { file, text, what, why } of known) {
+  for (const { file, text, from, to, times = 1, why } of known) {
     const found = mutants.flatMap((mutant, id) =>
-      mutant.file === file && mutant.text === text && mutant.what === what ? [id] : [],
+      mutant.file === file && mutant.text === text && mutant.from === from && mutant.to === to
+        ? [id]
+        : [],
     );
-    if (found.length === 0 || why.length < 10) {
+    if (found.length !== times || why.length < LEAST_WHY) {
       throw new Missing(
-        `test/mutants/equivalent.json names \`${what}\` in ${file}: \`${text}\`, which is not there`,
+        `${EQUIVALENT} names \`${from}\` as \`${to}\` in ${file}, in \`${text}\`: ` +
+          `that is there ${found.length} times, not ${times}; or why it changes nothing is not said`,
       );
     }
     for (const id of found) ids.add(id);
@@ -209,46 +126,75 @@ function findEquivalent(mutants) {
   return ids;
 }
 
-/**
- * @param {Lane} lane
- * @param {number} id
- * @param {string[]} tests
- */
-async function isKilled(lane, id, tests) {
-  const groups = [0, 1, 2].map((wanted) => tests.filter((test) => kindOf(test, tests) === wanted));
-  for (const group of groups) {
-    if (group.length === 0) continue;
-    const answer = await lane.run(id, group, RUN_MS);
-    if (answer === null || answer.failed) return true;
+/** Test files, likely ones first: by what they have killed of this file, then quick ones. */
+class Order {
+  constructor() {
+    /** @type {Map<string, number>} */
+    this.kills = new Map();
   }
-  return false;
+
+  /** @param {Mutant} mutant @param {readonly TestFile[]} tests @returns {string[]} */
+  of(mutant, tests) {
+    const own = mutant.file.replace("services/", "test/unit/").replace(/\.ts$/, ".test.ts");
+    /** @param {string} file */
+    const kills = (file) => this.kills.get(`${mutant.file} ${file}`) ?? Number(file === own);
+    return [...tests]
+      .sort((a, b) => kills(b.file) - kills(a.file) || a.ms - b.ms)
+      .map(({ file }) => file);
+  }
+
+  /** @param {Mutant} mutant @param {string} test */
+  killed(mutant, test) {
+    const key = `${mutant.file} ${test}`;
+    this.kills.set(key, (this.kills.get(key) ?? 1) + 1);
+  }
 }
 
-/** The first alone, then the other unit tests, then the property tests. @param {string} test @param {string[]} tests */
-function kindOf(test, tests) {
-  if (test === tests[0]) return 0;
-  return test.startsWith("test/unit/") ? 1 : 2;
+/** @param {Mutant} mutant */
+function inWords({ file, line, from, to }) {
+  return `${file}:${line} \`${from}\` as \`${to}\``;
+}
+
+/**
+ * @param {Lane} lane
+ * @param {Numbered} mutant
+ * @param {readonly TestFile[]} tests those that come by it
+ * @param {Order} order
+ */
+async function isKilled(lane, mutant, tests, order) {
+  if (tests.length === 0) {
+    print(`survived ${inWords(mutant)}: no test comes by`);
+    return false;
+  }
+  const limitMs = 60_000 + 10 * tests.reduce((sum, { ms }) => sum + ms, 0);
+  const answer = await lane.run(mutant.id, order.of(mutant, tests), limitMs);
+  if (answer === null) {
+    print(`never ended ${inWords(mutant)}`);
+    return true;
+  }
+  if (answer.by !== null) order.killed(mutant, answer.by);
+  else print(`survived ${inWords(mutant)}: ${mutant.text}`);
+  return answer.by !== null;
 }
 
 /** @param {string} copy @param {string} only @returns {Promise<number>} exit code */
 async function check(copy, only) {
-  const mutants = changeCopy(copy);
+  const mutants = await changeCopy(copy);
   const equivalent = findEquivalent(mutants);
-  const tests = await findTests(copy, mutants);
   const waiting = mutants
     .map((mutant, id) => ({ ...mutant, id }))
     .filter(({ file, id }) => file.includes(only) && !equivalent.has(id));
   if (waiting.length === 0) throw new Missing(`there is nothing to change in \`${only}\``);
   const total = waiting.length;
-  print(`${total} changes, and ${equivalent.size} that are known to change nothing`);
+  print(`${total} changes, besides ${equivalent.size} that are known to change nothing`);
+  const tests = await findTests(copy, mutants.length);
+  const order = new Order();
   let killed = 0;
   const lanes = Array.from({ length: LANES }, (_, index) => new Lane(copy, `lane-${index}`));
   await Promise.all(
     lanes.map(async (lane) => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const { id, file, line, what, text } = next;
-        if (await isKilled(lane, id, tests[id] ?? [])) killed += 1;
-        else print(`survived ${file}:${line} ${what}: ${text}`);
+        if (await isKilled(lane, next, tests[next.id] ?? [], order)) killed += 1;
       }
       lane.stop();
     }),
@@ -260,10 +206,14 @@ async function check(copy, only) {
 ensureInstalled();
 const copy = mkdtempSync(join(tmpdir(), "callgate-mutants-"));
 
+function cleanUp() {
+  stopLanes();
+  rmSync(copy, { recursive: true, force: true });
+}
+
 for (const signal of ["SIGINT", "SIGTERM"]) {
   process.once(signal, () => {
-    for (const lane of running) lane.stop();
-    rmSync(copy, { recursive: true, force: true });
+    cleanUp();
     process.exit(1);
   });
 }
@@ -271,9 +221,9 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 try {
   process.exitCode = await check(copy, process.argv[2] ?? "");
 } catch (error) {
-  if (!(error instanceof Missing)) throw error;
-  process.stderr.write(`callgate: the mutation check cannot run: ${error.message}\n`);
+  const why = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`callgate: the mutation check cannot run: ${why}\n`);
   process.exitCode = 3;
 } finally {
-  rmSync(copy, { recursive: true, force: true });
+  cleanUp();
 }

@@ -1,16 +1,19 @@
 // Finds what can be changed in the checks and bounds of the engine, and writes all of it into the
-// text at once, each change behind a switch: `mutant(17, () => a > b, () => a >= b)`. So one copy of
-// the tree serves all of them.
+// text at once, each change behind a switch: `mutant(17) ? (a >= b) : (a > b)`. So one copy of the
+// tree serves all of them.
+//
+// A bound is a comparison by size, or a number that has a name, stands in a list or a record, or is
+// compared with. No bound are 0 and other numbers that a variable starts from, the head of a `for`,
+// the byte values of UTF-8, and what a fast path decides (SHORT_CUTS).
+//
+// A check is an entry of CHECKS; and where calls are judged, each `if` without `else`, each choice
+// between something and nothing, and each list of one finding.
 import ts from "typescript";
 
 /**
- * @typedef {{
- *   file: string,
- *   line: number,
- *   what: string,
- *   text: string,
- * }} Mutant `text`: the line that it is in, without indentation
- * @typedef {{ node: import("typescript").Node, what: string, changed: string }} Change
+ * @typedef {{ file: string, line: number, text: string, from: string, to: string }} Mutant
+ *   `text`: the line that it is in, without indentation
+ * @typedef {{ node: import("typescript").Node, to: string }} Change
  */
 
 /** A bound is turned by one: the equal case is let in, or left out. */
@@ -26,6 +29,20 @@ const EQUALITIES = new Set([
   ts.SyntaxKind.ExclamationEqualsEqualsToken,
 ]);
 
+/** Where calls are judged. */
+const JUDGES = /^services\/core\/(checks|decide)\//;
+
+/**
+ * Two ways to one result: a bound in them says where the short way ends, which nothing can tell by
+ * design. Laws of test/property/core hold the two ways together.
+ */
+const SHORT_CUTS = /^services\/core\/(hash|canonical\/(fast-[a-z]+|read-members))\.ts$/;
+
+const BYTE_VALUES = "services/core/canonical/utf8.ts";
+
+/** A process that a test starts knows of no change. */
+const PROLOGUE = "const mutant = globalThis.callgateMutant ?? (() => false);";
+
 /**
  * @param {string} file path in the repository
  * @param {string} text
@@ -36,25 +53,25 @@ export function instrument(file, text, firstId) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
   /** @type {Change[]} */
   const changes = [];
-  collect(source, changes);
+  if (!SHORT_CUTS.test(file)) collect(source, changes);
   /** @type {Mutant[]} */
-  const mutants = changes.map(({ node, what }) => {
+  const mutants = changes.map(({ node, to }) => {
     const { line } = source.getLineAndCharacterOfPosition(node.getStart());
     const lineText = text.split("\n")[line] ?? "";
-    return { file, line: line + 1, what, text: lineText.trim() };
+    const from = node.getText().replace(/\s+/g, " ");
+    return { file, line: line + 1, text: lineText.trim(), from, to: to.replace(/\s+/g, " ") };
   });
   return { mutants, text: PROLOGUE + written(source, changes, firstId) };
 }
-
-const PROLOGUE = "const mutant = globalThis.callgateMutant;";
 
 /**
  * @param {import("typescript").Node} node
  * @param {Change[]} changes
  */
 function collect(node, changes) {
-  if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node))
+  if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) {
     return;
+  }
   if (ts.isForStatement(node)) {
     // How a list is walked is no bound of the engine's.
     collect(node.statement, changes);
@@ -62,10 +79,11 @@ function collect(node, changes) {
   }
   if (ts.isBinaryExpression(node)) addComparison(node, changes);
   if (isNumber(node)) {
-    addNumber(node, changes);
+    if (node.getSourceFile().fileName !== BYTE_VALUES) addNumber(node, changes);
     return;
   }
   if (isCheckList(node)) addChecks(node, changes);
+  if (JUDGES.test(node.getSourceFile().fileName)) addPartOfCheck(node, changes);
   ts.forEachChild(node, (child) => collect(child, changes));
 }
 
@@ -76,30 +94,30 @@ function collect(node, changes) {
 function addComparison(node, changes) {
   const other = NEIGHBOURS.get(node.operatorToken.kind);
   if (other === undefined) return;
-  const operator = node.operatorToken.getText();
-  const changed = `${node.left.getText()} ${other} ${node.right.getText()}`;
-  changes.push({ node, what: `${operator} to ${other}`, changed });
+  changes.push({ node, to: `${node.left.getText()} ${other} ${node.right.getText()}` });
 }
 
 /**
- * Numbers that have a name, stand in a list of a name, or are compared with. A comparison that lets
- * the equal case in or out has turned its number already.
+ * A comparison that lets the equal case in or out has turned its number already.
  * @param {import("typescript").Expression} node
  * @param {Change[]} changes
  */
 function addNumber(node, changes) {
   const { parent } = node;
   const text = node.getText();
-  const up = { node, what: `${text} to one more`, changed: `(${text}) + 1` };
-  const down = { node, what: `${text} to one less`, changed: `(${text}) - 1` };
-  const named =
-    (ts.isVariableDeclaration(parent) || ts.isPropertyAssignment(parent)) &&
-    parent.initializer === node;
-  const listed = ts.isArrayLiteralExpression(parent);
-  if (named || listed) changes.push(up, down);
-  else if (ts.isBinaryExpression(parent) && EQUALITIES.has(parent.operatorToken.kind)) {
+  const up = { node, to: `${text} + 1` };
+  if (ts.isBinaryExpression(parent) && EQUALITIES.has(parent.operatorToken.kind)) {
     changes.push(up);
+    return;
   }
+  const isValue = ts.isPropertyAssignment(parent) && parent.initializer === node;
+  const isBound = isValue || isConstant(parent) || ts.isArrayLiteralExpression(parent);
+  if (isBound && Number(text) !== 0) changes.push(up, { node, to: `${text} - 1` });
+}
+
+/** @param {import("typescript").Node} node */
+function isConstant(node) {
+  return ts.isVariableDeclaration(node) && (node.parent.flags & ts.NodeFlags.Const) !== 0;
 }
 
 /**
@@ -133,9 +151,39 @@ function isCheckList(node) {
  * @param {Change[]} changes
  */
 function addChecks(list, changes) {
-  for (const node of list.elements) {
-    changes.push({ node, what: `${node.getText()} off`, changed: "() => []" });
+  for (const node of list.elements) changes.push({ node, to: "() => []" });
+}
+
+/**
+ * @param {import("typescript").Node} node
+ * @param {Change[]} changes
+ */
+function addPartOfCheck(node, changes) {
+  if (ts.isIfStatement(node) && node.elseStatement === undefined) {
+    changes.push({ node: node.expression, to: "false" });
   }
+  if (ts.isConditionalExpression(node)) {
+    const nothing = [node.whenTrue, node.whenFalse].find(isNothing);
+    if (nothing !== undefined) changes.push({ node, to: nothing.getText() });
+  }
+  if (isOneFinding(node)) changes.push({ node, to: "[]" });
+}
+
+/** @param {import("typescript").Expression} node */
+function isNothing(node) {
+  return node.kind === ts.SyntaxKind.NullKeyword || node.getText() === "NOTHING";
+}
+
+/**
+ * Returned as it is: what an `if` or a choice returns is switched off with it.
+ * @param {import("typescript").Node} node
+ */
+function isOneFinding(node) {
+  if (!ts.isArrayLiteralExpression(node) || !ts.isReturnStatement(node.parent)) return false;
+  const [only, ...others] = node.elements;
+  const isCall = only !== undefined && others.length === 0 && ts.isCallExpression(only);
+  const { parent } = node.parent;
+  return isCall && !ts.isIfStatement(ts.isBlock(parent) ? parent.parent : parent);
 }
 
 /**
@@ -166,8 +214,8 @@ function written(source, changes, firstId) {
     const lead = text.slice(node.getFullStart(), node.getStart());
     const inner = out.slice(lead.length);
     const wrapped = indexes.reduce((so, index) => {
-      const { changed } = /** @type {Change} */ (changes[index]);
-      return `(mutant(${firstId + index}) ? (${changed}) : (${so}))`;
+      const { to } = /** @type {Change} */ (changes[index]);
+      return `(mutant(${firstId + index}) ? (${to}) : (${so}))`;
     }, inner);
     return lead + wrapped;
   };

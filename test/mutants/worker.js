@@ -1,10 +1,26 @@
-// One lane of the mutation check: a vitest that stays, in a changed copy of the tree. For every message
-// `{ id, files }` it runs these test files with that change in force, and answers `{ id, failed, ran }`.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+// The process of a lane (lane.js): a vitest that stays, in a changed copy of the tree. For every list
+// of test files it runs them in that order until one fails, and answers `{ by, ran }`.
+import { join, relative } from "node:path";
 import { createVitest } from "vitest/node";
 
+/** @typedef {import("vitest/node").TestSpecification} TestSpecification */
+
 const root = process.cwd();
+
+/** @type {readonly string[]} */
+let wanted = [];
+
+class AsWanted {
+  /** @param {TestSpecification[]} files */
+  async sort(files) {
+    return [...files].sort((a, b) => wanted.indexOf(a.moduleId) - wanted.indexOf(b.moduleId));
+  }
+
+  /** @param {TestSpecification[]} files */
+  async shard(files) {
+    return files;
+  }
+}
 
 const vitest = await createVitest("test", {
   root,
@@ -15,27 +31,32 @@ const vitest = await createVitest("test", {
   isolate: true,
   bail: 1,
   reporters: [{}],
-  include: ["test/{unit,property}/core/**/*.test.ts"],
+  include: ["test/{unit,property,conformance}/core/**/*.test.ts"],
   setupFiles: [join(root, "test/support/purity-guard.ts"), join(root, "test/mutants/setup.js")],
-  testTimeout: 30_000,
+  sequence: { sequencer: AsWanted },
+  // A busy machine fails no test: what never ends is ended by who asked (lane.js).
+  testTimeout: 0,
+  hookTimeout: 0,
 });
+const all = await vitest.globTestSpecifications();
 
-/** @param {{ id: number, files: string[] }} message */
-async function run({ id, files }) {
-  writeFileSync(process.env["CALLGATE_MUTANT_FILE"] ?? "", String(id));
-  const wanted = new Set(files.map((file) => join(root, file)));
-  const all = await vitest.globTestSpecifications();
-  const specifications = all.filter(({ moduleId }) => wanted.has(moduleId));
+/** @param {readonly string[]} files */
+async function run(files) {
+  wanted = files.map((file) => join(root, file));
   vitest.state.filesMap.clear();
-  await vitest.runTestSpecifications(specifications, false);
+  await vitest.runTestSpecifications(
+    all.filter(({ moduleId }) => wanted.includes(moduleId)),
+    false,
+  );
   const modules = vitest.state.getTestModules();
-  const failed =
-    modules.some((module) => !module.ok()) || vitest.state.getUnhandledErrors().length > 0;
+  const failed = modules.find((module) => !module.ok())?.moduleId;
+  const broken = vitest.state.getUnhandledErrors().length > 0 ? wanted[0] : undefined;
+  const by = failed ?? broken;
   vitest.state.clearErrors();
-  process.send?.({ id, failed, ran: modules.length });
+  process.send?.({ by: by === undefined ? null : relative(root, by), ran: modules.length });
 }
 
-process.on("message", (message) => {
-  void run(/** @type {{ id: number, files: string[] }} */ (message));
+process.on("message", (files) => {
+  void run(/** @type {readonly string[]} */ (files));
 });
-process.send?.({ ready: true });
+process.send?.("ready");
