@@ -1,12 +1,12 @@
 /**
- * Every digest the gate makes. The one file of the core that imports from the platform.
+ * Every digest and sealed text the gate makes. The one file of the core that imports from the platform.
  *
  * H1 What is hashed is unambiguous: a tag that no other use has, a line feed, and the parts as JSON, in which a string
  *    cannot end early; one part may stand last as it is. So no two lists of parts share their bytes.
  * H2 Strings are hashed as UTF-8 after JSON has escaped lone surrogates, which an encoder would make all one.
  */
 
-import { createHash, createHmac, hash } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, hash } from "node:crypto";
 
 /** What names a proposal: the same name and the same arguments are the same decision. */
 export type CallName = {
@@ -42,6 +42,12 @@ const OUTER_PAD = 0x5c;
  * one piece after the other, and leaves neither that nor the joined text to the garbage collector.
  */
 const scratch = new Uint8Array(16_384);
+/**
+ * Views of its beginning, by their length: one made for each hash would be half of what that leaves
+ * behind. Longer ones are rare, and are made when they are needed.
+ */
+const VIEW_BYTES_MAX = 2_048;
+const views: (Uint8Array | undefined)[] = new Array(VIEW_BYTES_MAX + 1).fill(undefined);
 /** Room that is always left for what stands between parts. */
 const SPARE_BYTES = 8;
 const ASCII_MAX = 0x7f;
@@ -54,6 +60,17 @@ const LETTER_N = 0x6e;
 const DIGIT_ZERO = 0x30;
 /** Of a safe integer. */
 const MOST_DIGITS = 16;
+
+/** What has been put into the scratch. */
+function laid(end: number): Uint8Array {
+  if (end > VIEW_BYTES_MAX) return scratch.subarray(0, end);
+  let view = views[end];
+  if (view === undefined) {
+    view = scratch.subarray(0, end);
+    views[end] = view;
+  }
+  return view;
+}
 
 /** A text in the making: lines, each of words that a space stands between. Numbers and the like as JSON prints them. */
 export type Lines = readonly (readonly (string | number | boolean | null)[])[];
@@ -71,9 +88,7 @@ export function linesHash(tag: string, texts: readonly string[], lines: Lines): 
   if (end >= 0) end = linesInto(end, lines);
   if (end < 0) return sha256Hex(tag, ...texts, linesText(lines));
   end = asciiInto(end, "]");
-  return end < 0
-    ? sha256Hex(tag, ...texts, linesText(lines))
-    : hash("sha256", scratch.subarray(0, end), "hex");
+  return end < 0 ? sha256Hex(tag, ...texts, linesText(lines)) : hash("sha256", laid(end), "hex");
 }
 
 /** Puts a list as JSON prints it into the scratch; -1 as the others. */
@@ -149,7 +164,7 @@ function smallInto(start: number, value: number, least: number): number {
 /** SHA-256 of a tag and parts, 64 hex digits. The tag is a constant of the caller without line feeds. */
 export function sha256Hex(tag: string, ...parts: readonly (string | Uint8Array)[]): string {
   const end = laidOut(tag, parts);
-  return end < 0 ? hashedInTurn(tag, parts) : hash("sha256", scratch.subarray(0, end), "hex");
+  return end < 0 ? hashedInTurn(tag, parts) : hash("sha256", laid(end), "hex");
 }
 
 /** Where what is hashed ends in the scratch; -1 where it has more than ASCII, or no room there. */
@@ -236,7 +251,7 @@ export function actionDigest(tool: string, canonicalText: string): string {
   let end = quotedInto(asciiInto(0, "callgate.action/1\n"), tool);
   if (end >= 0) scratch[end++] = LINE_FEED;
   if (end >= 0) end = asciiInto(end, canonicalText);
-  if (end >= 0) return hash("sha256", scratch.subarray(0, end), "hex");
+  if (end >= 0) return hash("sha256", laid(end), "hex");
   return hash("sha256", `callgate.action/1\n${quoted(tool)}\n${canonicalText}`, "hex");
 }
 
@@ -252,9 +267,16 @@ export function decisionIdOf(name: CallName, tool: string, argumentsDigest: stri
   let end = listInto(asciiInto(0, "callgate.decision/1\n"), named);
   if (end >= 0) scratch[end++] = LINE_FEED;
   if (end >= 0) end = asciiInto(end, argumentsDigest);
-  if (end >= 0) return hash("sha256", scratch.subarray(0, end), "hex").slice(0, ID_DIGITS);
-  const frame = `callgate.decision/1\n${array(named)}\n${argumentsDigest}`;
-  return hash("sha256", frame, "hex").slice(0, ID_DIGITS);
+  if (end >= 0) return shortId(hash("sha256", laid(end), "hex"));
+  return shortId(hash("sha256", `callgate.decision/1\n${array(named)}\n${argumentsDigest}`, "hex"));
+}
+
+const idUnits: number[] = new Array(ID_DIGITS).fill(0);
+
+/** Letter by letter: a slice would keep all of the digest in memory for as long as the id is. */
+function shortId(digest: string): string {
+  for (let at = 0; at < ID_DIGITS; at += 1) idUnits[at] = digest.charCodeAt(at);
+  return String.fromCharCode.apply(null, idUnits);
 }
 
 /** Id of the n-th hold of a decision under one tier rule, 128 bits hex. */
@@ -293,12 +315,12 @@ function hmacAtOnce(secret: Uint8Array | string, text: string): string | undefin
   }
   const { inner, outer } = lastPads.pads;
   scratch.set(inner, 0);
-  const digest = hash("sha256", scratch.subarray(0, end), "hex");
+  const digest = hash("sha256", laid(end), "hex");
   scratch.set(outer, 0);
   for (let at = 0; at < DIGEST_BYTES; at += 1) {
     scratch[BLOCK_BYTES + at] = (nibble(digest, 2 * at) << 4) | nibble(digest, 2 * at + 1);
   }
-  return hash("sha256", scratch.subarray(0, BLOCK_BYTES + DIGEST_BYTES), "base64url");
+  return hash("sha256", laid(BLOCK_BYTES + DIGEST_BYTES), "base64url");
 }
 
 /** What a hex digit in lower case is worth. */
@@ -309,6 +331,64 @@ function nibble(digits: string, at: number): number {
 
 function padded(secret: Uint8Array, pad: number): Uint8Array {
   return Uint8Array.from({ length: BLOCK_BYTES }, (_, at) => (secret[at] ?? 0) ^ pad);
+}
+
+/** What stands for a tenant's value: HMAC-SHA-256, 64 hex digits; equal values of a tenant give equal ones. */
+export function sealedDigest(secret: Uint8Array, tenantId: string, text: string): string {
+  const parts = array([tenantId, text]);
+  return createHmac("sha256", secret).update(`callgate.sealed/1\n${parts}`, "utf8").digest("hex");
+}
+
+const AES = "aes-256-gcm";
+const NONCE_DIGITS = 24;
+const TAG_DIGITS = 32;
+const TAG = { authTagLength: 16 } as const;
+
+/** An encrypted text in hex; its tag of 16 bytes stands last. */
+export type SealedText = { readonly nonce: string; readonly sealed: string };
+
+/**
+ * AES-256-GCM under a key of the tenant. The nonce is made of place and text: the same input gives the same
+ * bytes anywhere, and no nonce serves two texts. `place`: what it can be opened for alone; the tenant is first.
+ */
+export function sealText(secret: Uint8Array, place: Place, text: string): SealedText {
+  const framed = array([...place, text]);
+  const nonceKey = derived(secret, "callgate.seal-nonce/1", place[0]);
+  const mac = createHmac("sha256", nonceKey).update(framed, "utf8").digest("hex");
+  const nonce = mac.slice(0, NONCE_DIGITS);
+  const key = derived(secret, "callgate.seal-key/1", place[0]);
+  const cipher = createCipheriv(AES, key, bytesOf(nonce), TAG);
+  cipher.setAAD(derived(key, "callgate.seal-place/1", array(place)));
+  const body = cipher.update(text, "utf8", "hex") + cipher.final("hex");
+  return { nonce, sealed: body + cipher.getAuthTag().toString("hex") };
+}
+
+type Place = readonly [tenantId: string, ...rest: string[]];
+
+/** The text, or null where secret, place or bytes are not those that it was sealed with. */
+export function openText(secret: Uint8Array, place: Place, given: SealedText): string | null {
+  const cut = given.sealed.length - TAG_DIGITS;
+  if (cut < 0 || given.nonce.length !== NONCE_DIGITS) return null;
+  const key = derived(secret, "callgate.seal-key/1", place[0]);
+  const opening = createDecipheriv(AES, key, bytesOf(given.nonce), TAG);
+  opening.setAAD(derived(key, "callgate.seal-place/1", array(place)));
+  try {
+    opening.setAuthTag(bytesOf(given.sealed.slice(cut)));
+    return opening.update(given.sealed.slice(0, cut), "hex", "utf8") + opening.final("utf8");
+  } catch {
+    return null;
+  }
+}
+
+function derived(secret: Uint8Array, tag: string, text: string): Uint8Array {
+  return createHmac("sha256", secret)
+    .update(`${tag}\n${quoted(text)}`, "utf8")
+    .digest();
+}
+
+function bytesOf(hex: string): Uint8Array {
+  const at = (byte: number): number => (nibble(hex, 2 * byte) << 4) | nibble(hex, 2 * byte + 1);
+  return Uint8Array.from({ length: hex.length / 2 }, (_, byte) => at(byte));
 }
 
 /** Link of a hash chain: SHA-256 of the link before it and of a record's bytes, 64 hex digits. */

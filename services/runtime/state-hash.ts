@@ -63,43 +63,60 @@ function hexAt(hash: string, start: number, digits: number): number {
   return value;
 }
 
+type Words = (string | number | boolean | null)[];
+
+/** Filled anew for each state: lists made for it would be most of what it leaves to the garbage collector. */
+const COUNTERS: Words = [];
+const CALL: Words = [];
+const REST: Words = [];
+const SUMMARY: Lines = [COUNTERS, CALL, REST];
+
 /** Everything of a state that is small, counters of what is large, and the latest call. */
 function summaryOf(state: ConversationState): Lines {
-  const { turn, totals, ring, writes, flags, strikes, cycle } = state;
+  countersOf(state);
+  const { turn, ring, strikes, cycle } = state;
   const last = ring[ring.length - 1];
-  const counters = [
-    state.startedAtMs,
-    state.lastAtMs,
-    state.dropAtMs,
-    state.n,
-    turn.index,
-    turn.startedAtMs,
-    turn.calls,
-    turn.steps,
-    totals.calls,
-    totals.steps,
-    state.kept.nextOrder,
-    state.loose.nextOrder,
-    state.readTwins.nextOrder,
-    state.writeTwins.nextOrder,
-    writes.byResource.nextOrder,
-    state.tools.size,
-    state.open.size,
-    state.effects.size,
-    state.rates.size,
-    state.grants.size,
-    state.confirmations.size,
-    ring.length,
-    strikes.length,
-    flags.userInputRequired,
-    flags.ended,
-    flags.acknowledge,
-  ];
-  const call =
-    last === undefined ? [] : [last.decisionId, last.actionKey, last.status, last.digest, last.n];
-  const rest =
+  CALL.length = 0;
+  if (last !== undefined) {
+    CALL[0] = last.decisionId;
+    CALL[1] = last.actionKey;
+    CALL[2] = last.status;
+    CALL[3] = last.digest;
+    CALL[4] = last.n;
+  }
+  REST[0] =
     strikes.length === 0 && cycle === null
       ? `[${JSON.stringify(turn.id)},[],null]`
       : JSON.stringify([turn.id, strikes, cycle]);
-  return [counters, call, [rest]];
+  return SUMMARY;
+}
+
+function countersOf(state: ConversationState): void {
+  const { turn, totals, writes, flags } = state;
+  COUNTERS[0] = state.startedAtMs;
+  COUNTERS[1] = state.lastAtMs;
+  COUNTERS[2] = state.dropAtMs;
+  COUNTERS[3] = state.n;
+  COUNTERS[4] = turn.index;
+  COUNTERS[5] = turn.startedAtMs;
+  COUNTERS[6] = turn.calls;
+  COUNTERS[7] = turn.steps;
+  COUNTERS[8] = totals.calls;
+  COUNTERS[9] = totals.steps;
+  COUNTERS[10] = state.kept.nextOrder;
+  COUNTERS[11] = state.loose.nextOrder;
+  COUNTERS[12] = state.readTwins.nextOrder;
+  COUNTERS[13] = state.writeTwins.nextOrder;
+  COUNTERS[14] = writes.byResource.nextOrder;
+  COUNTERS[15] = state.tools.size;
+  COUNTERS[16] = state.open.size;
+  COUNTERS[17] = state.effects.size;
+  COUNTERS[18] = state.rates.size;
+  COUNTERS[19] = state.grants.size;
+  COUNTERS[20] = state.confirmations.size;
+  COUNTERS[21] = state.ring.length;
+  COUNTERS[22] = state.strikes.length;
+  COUNTERS[23] = flags.userInputRequired;
+  COUNTERS[24] = flags.ended;
+  COUNTERS[25] = flags.acknowledge;
 }

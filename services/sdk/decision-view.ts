@@ -11,6 +11,8 @@ export type DecisionOptions = {
   /** The same proposal was decided before. */
   readonly repeated: boolean;
   readonly keyOf: (event: CallAllowed) => string | undefined;
+  /** As they were sent; undefined where what is sealed of them cannot be opened. */
+  readonly argumentsOf: (event: CallAllowed) => string | undefined;
 };
 
 /** Each written out: this runs for every call, and a spread costs more than all of the rest. */
@@ -21,7 +23,9 @@ export function decisionOf(event: DecisionEvent, options: DecisionOptions): Deci
   const args = event.arguments === "" ? null : (JSON.parse(event.arguments) as JsonObject);
   switch (event.type) {
     case "allowed":
-      return runnable(event, args ?? {}, warnings, options);
+      return event.sealed === undefined
+        ? runnable(event, args ?? {}, warnings, options)
+        : runnableSealed(event, args ?? {}, warnings, options);
     case "refused":
       return {
         outcome: "refused",
@@ -60,6 +64,18 @@ function shownWarnings(warnings: DecisionEvent["warnings"]): Warnings {
   return warnings.map(({ reason, message }) => ({ reason, message }));
 }
 
+/** Without its secret the call keeps its digests and has no key: nobody runs it. */
+function runnableSealed(
+  event: CallAllowed,
+  digests: JsonObject,
+  warnings: Warnings,
+  options: DecisionOptions,
+): Decision {
+  const text = options.argumentsOf(event);
+  if (text !== undefined) return runnable(event, JSON.parse(text), warnings, options);
+  return runnable(event, digests, warnings, { ...options, keyOf: () => undefined });
+}
+
 function runnable(
   event: CallAllowed,
   args: JsonObject,
@@ -68,18 +84,21 @@ function runnable(
 ): Decision {
   const key = keyOf(event);
   const allowed = {
-    outcome: "allowed" as const,
+    outcome: "allowed",
     decisionId: event.decisionId,
     callId: event.callId,
     tool: event.tool,
     arguments: argumentsWithKey(args, event.idempotencyArgument, key),
+    idempotencyKey: key ?? "",
     isRead: event.isRead,
     repeated,
     warnings,
     notAfter: event.notAfterMs,
     timeLimitMs: event.timeLimitMs,
-  };
-  return key === undefined ? allowed : { ...allowed, idempotencyKey: key };
+  } as const;
+  if (key !== undefined) return allowed;
+  const { idempotencyKey: _unknown, ...keyless } = allowed;
+  return keyless;
 }
 
 function heldRefusal(event: CallHeld): CallRefusal {

@@ -26,6 +26,9 @@ export interface Dropping {
 
 const PLACES = 3;
 
+/** A line so short is copied for each push: one that grows in place has room for several times as many. */
+const SHORT = 8 * PLACES;
+
 /** What has left the line is let go of once it is so long and longer than what stays. */
 const LEFT_MOST = 64 * PLACES;
 
@@ -40,11 +43,26 @@ export function queuePush(queue: DropQueue, dropAt: number, order: number, key: 
   if (dropAt < lastDropAt) {
     return { line: queue.line, from, to, lastDropAt, heap: heapPush(heap, dropAt, order, key) };
   }
+  if (to - from < SHORT) {
+    const line = longer(queue, dropAt, order, key);
+    return { line, from: 0, to: line.length, lastDropAt: dropAt, heap };
+  }
   const isCopied = queue.line.length !== to || (from > LEFT_MOST && from > to - from);
   const line = isCopied ? queue.line.slice(from, to) : queue.line;
   line.push(dropAt, order, key);
   const start = isCopied ? 0 : from;
   return { line, from: start, to: line.length, lastDropAt: dropAt, heap };
+}
+
+/** This version's part of the line and one more, without room to spare. */
+function longer(queue: DropQueue, dropAt: number, order: number, key: string): DropQueue["line"] {
+  const { line, from, to } = queue;
+  const next: DropQueue["line"] = new Array(to - from + PLACES);
+  for (let at = from; at < to; at += 1) next[at - from] = line[at] as number | string;
+  next[to - from] = dropAt;
+  next[to - from + 1] = order;
+  next[to - from + 2] = key;
+  return next;
 }
 
 /** When the head ends; infinity of an empty queue. */

@@ -34,14 +34,17 @@ export function emptyTrie<V>(): Trie<V> {
   return EMPTY;
 }
 
-/** FNV-1a over UTF-16 code units. Not for identity: equal hashes are told apart by their keys. */
+/**
+ * FNV-1a over UTF-16 code units, a small integer: those beyond would each be boxed. Not for identity:
+ * equal hashes are told apart by their keys.
+ */
 function hashOf(key: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) {
     h ^= key.charCodeAt(i);
     h = Math.imul(h, 0x01000193);
   }
-  return (h ^ (h >>> 15)) >>> 0;
+  return h ^ (h >>> 15);
 }
 
 export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {

@@ -18,15 +18,15 @@ import {
   ledgerPurge,
   ledgerPut,
 } from "../persistent/ledger.ts";
-import { trieGet, trieSet } from "../persistent/trie.ts";
+import { trieSet } from "../persistent/trie.ts";
 import { useUp } from "./allowance.ts";
-import type { EffectHolder } from "./effect-holder.ts";
-import { reindexed } from "./effect-index.ts";
+import { draftOf } from "./draft.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
 import { keptOf } from "./kept-decision.ts";
 import { callNameOf, decisionBytes, findNamed, staysNamed } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { release, reserve } from "./reservation.ts";
+import { addEffects } from "./standing-effects.ts";
 import {
   type ConversationState,
   initialState,
@@ -66,7 +66,7 @@ function admitted(before: ConversationState | undefined, event: DecisionEvent): 
       ? initialState(event.tenantId, event.conversationId, at)
       : before;
   const entered = event.entersTurn ? enterTurn(known, event.turn, at) : known;
-  const state: StateDraft = { ...entered };
+  const state = draftOf(entered);
   if (event.evicted !== null) forget(state, event.evicted);
   state.lastAtMs = Math.max(known.lastAtMs, at);
   state.dropAtMs = event.stateDropAtMs;
@@ -168,6 +168,7 @@ function addTwin(state: StateDraft, event: CallAllowed): void {
     lastDigest: before?.lastDigest ?? null,
     sameOutputs: before?.sameOutputs ?? 0,
     failure: before?.failure ?? null,
+    wrote: null,
   };
   const put = ledgerPut(ledger, call.twinKey, twin, Math.max(call.dropAtMs, openUntil), 0);
   if (event.isRead) state.readTwins = put;
@@ -227,35 +228,6 @@ function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): rea
   for (let at = 1; at < size; at += 1) next[at - 1] = next[at] as RingEntry;
   next[size - 1] = entry;
   return next;
-}
-
-function addEffects(state: StateDraft, event: CallAllowed): void {
-  for (const effect of event.call.exclusive) {
-    const earlier = trieGet(state.effects, effect.resource);
-    if (earlier === undefined && state.effects.size >= LIMITS.exclusiveEffects) continue;
-    const holder: EffectHolder = {
-      decisionId: event.decisionId,
-      callId: event.callId,
-      tool: event.tool,
-      kind: effect.kind,
-      actionKey: event.actionKey,
-      atMs: event.proposalsAtMs,
-      status: "in_flight",
-      wholes: effect.wholes,
-    };
-    const holders = earlier === undefined ? [holder] : [holder, ...untilSettled(earlier)];
-    state.effects = trieSet(state.effects, effect.resource, holders);
-    state.effectIndex = reindexed(state.effectIndex, effect.resource, earlier, holders);
-  }
-}
-
-/**
- * Holders from the latest to the first whose outcome is certain: those before it are replaced for
- * good, those after it may turn out never to have happened.
- */
-export function untilSettled(holders: readonly EffectHolder[]): readonly EffectHolder[] {
-  const at = holders.findIndex(({ status }) => status === "succeeded" || status === "failed");
-  return at < 0 ? holders : holders.slice(0, at + 1);
 }
 
 function addSketches(state: StateDraft, event: CallAllowed): void {

@@ -4,16 +4,18 @@ import type {
   CallReconciled,
   CallStatus,
   OutcomeUnknown,
+  ResultEffects,
   ResultRecorded,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { ledgerGet, ledgerPut, ledgerReplace } from "../persistent/ledger.ts";
-import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
+import { trieGet } from "../persistent/trie.ts";
 import { giveBack } from "./allowance.ts";
-import { reindexed } from "./effect-index.ts";
-import { forget, progress, untilSettled } from "./evolve-decision.ts";
+import { draftOf } from "./draft.ts";
+import { forget, progress } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { release, spend } from "./reservation.ts";
+import { addNamedEffects, tellEffects } from "./standing-effects.ts";
 import type {
   ConversationState,
   OpenCall,
@@ -41,20 +43,23 @@ interface Told {
 }
 
 export function evolveOutcome(before: ConversationState, event: OutcomeEvent): ConversationState {
-  const open = trieGet(before.open, event.decisionId);
-  if (open === undefined) return before;
-  const state: StateDraft = { ...before };
+  const found = trieGet(before.open, event.decisionId);
+  if (found === undefined) return before;
+  const state = draftOf(before);
   if (event.type === "result_recorded") {
     if (event.status === "started") {
-      putOpen(state, { ...open, started: true });
+      putOpen(state, { ...found, started: true });
       return state;
     }
     if (event.evicted !== null) forget(state, event.evicted);
   }
   const told = toldBy(event);
+  const effects = event.type === "result_recorded" ? event.effects : null;
+  const open = told.status === "unknown" ? found : settled(found, effects);
   state.n += 1;
   tellTwin(state, open, told);
   state.ring = withRingStatus(state.ring, open, told);
+  if (open !== found && effects !== null) addNamedEffects(state, open, effects.exclusive);
   tellEffects(state, open, told);
   tellSketches(state, open, told);
   if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
@@ -62,6 +67,17 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   if (event.type === "result_recorded") commit(state, open, event);
   addConsequences(state, open, told, before.ring);
   return state;
+}
+
+/** The call with what its result named. Where it named nothing, it may have touched anything. */
+function settled(open: OpenCall, effects: ResultEffects | null): OpenCall {
+  if (!namesByResult(open)) return open;
+  const exclusive = [...open.call.exclusive, ...(effects?.exclusive ?? [])];
+  return { ...open, call: { ...open.call, resources: effects?.resources ?? null, exclusive } };
+}
+
+function namesByResult({ call }: OpenCall): boolean {
+  return call.more !== null && call.more.pending.length > 0;
 }
 
 /** What the call did cost takes the place of what was reserved for it. */
@@ -113,7 +129,8 @@ function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
   if (twin === undefined || twin.decisionId !== open.decisionId) return;
   const kept = told.output === null ? 0 : told.output.length;
   const room = open.isRead || ledger.bytes + kept <= LIMITS.writeTwinBytes;
-  const next = toldTwin(twin, told, room);
+  const named = told.status !== "unknown" && namesByResult(open);
+  const next = toldTwin(twin, told, room, named ? open.call.resources : null);
   const bytes = room ? kept : 0;
   // An unknown outcome refuses its repeats until it is told, however long that takes.
   const put =
@@ -125,7 +142,7 @@ function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
 }
 
 /** Field by field, as all objects are built that every call needs. */
-function toldTwin(twin: Twin, told: Told, room: boolean): Twin {
+function toldTwin(twin: Twin, told: Told, room: boolean, wrote: Twin["wrote"]): Twin {
   const same = sameOutputs(twin, told);
   return {
     decisionId: twin.decisionId,
@@ -149,6 +166,7 @@ function toldTwin(twin: Twin, told: Told, room: boolean): Twin {
     lastDigest: same.lastDigest,
     sameOutputs: same.sameOutputs,
     failure: failureAfter(twin, told),
+    wrote,
   };
 }
 
@@ -181,29 +199,6 @@ function withRingStatus(
     return next;
   }
   return ring;
-}
-
-/**
- * What definitely did not happen gives its resources back to whoever had them before; what may have
- * happened holds them.
- */
-function tellEffects(state: StateDraft, open: OpenCall, told: Told): void {
-  for (const { resource } of open.call.exclusive) {
-    const holders = trieGet(state.effects, resource) ?? [];
-    const free = told.status === "not_executed" || (told.status === "failed" && !told.transient);
-    const left = free
-      ? holders.filter((holder) => holder.decisionId !== open.decisionId)
-      : holders.map((holder) =>
-          holder.decisionId === open.decisionId ? { ...holder, status: told.status } : holder,
-        );
-    const after = left.length === 0 ? undefined : untilSettled(left);
-    state.effects =
-      after === undefined
-        ? trieDelete(state.effects, resource)
-        : trieSet(state.effects, resource, after);
-    const before = holders.length === 0 ? undefined : holders;
-    state.effectIndex = reindexed(state.effectIndex, resource, before, after);
-  }
 }
 
 function tellSketches(state: StateDraft, open: OpenCall, told: Told): void {

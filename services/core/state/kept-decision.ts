@@ -67,7 +67,10 @@ export interface KeptAllowed {
 export function keptOf(event: DecisionEvent): KeptDecision {
   if (event.type === "allowed") return keptAllowed(event);
   const { type, decisionId } = event;
-  return { type, decisionId, decision: { ...event, arguments: "" } };
+  if (event.sealed === undefined)
+    return { type, decisionId, decision: { ...event, arguments: "" } };
+  const { sealed: _sealed, ...bare } = event;
+  return { type, decisionId, decision: { ...bare, arguments: "" } };
 }
 
 function keptAllowed(event: CallAllowed): KeptAllowed {
@@ -78,36 +81,43 @@ function keptAllowed(event: CallAllowed): KeptAllowed {
     agentId: event.agentId,
     actionKey: actionKey === event.argumentsDigest ? null : actionKey,
     atMs,
-    proposalsAfter: event.proposalsAtMs - atMs,
+    proposalsAfter: distance(atMs, event.proposalsAtMs),
     policy: event.policy,
     tier: event.tier,
     isRead: event.isRead,
     warnings: event.warnings,
     shadow: event.shadow,
     fresh: event.fresh,
-    stateDropAfter: event.stateDropAtMs - atMs,
+    stateDropAfter: distance(atMs, event.stateDropAtMs),
     entersTurn: event.entersTurn,
     confirmation: event.confirmation,
     approvalId: event.approvalId,
     approvedBy: event.approvedBy,
-    nameDropAfter: event.nameDropAtMs - atMs,
+    nameDropAfter: distance(atMs, event.nameDropAtMs),
     evicted: event.evicted,
     keyId: event.keyId,
     occurrence: opensItsOwn(event) ? null : event.occurrence,
-    notAfter: event.notAfterMs - atMs,
+    notAfter: distance(atMs, event.notAfterMs),
     timeLimitMs: event.timeLimitMs,
     idempotencyArgument: event.idempotencyArgument,
     twinKey: call.twinKey === actionKey ? null : call.twinKey,
     resources: call.resources,
     exclusive: call.exclusive,
-    windowUntilAfter: call.windowUntilMs - atMs,
-    dropAfter: call.dropAtMs - atMs,
+    windowUntilAfter: distance(atMs, call.windowUntilMs),
+    dropAfter: distance(atMs, call.dropAtMs),
     ringSize: call.ringSize,
     repeats: call.repeats,
     rates: call.rates,
     grant: call.grant,
     more: call.more,
   };
+}
+
+/** As a small integer where it is one: what comes of arithmetic with times would each be boxed. */
+function distance(fromMs: number, toMs: number): number {
+  const apart = toMs - fromMs;
+  const small = apart | 0;
+  return small === apart ? small : apart;
 }
 
 function opensItsOwn({ occurrence, decisionId, proposalsAtMs }: CallAllowed): boolean {

@@ -1,0 +1,37 @@
+/** A conversation's state as a copy that an event fills. */
+import type { ConversationState, StateDraft } from "./state.ts";
+
+/** Written out: of a spread this large the engine keeps most members beside the object, with room to spare. */
+export function draftOf(state: ConversationState): StateDraft {
+  return {
+    tenantId: state.tenantId,
+    conversationId: state.conversationId,
+    startedAtMs: state.startedAtMs,
+    lastAtMs: state.lastAtMs,
+    dropAtMs: state.dropAtMs,
+    n: state.n,
+    turn: state.turn,
+    totals: state.totals,
+    tools: state.tools,
+    kept: state.kept,
+    loose: state.loose,
+    readTwins: state.readTwins,
+    writeTwins: state.writeTwins,
+    open: state.open,
+    openIndex: state.openIndex,
+    writes: state.writes,
+    effects: state.effects,
+    effectIndex: state.effectIndex,
+    sketches: state.sketches,
+    ring: state.ring,
+    strikes: state.strikes,
+    cycle: state.cycle,
+    flags: state.flags,
+    rates: state.rates,
+    grants: state.grants,
+    confirmations: state.confirmations,
+    heldTime: state.heldTime,
+    given: state.given,
+    sealKeyId: state.sealKeyId,
+  };
+}
