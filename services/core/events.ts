@@ -33,7 +33,7 @@ export interface DecisionBase {
   readonly turn: string | null;
   readonly step: string | null;
   readonly tool: string;
-  /** Canonical JSON of the arguments; empty where they did not parse. */
+  /** Canonical JSON of the arguments, digests for sensitive values; empty where they did not parse. */
   readonly arguments: string;
   /** Digest of (tool, canonical arguments), or of the bytes where they do not parse. */
   readonly argumentsDigest: string;
@@ -67,6 +67,19 @@ export interface DecisionBase {
   readonly nameDropAtMs: number;
   /** What went from memory to make room, by kind. */
   readonly evicted: Evicted | null;
+  /** Of an allowed or held call: what stands as a digest in the arguments; absent where nothing does. */
+  readonly sealed?: readonly SealedValue[];
+}
+
+/** The value of a field declared sensitive, readable only with the secret. */
+export interface SealedValue {
+  /** Where in the arguments it belongs: a JSON pointer (RFC 6901). */
+  readonly path: string;
+  /** Id of the secret, which the digest in its place is made with as well. */
+  readonly keyId: string;
+  /** Hex: nonce of AES-256-GCM, and ciphertext with the tag. */
+  readonly nonce: string;
+  readonly sealed: string;
 }
 
 export interface Evicted {
@@ -143,7 +156,10 @@ export interface CallMore {
   readonly sketches: readonly Sketch[];
 }
 
-/** `resource` still has its `{result.path}` placeholders; what the arguments name is filled in. */
+/**
+ * `resource` still has its `{result.path}` placeholders; what the arguments name is filled in, and braces of
+ * it are doubled (`policy/pending-resource.ts`).
+ */
 export interface PendingEffect {
   readonly resource: string;
   readonly kind: string;

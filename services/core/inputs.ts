@@ -1,4 +1,6 @@
 /** What the gate consumes, decoded. One input gives one journal record, whatever comes of it. */
+import type { JsonObject } from "./canonical/json-value.ts";
+import type { SensitivePath, SensitivePlace } from "./seal/sensitive-places.ts";
 
 export type GateInput = ProposalInput | ResultInput | VerdictInput | TickInput;
 
@@ -24,6 +26,26 @@ export interface ProposalInput {
   readonly confirmation: string | null;
   /** Set by the shell where the envelope itself is not acceptable: the call is refused so. */
   readonly rejected: EnvelopeRejection | null;
+  /**
+   * Set by `sealProposal` alone, where the tool has sensitive fields: `arguments` then has digests in
+   * their place. In memory only.
+   */
+  readonly clear?: ClearArguments;
+}
+
+/** A call's arguments as they were sent, and what of them is sensitive. */
+export interface ClearArguments {
+  /** Id of the secret that digests of this conversation are made with. */
+  readonly keyId: string;
+  readonly value: JsonObject;
+  /** Canonical JSON of the value. */
+  readonly text: string;
+  readonly paths: readonly SensitivePath[];
+  readonly places: readonly SensitivePlace[];
+  /** Where a recorded journal has digests already. */
+  readonly digests: readonly SensitivePlace[];
+  /** What the recorded decision says is wrong with those: nobody can look at them again. */
+  readonly told?: readonly { readonly path: string; readonly message: string }[];
 }
 
 export interface EnvelopeRejection {

@@ -30,6 +30,10 @@ export function createSwitchableEngine(
     get policyRevision() {
       return current.policyRevision;
     },
+    get hidesArguments() {
+      return current.hidesArguments;
+    },
+    seal: (state, input, nowMs) => current.seal(state, input, nowMs),
     decide: (state, input, nowMs) => current.decide(state, input, nowMs),
   };
   return {

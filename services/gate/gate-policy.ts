@@ -1,4 +1,5 @@
 /** From a loaded policy to one that decides, with every problem at its line. */
+import { makeSecret } from "../adapters/config/secret-file.ts";
 import type { LoadedPolicy, LoadResult } from "../adapters/policy/load.ts";
 import { OBJECT_NAME, type PolicyProblem } from "../adapters/policy/problem.ts";
 import { canonicalText } from "../core/canonical/canonical-text.ts";
@@ -8,6 +9,7 @@ import { sha256Hex } from "../core/hash.ts";
 import { compilePolicy } from "../core/policy/compile-policy.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { PolicyDocument } from "../core/policy/document.ts";
+import { createSealing, type Sealing } from "../core/seal/sealing.ts";
 
 export type GatePolicy = {
   readonly loaded: LoadedPolicy;
@@ -22,14 +24,21 @@ export type GatePolicyResult =
 
 const NO_KEY = "none";
 
-/** A policy that names no secret yet: `withKeyId` gives it one. */
+/**
+ * A policy that names no secret yet: `withSecret` gives it one. Until then its digests of sensitive values
+ * are made with a secret of this process, so that what a tool prints of them can be tried out by nobody.
+ */
 export function compileGatePolicy(
   loaded: LoadResult,
   capabilities: Capabilities,
 ): GatePolicyResult {
   if (!loaded.ok) return loaded;
   const { document, digest: revision } = loaded;
-  const result = compilePolicy(document, capabilities, { revision, keyId: NO_KEY });
+  const result = compilePolicy(document, capabilities, {
+    revision,
+    keyId: NO_KEY,
+    sealing: sealingOfProcess(),
+  });
   if (result.ok) return { ok: true, policy: { loaded, document, compiled: result.policy } };
   const problems = result.problems.map(({ path, message }): PolicyProblem => {
     const at = loaded.source.locate(path);
@@ -39,9 +48,29 @@ export function compileGatePolicy(
   return { ok: false, problems };
 }
 
-/** `keyId`: id of the secret that idempotency keys are made with. */
-export function withKeyId(policy: GatePolicy, keyId: string): GatePolicy {
-  return { ...policy, compiled: { ...policy.compiled, keyId } };
+let processSealing: Sealing | undefined;
+
+function sealingOfProcess(): Sealing {
+  processSealing ??= createSealing(NO_KEY, new Map([[NO_KEY, makeSecret().bytes]]));
+  return processSealing;
+}
+
+/**
+ * `keyId`: id of the secret that idempotency keys are made with, and new digests of sensitive values.
+ * `secrets`: it and the earlier ones, which conversations may still need.
+ */
+export function withSecret(
+  policy: GatePolicy,
+  keyId: string,
+  secrets: ReadonlyMap<string, Uint8Array>,
+): GatePolicy {
+  const sealing = createSealing(keyId, secrets);
+  return { ...policy, compiled: { ...policy.compiled, keyId, sealing } };
+}
+
+/** The policy over a journal whose sensitive values are digests already. */
+export function overRecorded(policy: CompiledPolicy): CompiledPolicy {
+  return { ...policy, sealing: { ...policy.sealing, recorded: true } };
 }
 
 /**
@@ -62,8 +91,9 @@ export function withKnownTools(
     ...document,
     tool_schemas: { ...document.tool_schemas, ...Object.fromEntries(entries) },
   };
-  const { keyId } = compiled;
-  const result = compilePolicy(extended, capabilities, { revision: revisionOf(extended), keyId });
+  const { keyId, sealing } = compiled;
+  const revision = revisionOf(extended);
+  const result = compilePolicy(extended, capabilities, { revision, keyId, sealing });
   // An empty entry has nothing in it that could be wrong; the rest compiled before.
   if (!result.ok) throw new Error(`a policy with known tools did not compile: ${messages(result)}`);
   return { loaded, document: extended, compiled: result.policy };

@@ -1,9 +1,12 @@
 import { decide } from "../core/decide/decide.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
+import { sealProposal } from "../core/seal/seal-arguments.ts";
+import { MissingSecretError } from "../core/seal/sealing.ts";
 import { hasLapsed, nextDeadlineMs } from "../core/state/deadline.ts";
 import { evolve } from "../core/state/evolve.ts";
 import { restoreState, snapshotState } from "../core/state/snapshot.ts";
 import type { Engine, StateFold } from "./engine.ts";
+import { FatalError } from "./errors.ts";
 
 export const coreFold: StateFold = {
   evolve,
@@ -18,6 +21,24 @@ export function createCoreEngine(policy: CompiledPolicy): Engine {
   return {
     ...coreFold,
     policyRevision: policy.revision,
-    decide: (state, input, nowMs) => decide(state, input, policy, nowMs),
+    hidesArguments: policy.hidesArguments,
+    seal: (state, input, nowMs) => {
+      if (!policy.hidesArguments || input.type !== "proposal") return input;
+      const live = state === undefined || hasLapsed(state, nowMs) ? undefined : state;
+      return withSecret(() => sealProposal(live, input, policy));
+    },
+    decide: (state, input, nowMs) =>
+      policy.hidesArguments || state?.sealKeyId !== undefined
+        ? withSecret(() => decide(state, input, policy, nowMs))
+        : decide(state, input, policy, nowMs),
   };
+}
+
+function withSecret<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof MissingSecretError)) throw error;
+    throw new FatalError("secret_missing", error.message, { cause: error });
+  }
 }

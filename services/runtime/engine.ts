@@ -18,6 +18,14 @@ export type StateFold = {
 export type Engine = StateFold & {
   /** Revision of the policy that decides, `sha256:…`. */
   readonly policyRevision: string;
+  /** Proposals may hold what is nowhere written in clear: their bytes do not go to the dead letters. */
+  readonly hidesArguments: boolean;
+  /**
+   * The input as it is decided and journaled: without the clear text of sensitive arguments, but for what
+   * `decide` needs of it (`clear`), which is never written. The same object where nothing is sensitive.
+   * @throws FatalError `secret_missing`, as `decide` does.
+   */
+  seal(state: ConversationState | undefined, input: GateInput, nowMs: number): GateInput;
   /**
    * `nowMs`: append time of the input, made monotone in its topic-partition. A tick concerns the one
    * conversation whose state is given.

@@ -105,7 +105,7 @@ export class BatchBuilder {
       const isOurs = error instanceof FatalError && error.code === "secret_missing";
       const isForNow = error instanceof RetryableError;
       if (isOurs || isForNow || !this.#context.quarantine) throw error;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = this.#isHidden(topic) ? HIDDEN_TEXT : errorText(error);
       this.#context.metrics.count("internal_errors");
       this.#context.logger.error("an input could not be processed and went to the dead letters", {
         topic,
@@ -155,11 +155,15 @@ export class BatchBuilder {
     if (misrouted !== null && decoded.input.type !== "proposal") {
       return this.#quarantined(fetched, at, "misrouted", misrouted);
     }
-    const input: GateInput =
+    const given: GateInput =
       misrouted === null || decoded.input.type !== "proposal"
         ? decoded.input
         : { ...decoded.input, rejected: { reason: "misrouted", message: misrouted } };
-    const events = this.#context.engine.decide(this.#staged.state(key), input, nowMs);
+    const { engine } = this.#context;
+    const state = this.#staged.state(key);
+    const sealed = engine.seal(state, given, nowMs);
+    const events = engine.decide(state, sealed, nowMs);
+    const input = sealed === given ? given : withoutClear(sealed);
     // The input's own bytes where they are the key: each log would make them of the text again.
     const written = misrouted === null ? record.key : key;
     return this.#decided({ type: "decided", at, input }, written, events, record.headers);
@@ -205,11 +209,17 @@ export class BatchBuilder {
   ): Judged {
     const { key } = record;
     // What is too large to be written does not fit into a dead letter either.
-    const value = code === "too_large" ? null : record.value;
-    const letter = this.#context.codec.encodeDeadLetter({ at, code, message, key, value });
+    const value = code === "too_large" || this.#isHidden(at.topic) ? null : record.value;
+    const said = code === "undecodable" && this.#isHidden(at.topic) ? HIDDEN_TEXT : message;
+    const letter = this.#context.codec.encodeDeadLetter({ at, code, message: said, key, value });
     const { partition } = this.#context;
     const output: OutgoingRecord = { topic: "deadLetters", partition, key, value: letter };
     return { input: { type: "quarantined", at, code }, events: [], key, outputs: [output] };
+  }
+
+  /** Proposals whose bytes stay where they were written: some tool's arguments are sensitive. */
+  #isHidden(topic: InputTopic): boolean {
+    return topic === "proposals" && this.#context.engine.hidesArguments;
   }
 
   #misrouting(key: string, recordKey: Uint8Array | null): string | null {
@@ -276,6 +286,21 @@ export class BatchBuilder {
       stateSum: progress.stateSum,
     };
   }
+}
+
+/** Where tools have sensitive arguments: a reader's or library's message may quote them. */
+const HIDDEN_TEXT =
+  "more is left out, since arguments are sensitive: the topic has it at this offset";
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** As it may be written, and kept. */
+function withoutClear(input: GateInput): GateInput {
+  if (input.type !== "proposal") return input;
+  const { clear: _clear, ...written } = input;
+  return written;
 }
 
 /** Written out: this runs twice for each input, and a spread costs several times as much. */

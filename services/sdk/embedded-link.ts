@@ -32,6 +32,7 @@ export function linkToEmbedded(embedded: Embedded): GateLink {
     },
     problem: () => gate.status().error?.message,
     keyOf: (event) => embedded.keyOf(event),
+    argumentsOf: (event) => embedded.argumentsOf(event),
     knowTools: (names) => embedded.knowTools(names),
     close: () => embedded.close(),
   };

@@ -54,6 +54,7 @@ export class GateClient {
   );
   readonly #onLost: ((error: CallgateError) => void) | undefined;
   readonly #keyOf = (event: CallAllowed): string | undefined => this.#link.keyOf(event);
+  readonly #argumentsOf = (event: CallAllowed): string | undefined => this.#link.argumentsOf(event);
   #closing = false;
   #closed = false;
 
@@ -196,7 +197,8 @@ export class GateClient {
   }
 
   #proposed(event: DecisionEvent, repeated: boolean): Proposed {
-    return { decision: decisionOf(event, { repeated, keyOf: this.#keyOf }), event };
+    const options = { repeated, keyOf: this.#keyOf, argumentsOf: this.#argumentsOf };
+    return { decision: decisionOf(event, options), event };
   }
 
   #send(

@@ -32,6 +32,8 @@ export interface GateLink {
   problem(): string | undefined;
   /** The key of an allowed call; undefined where the secret that it is made with is not at hand. */
   keyOf(event: CallAllowed): string | undefined;
+  /** The arguments of an allowed call as they were sent; undefined where they are sealed and cannot be opened. */
+  argumentsOf(event: CallAllowed): string | undefined;
   /** Calls that the program can run: they become known to the policy, where it is in this process. */
   knowTools(names: readonly string[]): void;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /** Gate, log and codec in one process. What the library, the commands and the benches are built on. */
 import { type AvroCodec, createAvroCodec } from "../adapters/avro/codec.ts";
-import { keyOfAllowed } from "../adapters/avro/encode-outputs.ts";
+import { keyOfAllowed, openedArguments } from "../adapters/avro/encode-outputs.ts";
 import {
   makeSecret,
   openSecretFile,
@@ -17,8 +17,8 @@ import type { Decide } from "../gate/gate-engine.ts";
 import {
   compileGatePolicy,
   type GatePolicy,
-  withKeyId,
   withKnownTools,
+  withSecret,
 } from "../gate/gate-policy.ts";
 import { createGate, type Gate } from "../gate/gate-task.ts";
 import type { Log, Logger, Metrics } from "../runtime/ports.ts";
@@ -63,6 +63,8 @@ export interface Embedded {
   knowTools(names: readonly string[]): void;
   /** The key of an allowed call; undefined where it was decided under a secret that is not at hand. */
   keyOf(event: CallAllowed): string | undefined;
+  /** Its arguments as they were sent; undefined where they are sealed under a secret that is not at hand. */
+  argumentsOf(event: CallAllowed): string | undefined;
   /** Finishes what is under way, writes a checkpoint, lets the next gate in. Idempotent. */
   close(): Promise<void>;
 }
@@ -82,7 +84,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const storage = openStorage(dataDir);
   try {
     const secret = openSecret(options.secret, dataDir);
-    const policy = withKeyId(result.policy, secret.keyId);
+    const policy = withSecret(result.policy, secret.keyId, secretsOf(secret));
     return await started(compose(options, dataDir, storage, secret, policy));
   } catch (error) {
     await storage.close();
@@ -147,6 +149,10 @@ function openSecret(given: string | Uint8Array | undefined, dataDir: string | fa
   throw new CallgateError("secret_unreadable", message, { cause });
 }
 
+function secretsOf({ keyId, bytes }: Secret): ReadonlyMap<string, Uint8Array> {
+  return new Map([[keyId, bytes]]);
+}
+
 function compose(
   options: EmbeddedOptions,
   dataDir: string | false,
@@ -155,7 +161,7 @@ function compose(
   opened: GatePolicy,
 ): Embedded {
   let policy = opened;
-  const secrets = new Map([[secret.keyId, secret.bytes]]);
+  const secrets = secretsOf(secret);
   const codec = createAvroCodec({ secrets });
   const { log, ownership, checkpoints } = storage;
   const logger = options.logger ?? quietLogger;
@@ -186,6 +192,7 @@ function compose(
       gate.setPolicy(policy.compiled);
     },
     keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),
+    argumentsOf: (event) => openedArguments(secrets, event) ?? undefined,
     close: () => {
       // Else a program with nothing else to do would end before the last checkpoint is written.
       closing ??= keptAlive(close);

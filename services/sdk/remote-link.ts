@@ -1,5 +1,5 @@
 import type { AvroCodec } from "../adapters/avro/codec.ts";
-import { keyOfAllowed } from "../adapters/avro/encode-outputs.ts";
+import { keyOfAllowed, openedArguments } from "../adapters/avro/encode-outputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Clock, Log } from "../runtime/ports.ts";
 import { asCallgateError, type CallgateError } from "./callgate-error.ts";
@@ -49,6 +49,7 @@ export function linkToRemote(parts: RemoteLinkParts): GateLink {
     whyUnavailable: () => (failure === undefined ? null : "closed"),
     problem: () => failure?.message ?? follower.problem,
     keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),
+    argumentsOf: (event) => openedArguments(secrets, event) ?? undefined,
     knowTools: () => undefined,
     close: async () => {
       await follower.close();

@@ -16,6 +16,7 @@ import type {
 import type { CompiledPolicy } from "../../services/core/policy/compiled.ts";
 import type { PolicyDocument } from "../../services/core/policy/document.ts";
 import type { ReasonCode } from "../../services/core/reasons.ts";
+import type { Sealing } from "../../services/core/seal/sealing.ts";
 import { evolve } from "../../services/core/state/evolve.ts";
 import type { ConversationState } from "../../services/core/state/state.ts";
 import { compiled } from "./core/compile.ts";
@@ -26,8 +27,8 @@ export const HOUR = 3_600_000;
 
 type Arguments = Readonly<Record<string, unknown>> | string;
 
-export function given(document: PolicyDocument): Story {
-  return new Story(compiled(document));
+export function given(document: PolicyDocument, sealing?: Sealing): Story {
+  return new Story(compiled(document, undefined, sealing));
 }
 
 export class Story {
@@ -62,8 +63,8 @@ export class Story {
   }
 
   /** Another revision of the policy is in force from here on. */
-  under(document: PolicyDocument): this {
-    this.#policy = compiled(document, "sha256:another");
+  under(document: PolicyDocument, sealing?: Sealing): this {
+    this.#policy = compiled(document, "sha256:another", sealing);
     return this;
   }
 

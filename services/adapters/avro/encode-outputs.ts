@@ -1,6 +1,8 @@
 /** What a decision becomes for its readers, and what cannot be decided. */
 import type { CallAllowed, CallHeld, CallRefused, DecisionEvent } from "../../core/events.ts";
 import { idempotencyKey } from "../../core/hash.ts";
+import { openedText } from "../../core/seal/open-arguments.ts";
+import { createSealing } from "../../core/seal/sealing.ts";
 import { FatalError } from "../../runtime/errors.ts";
 import type { DeadLetter, EncodedDecision } from "../../runtime/ports.ts";
 import {
@@ -24,13 +26,7 @@ const recentKeys = new RecentKeys();
  * @throws FatalError where the secret that the decision names is not at hand.
  */
 export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
-  const secret = secrets.get(event.keyId);
-  if (secret === undefined) {
-    throw new FatalError(
-      "secret_missing",
-      `no secret has the key id \`${event.keyId}\`: keep each secret until its calls are over`,
-    );
-  }
+  const secret = secretOf(secrets, event.keyId);
   return recentKeys.of(secret, event, () =>
     idempotencyKey(secret, {
       tenantId: event.tenantId,
@@ -42,6 +38,31 @@ export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
   );
 }
 
+function secretOf(secrets: Secrets, keyId: string): Uint8Array {
+  const secret = secrets.get(keyId);
+  if (secret !== undefined) return secret;
+  throw new FatalError(
+    "secret_missing",
+    `no secret has the key id \`${keyId}\`: keep each secret until its calls are over`,
+  );
+}
+
+/** The arguments of a call as they were sent, canonical JSON; null where they are sealed and cannot be opened. */
+export function openedArguments(secrets: Secrets, event: CallAllowed): string | null {
+  const { sealed } = event;
+  if (sealed === undefined) return event.arguments;
+  if (!sealed.every(({ keyId }) => secrets.has(keyId))) return null;
+  return openedText(event, createSealing(event.keyId, secrets));
+}
+
+/** @throws FatalError where a secret is not at hand, or what was sealed cannot be opened. */
+function argumentsOfAllowed(secrets: Secrets, event: CallAllowed): string {
+  for (const { keyId } of event.sealed ?? []) secretOf(secrets, keyId);
+  const text = openedArguments(secrets, event);
+  if (text !== null) return text;
+  throw new FatalError("unexpected", `what is sealed of \`${event.decisionId}\` cannot be opened`);
+}
+
 /** @throws FatalError for an unknown key id, or a field that is not what the schema says. */
 export function encodeDecision(
   types: RecordTypes,
@@ -51,7 +72,8 @@ export function encodeDecision(
 ): EncodedDecision {
   switch (event.type) {
     case "allowed": {
-      const call = allowedCall(event, keyOfAllowed(secrets, event), inputOffset);
+      const key = keyOfAllowed(secrets, event);
+      const call = allowedCall(event, argumentsOfAllowed(secrets, event), key, inputOffset);
       return { topic: "allowed", value: types["allowed-call"].encode(call) };
     }
     case "refused": {
@@ -65,7 +87,12 @@ export function encodeDecision(
 
 type Written<T> = T & RawTrace & RawCloudEvent;
 
-function allowedCall(event: CallAllowed, key: string, inputOffset: number): Written<AllowedCall> {
+function allowedCall(
+  event: CallAllowed,
+  text: string,
+  key: string,
+  inputOffset: number,
+): Written<AllowedCall> {
   return {
     decisionId: event.decisionId,
     tenantId: event.tenantId,
@@ -75,7 +102,7 @@ function allowedCall(event: CallAllowed, key: string, inputOffset: number): Writ
     turn: event.turn,
     step: event.step,
     tool: event.tool,
-    arguments: event.arguments,
+    arguments: text,
     argumentsDigest: event.argumentsDigest,
     actionKey: event.actionKey,
     atMs: event.atMs,

@@ -11,6 +11,7 @@ import type {
   GateEvent,
   InputIgnored,
   Raised,
+  SealedValue,
   Strike,
   VerdictRuled,
 } from "../../core/events.ts";
@@ -33,7 +34,14 @@ import {
   plainRefusal,
   plainResultEffects,
 } from "./plain.ts";
-import type { RawCall, RawDecision, RawEvent, RawRefused, RawRuling } from "./raw-journal.ts";
+import type {
+  RawCall,
+  RawDecision,
+  RawEvent,
+  RawRefused,
+  RawRuling,
+  RawSealed,
+} from "./raw-journal.ts";
 import { UndecodableError } from "./reader.ts";
 
 export function eventFromRaw(raw: RawEvent, revision: string): GateEvent {
@@ -86,7 +94,7 @@ function decisionFromRaw(
   kind: DecisionEvent["type"],
   revision: string,
 ): DecisionEvent {
-  const base = baseFromRaw(raw, revision);
+  const base = withSealed(baseFromRaw(raw, revision), raw);
   switch (kind) {
     case "allowed": {
       const { keyId, occurrence, notAfterMs, timeLimitMs, idempotencyArgument } = part(raw.allowed);
@@ -146,6 +154,15 @@ function baseFromRaw(raw: RawDecision, revision: string): DecisionBase {
     nameDropAtMs: raw.nameDropAtMs,
     evicted: plainEvicted(raw.evicted),
   };
+}
+
+/** Few decisions have any: the others keep the shape that they have in the core. */
+function withSealed(base: DecisionBase, { sealed }: RawDecision): DecisionBase {
+  return sealed.length === 0 ? base : { ...base, sealed: sealed.map(sealedFromRaw) };
+}
+
+function sealedFromRaw({ path, keyId, nonce, sealed }: RawSealed): SealedValue {
+  return { path, keyId, nonce: nonce.toString("hex"), sealed: sealed.toString("hex") };
 }
 
 type RefusedPart = Omit<CallRefused, "type" | keyof DecisionBase>;

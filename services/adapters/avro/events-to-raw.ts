@@ -8,6 +8,7 @@ import type {
   GateEvent,
   Refusal,
   ResultRecorded,
+  SealedValue,
 } from "../../core/events.ts";
 import type {
   RawAllowed,
@@ -19,6 +20,7 @@ import type {
   RawRecordedResult,
   RawRefusal,
   RawRefused,
+  RawSealed,
 } from "./raw-journal.ts";
 
 /** `revision` is the record's: a decision under the same names it by null. */
@@ -51,7 +53,11 @@ function rawEvent(kind: string, decision: RawDecision | null, call: RawCall | nu
   return { kind, decision, call, result: null, reconciled: null, ruled: null, ignored: null };
 }
 
-const NONE_SEALED: readonly never[] = [];
+const NONE_SEALED: readonly RawSealed[] = [];
+
+function sealedToRaw({ path, keyId, nonce, sealed }: SealedValue): RawSealed {
+  return { path, keyId, nonce: Buffer.from(nonce, "hex"), sealed: Buffer.from(sealed, "hex") };
+}
 
 function decisionToRaw(event: DecisionEvent, revision: string): RawDecision {
   return {
@@ -81,7 +87,7 @@ function decisionToRaw(event: DecisionEvent, revision: string): RawDecision {
     approvedBy: event.approvedBy,
     nameDropAtMs: event.nameDropAtMs,
     evicted: event.evicted,
-    sealed: NONE_SEALED,
+    sealed: event.sealed === undefined ? NONE_SEALED : event.sealed.map(sealedToRaw),
     traceparent: null,
     tracestate: null,
     call: event.type === "refused" ? null : factsToRaw(event.call, event.actionKey),

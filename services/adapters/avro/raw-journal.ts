@@ -7,6 +7,7 @@ import type {
   Evicted,
   Refusal,
   ResultEffects,
+  SealedValue,
   VerdictRuled,
 } from "../../core/events.ts";
 import type { CallError, Money } from "../../core/inputs.ts";
@@ -81,9 +82,14 @@ export type RawCloudEvent = {
   readonly ceTime: null;
 };
 
-export type RawDecision = Omit<DecisionBase, "policy"> &
+export type RawSealed = Pick<SealedValue, "path" | "keyId"> & {
+  readonly nonce: Buffer;
+  readonly sealed: Buffer;
+};
+
+export type RawDecision = Omit<DecisionBase, "policy" | "sealed"> &
   RawTrace & {
-    readonly sealed: readonly never[];
+    readonly sealed: readonly RawSealed[];
     /** Null: that of the record. */
     readonly policy: string | null;
     readonly call: RawCallFacts | null;

@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv/dist/2020.js";
 import type { SchemaProblem } from "../../core/capabilities.ts";
+import { jsonMember } from "../../core/json-path.ts";
 
 /** Problems reported of one value; an answer to a model needs no more, and memory stays bounded. */
 const PROBLEMS_MAX = 32;
@@ -25,7 +26,7 @@ function describeError(error: ErrorObject): SchemaProblem {
   const params = error.params as Readonly<Record<string, unknown>>;
   switch (error.keyword) {
     case "required":
-      return { path: member(path, String(params["missingProperty"])), message: "is missing" };
+      return { path: jsonMember(path, String(params["missingProperty"])), message: "is missing" };
     case "additionalProperties":
       return unknownProperty(path, String(params["additionalProperty"]));
     case "unevaluatedProperties":
@@ -42,7 +43,7 @@ function describeError(error: ErrorObject): SchemaProblem {
 }
 
 function unknownProperty(path: string, name: string): SchemaProblem {
-  return { path: member(path, name), message: "is not an argument of this tool" };
+  return { path: jsonMember(path, name), message: "is not an argument of this tool" };
 }
 
 function typeNames(type: unknown): string {
@@ -66,13 +67,7 @@ function quoteValues(values: unknown): string {
 export function jsonPath(pointer: string): string {
   let path = "$";
   for (const segment of pointer.split("/").slice(1)) {
-    path = member(path, segment.replaceAll("~1", "/").replaceAll("~0", "~"));
+    path = jsonMember(path, segment.replaceAll("~1", "/").replaceAll("~0", "~"));
   }
   return path;
-}
-
-function member(path: string, name: string): string {
-  if (/^(0|[1-9][0-9]*)$/.test(name)) return `${path}[${name}]`;
-  if (/^[A-Za-z_$][A-Za-z0-9_$-]*$/.test(name)) return `${path}.${name}`;
-  return `${path}[${JSON.stringify(name)}]`;
 }

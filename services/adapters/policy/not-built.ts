@@ -7,9 +7,6 @@ export type NotBuilt = {
   readonly path: readonly string[];
 };
 
-const KEYS = ["tool_schemas.*.sensitive"];
+const KEYS: readonly string[] = [];
 
 export const NOT_BUILT: readonly NotBuilt[] = KEYS.map((path) => ({ path: path.split(".") }));
-
-/** Placeholders that are filled from a result: `order/{result.id}`. */
-export const RESULT_PLACEHOLDER = /\{\s*result\./;

@@ -3,16 +3,19 @@
  * States follow from this policy's own events, never from the recorded ones.
  *
  * A1 memory holds the conversations that the gate would hold: what has lapsed is dropped.
- * A2 a verdict answers the hold of the same call, whatever id the other policy gave it.
+ * A2 sensitive values are digests in the journal, and stay them: what was wrong with one was found then.
+ * A3 a verdict answers the hold of the same call, whatever id the other policy gave it.
  */
 import { decide } from "../../core/decide/decide.ts";
 import type { GateEvent } from "../../core/events.ts";
 import type { GateInput } from "../../core/inputs.ts";
 import { trieGet } from "../../core/persistent/trie.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
+import { sealProposal } from "../../core/seal/seal-arguments.ts";
 import { hasLapsed, nextDeadlineMs } from "../../core/state/deadline.ts";
 import { evolve } from "../../core/state/evolve.ts";
 import type { ConversationState } from "../../core/state/state.ts";
+import { overRecorded } from "../../gate/gate-policy.ts";
 import { DeadlineIndex } from "../../runtime/deadline-index.ts";
 import type { DecidedInput, JournalRecord } from "../../runtime/journal.ts";
 import { conversationKey } from "../../runtime/partitioner.ts";
@@ -27,7 +30,7 @@ export class DecideAgain {
   readonly #deadlines = new DeadlineIndex();
 
   constructor(policy: CompiledPolicy) {
-    this.#policy = policy;
+    this.#policy = overRecorded(policy);
   }
 
   /** `holds`: of the recorded decisions, the decision that each open hold is of. */
@@ -38,7 +41,17 @@ export class DecideAgain {
     const nowMs = record.clocks[at.topic];
     if (input.type === "tick") return this.#tick(nowMs);
     const key = conversationKey(input.tenantId, input.conversationId);
-    return this.#apply(key, this.#translated(key, input, holds), nowMs);
+    return this.#apply(key, this.#translated(key, this.#sealed(input, key, record), holds), nowMs);
+  }
+
+  #sealed(input: GateInput, key: string, { events, clocks }: JournalRecord): GateInput {
+    if (input.type !== "proposal") return input;
+    const state = this.#states.get(key);
+    const live = state === undefined || hasLapsed(state, clocks.proposals) ? undefined : state;
+    const sealed = sealProposal(live, input, this.#policy);
+    const [event] = events;
+    if (sealed.clear === undefined || event?.type !== "refused") return sealed;
+    return { ...sealed, clear: { ...sealed.clear, told: event.refusal.problems } };
   }
 
   #apply(key: string, input: GateInput, nowMs: number): readonly GateEvent[] {

@@ -33,7 +33,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   const { config, logger, metrics, signal, fail } = context;
   const secrets = openSecrets(config);
   const { keyId } = secrets.current;
-  const policy = await WatchedPolicy.open({ config: config.policy, keyId, logger, metrics });
+  const policy = await WatchedPolicy.open({ config: config.policy, secrets, logger, metrics });
   const names = topicNamesOf(config);
   const waiting = { logger, signal };
   const { codec, close } = await untilThere(

@@ -6,17 +6,17 @@ import { stat } from "node:fs/promises";
 import type { Config } from "../../adapters/config/config-schema.ts";
 import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
-import { withKeyId } from "../../gate/gate-policy.ts";
+import { type GatePolicy, withSecret } from "../../gate/gate-policy.ts";
 import type { Logger } from "../../runtime/ports.ts";
 import { CliError } from "../output/cli-error.ts";
 import { openPolicy } from "../policy/open-policy.ts";
+import type { OpenSecrets } from "./open-secrets.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
 export type WatchedPolicyParts = {
   readonly config: Config["policy"];
-  /** Id of the secret that keys are made with. */
-  readonly keyId: string;
+  readonly secrets: OpenSecrets;
   readonly logger: Logger;
   readonly metrics: ProcessMetrics;
 };
@@ -42,7 +42,7 @@ export class WatchedPolicy {
   /** @throws CliError that lists every problem of the policy. */
   static async open(parts: WatchedPolicyParts): Promise<WatchedPolicy> {
     const stamp = await stampOf(parts.config.files);
-    const policy = withKeyId(await openPolicy(parts.config.files), parts.keyId);
+    const policy = await openWith(parts);
     return new WatchedPolicy(parts, policy.compiled, stamp);
   }
 
@@ -75,9 +75,9 @@ export class WatchedPolicy {
   }
 
   async #load(why: string): Promise<void> {
-    const { config, keyId, logger } = this.#parts;
+    const { logger } = this.#parts;
     try {
-      const { compiled } = withKeyId(await openPolicy(config.files), keyId);
+      const { compiled } = await openWith(this.#parts);
       if (compiled.revision === this.#current.revision) return this.#told("unchanged");
       const problems = await this.#takeOver(compiled);
       if (problems.length > 0) return this.#refused(why, problems);
@@ -101,6 +101,10 @@ export class WatchedPolicy {
     const help = "times that the policy was loaded again, by outcome";
     this.#parts.metrics.add("policy_loads", help, { outcome });
   }
+}
+
+async function openWith({ config, secrets }: WatchedPolicyParts): Promise<GatePolicy> {
+  return withSecret(await openPolicy(config.files), secrets.current.keyId, secrets.byKeyId);
 }
 
 /** Changes when a file does: also where a link to it is set to another. */

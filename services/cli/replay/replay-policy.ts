@@ -5,8 +5,8 @@ import type { ReplayPolicy } from "./replay-conversation.ts";
 
 export function replayPolicy({ document, compiled }: GatePolicy): ReplayPolicy {
   const shadow = { ...document, mode: "shadow" } as const;
-  const { revision, keyId } = compiled;
-  const shadowed = compilePolicy(shadow, capabilities, { revision, keyId });
+  const { revision, keyId, sealing } = compiled;
+  const shadowed = compilePolicy(shadow, capabilities, { revision, keyId, sealing });
   // It compiled with `mode` as written, and `mode` changes nothing that could be wrong.
   if (!shadowed.ok) throw new Error("the policy does not compile in `mode: shadow`");
   return { enforced: compiled, shadowed: shadowed.policy };

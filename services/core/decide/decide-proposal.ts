@@ -2,46 +2,57 @@
 
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CallContext } from "../checks/check.ts";
-import type { DecisionBase, DecisionEvent, GateEvent, Sketch } from "../events.ts";
+import type { CallFacts, DecisionBase, DecisionEvent, GateEvent, Sketch } from "../events.ts";
 import { actionDigest } from "../hash.ts";
-import type { ProposalInput } from "../inputs.ts";
+import type { ClearArguments, ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { isObject } from "../policy/argument-path.ts";
-import type { CompiledPolicy, CompiledTool, ResourceGraph } from "../policy/compiled.ts";
+import type {
+  CompiledPolicy,
+  CompiledTool,
+  ResourceGraph,
+  SealArguments,
+} from "../policy/compiled.ts";
 import { toolOfCall } from "../policy/tool-of-call.ts";
+import { identitySeal, sealProposal, toldProblems, withSealed } from "../seal/seal-arguments.ts";
 import { recalled } from "../state/kept-decision.ts";
 import { callNameOf, findNamed } from "../state/names.ts";
-import { type ConversationState, initialState } from "../state/state.ts";
+import { type ConversationState, initialState, type Twin } from "../state/state.ts";
 import { enterTurn } from "../state/turn.ts";
 import { findTwin } from "../state/twins.ts";
 import { noAdvice, withAdvice } from "./advice.ts";
 import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
 import { type Draft, decisionBase } from "./decision-base.ts";
-import { factsOf, sketchesOf, type Touched, touchedBy } from "./facts.ts";
+import { factsOf, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
 import { judge } from "./judge.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
 
 export function decideProposal(
   state: ConversationState | undefined,
-  proposal: ProposalInput,
+  given: ProposalInput,
   policy: CompiledPolicy,
   nowMs: number,
 ): GateEvent {
+  const proposal = sealProposal(state, given, policy);
+  const { clear } = proposal;
   const named = nameCall(proposal, policy);
   const base = decisionBase(state, proposal, named, policy, { at: nowMs, proposals: nowMs });
   const unread = refuseUnread(base, proposal, named);
   const known =
     state && findNamed(state, callNameOf(proposal.turn, proposal.step, proposal.callId), nowMs);
   if (known !== undefined) {
-    if (known.decisionId === named.decisionId) return repeatedOf(recalled(known, base));
+    if (known.decisionId === named.decisionId) {
+      return repeatedOf(withSealed(recalled(known, base), clear, policy));
+    }
     if (unread === null) return refusePlainly(base, CONFLICT);
   }
   if (unread !== null) return unread;
   const value = named.parsed.ok ? named.parsed.value : null;
-  return decideRead(state, proposal, base, value as JsonObject, policy, nowMs, null);
+  const args = clear === undefined ? (value as JsonObject) : clear.value;
+  return decideRead(state, proposal, base, args, policy, nowMs, null);
 }
 
 const CONFLICT = {
@@ -90,7 +101,10 @@ function sentence(message: string): string {
   return `Detail: ${message}.`;
 }
 
-/** Checks 3 and 4, then the rest. `approval`: of the hold that a verdict ends, if one does. */
+/**
+ * Checks 3 and 4, then the rest. `args`: as they were sent, also where the proposal has `clear`.
+ * `approval`: of the hold that a verdict ends, if one does.
+ */
 export function decideRead(
   state: ConversationState | undefined,
   proposal: Omit<ProposalInput, "type" | "arguments" | "rejected">,
@@ -120,7 +134,11 @@ export function decideRead(
     if (mode === "enforce") return refusePlainly(entered, plain);
     advice.add(mode, plain.reason, plain.rule, plain.detail);
   }
-  const read = readArguments(tool, args, base.arguments, policy.graph);
+  const { clear } = proposal;
+  const read =
+    clear === undefined
+      ? readArguments(tool, args, base.arguments, policy.graph)
+      : readSealed(tool, clear, entered, policy);
   if (read.problems.length > 0) {
     const mode = tool.modes.invalid_arguments;
     const rule = `${tool.rule}.input_schema`;
@@ -144,7 +162,8 @@ export function decideRead(
     );
   }
   const context = contextOf(state, proposal, entered, tool, read, policy, nowMs, approval);
-  return withAdvice(conclude(context, entered, judge(context, advice), approval), advice);
+  const decision = withAdvice(conclude(context, entered, judge(context, advice), approval), advice);
+  return clear === undefined ? decision : withSealed(decision, clear, policy);
 }
 
 function killedBy(rule: string): PlainRefusal {
@@ -169,12 +188,13 @@ function readArguments(
   args: JsonObject,
   text: string,
   graph: ResourceGraph,
+  sealed?: SealArguments,
 ): ReadArguments {
   const invalid = tool.validate === null ? [] : tool.validate(args);
-  const identity = tool.identity(args, text);
+  const identity = tool.identity(args, text, sealed);
   if (!identity.ok) {
     const problems = [...invalid, ...identity.problems];
-    return { identityText: text, touched: UNTOUCHED, sketches: [], problems };
+    return { identityText: text, touched: UNDECLARED, sketches: [], problems };
   }
   const touched = touchedBy(tool, identity, graph);
   const unnamed = touched.unnamed.map((rule) => ({
@@ -185,7 +205,21 @@ function readArguments(
   return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };
 }
 
-const UNTOUCHED: Touched = { resources: null, exclusive: [], unnamed: [] };
+/** The same, and nothing of it says what the sensitive values are. */
+function readSealed(
+  tool: CompiledTool,
+  clear: ClearArguments,
+  base: DecisionBase,
+  policy: CompiledPolicy,
+): ReadArguments {
+  const { value, text } = clear;
+  const sealed = identitySeal(clear, base.tenantId, policy);
+  const read = readArguments(tool, value, text, policy.graph, sealed);
+  const problems = toldProblems(read.problems, clear);
+  // Where the arguments have no identity, all of them are, as they are journaled.
+  const identityText = read.identityText === text ? base.arguments : read.identityText;
+  return { ...read, identityText, problems };
+}
 
 function contextOf(
   before: ConversationState | undefined,
@@ -204,6 +238,7 @@ function contextOf(
       ? base.argumentsDigest
       : actionDigest(tool.name, read.identityText);
   const facts = factsOf(tool, policy, read.touched, actionKey, proposal, read.sketches, nowMs);
+  const twin = findTwin(state, facts.twinKey, tool.isRead, nowMs);
   return {
     policy,
     tool,
@@ -213,11 +248,18 @@ function contextOf(
     actionKey,
     nowMs,
     facts,
-    twin: findTwin(state, facts.twinKey, tool.isRead, nowMs),
+    twin,
+    dependsOn: dependsOn(facts, twin),
     covered: approval?.stands === true || isConfirmed(state, proposal.confirmation),
     approved: approval?.stands === true,
     wasHeld: approval !== null,
   };
+}
+
+/** A repeat of a call whose result names what it writes is about what its twin wrote. */
+function dependsOn(facts: CallFacts, twin: Twin | undefined): readonly string[] | null {
+  const pending = facts.more?.pending.length ?? 0;
+  return pending === 0 ? facts.resources : (twin?.wrote ?? null);
 }
 
 /** A confirmation is spent on the first proposal that carries it. */

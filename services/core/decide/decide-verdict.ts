@@ -1,7 +1,5 @@
 /** A person's word: approve or deny a held call, or tell an outcome that nobody knows. */
 
-import type { JsonObject } from "../canonical/json-value.ts";
-import { parseCanonical } from "../canonical/parse-canonical.ts";
 import { cutText } from "../cut-text.ts";
 import type { CallHeld, GateEvent, IgnoredWhy, VerdictRuled } from "../events.ts";
 import type { VerdictInput } from "../inputs.ts";
@@ -9,11 +7,12 @@ import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import { toolOfCall } from "../policy/tool-of-call.ts";
+import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
 import { givenKey, hasRoom } from "../state/given.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
 import { heldBase, refuseHeld } from "./refuse-held.ts";
-import { refusePlainly } from "./refuse-unread.ts";
+import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
 
 export function decideVerdict(
   state: ConversationState | undefined,
@@ -148,10 +147,9 @@ function approve(
   policy: CompiledPolicy,
   nowMs: number,
 ): readonly GateEvent[] {
-  const parsed = parseCanonical(held.arguments, policy.canonicalLimits);
-  const args = parsed.ok ? (parsed.value as JsonObject) : null;
+  const reopened = reopenHold(state, held, policy);
   const stands =
-    args !== null && toolOfCall(policy, held.tool, args).ruleDigest === held.ruleDigest;
+    reopened.ok && toolOfCall(policy, held.tool, reopened.value).ruleDigest === held.ruleDigest;
   const by = stands ? [...open.approvedBy, input.by] : [input.by];
   if (stands && by.length < held.approvals) {
     return [ruled({ ...input, kind: "approve" }, nowMs, held.decisionId)];
@@ -162,23 +160,16 @@ function approve(
     approvalId: held.holdId,
     approvedBy: by,
   };
-  // They had a canonical form when it was held; only a newer policy's limits can refuse them.
-  if (!parsed.ok || args === null) {
-    return [
-      refusePlainly(base, {
-        reason: parsed.ok ? "malformed" : parsed.reason,
-        rule: "limits.arguments_bytes",
-        disposition: "change_approach",
-        detail: parsed.ok ? null : `Detail: ${parsed.message}.`,
-      }),
-    ];
-  }
+  if (!reopened.ok) return [refusePlainly(base, notReopened(reopened.failure))];
+  const { value: args, text, clear } = reopened;
   const proposal = {
     ...held,
     assistantText: null,
     estimatedCost: held.call.more?.cost ?? null,
     confirmation: null,
+    ...(clear === undefined ? {} : { clear }),
   };
+  base.arguments = text;
   const { holdId: approvalId, holdNumber } = held;
   const approval = { approvalId, by, holdNumber, stands };
   const decision = decideRead(state, proposal, base, args, policy, base.proposalsAtMs, approval);
@@ -186,6 +177,25 @@ function approve(
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;
   const granted = rule(state, grant, policy, nowMs);
   return granted.type === "ruled" ? [decision, granted] : [decision];
+}
+
+function notReopened(
+  failure: Exclude<ReopenedHold, { readonly ok: true }>["failure"],
+): PlainRefusal {
+  if (failure === "not_opened") {
+    return {
+      reason: "internal_error",
+      rule: "gate",
+      disposition: "change_approach",
+      detail: "Its sealed arguments cannot be opened. Propose the call again.",
+    };
+  }
+  return {
+    reason: failure.reason,
+    rule: "limits.arguments_bytes",
+    disposition: "change_approach",
+    detail: `Detail: ${failure.message}.`,
+  };
 }
 
 function reconcile(

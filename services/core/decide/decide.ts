@@ -2,12 +2,14 @@
  * What is decided of one input. Pure: no I/O, no clock, no randomness; the same state, input, policy
  * and time give the same events.
  *
- * D1 total: it never throws; a defect inside refuses the call with `internal_error`.
+ * D1 total: a defect inside refuses the call with `internal_error`. One error comes out: the secret that a
+ *    sensitive argument needs is not there, and nothing can be decided until it is.
  * D2 one proposal gives exactly one event, and that is a decision or a `repeated` one.
  */
 import type { GateEvent } from "../events.ts";
 import type { GateInput, ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
+import { MissingSecretError } from "../seal/sealing.ts";
 import { hasLapsed } from "../state/deadline.ts";
 import type { ConversationState } from "../state/state.ts";
 import { decideProposal } from "./decide-proposal.ts";
@@ -26,6 +28,7 @@ export function decide(
   try {
     return decideInput(state, input, policy, nowMs);
   } catch (error) {
+    if (error instanceof MissingSecretError) throw error;
     return input.type === "proposal" ? [safely(state, input, policy, nowMs, error)] : [];
   }
 }
@@ -58,5 +61,10 @@ function safely(
   error: unknown,
 ): GateEvent {
   const what = error instanceof Error ? error.message : "an unknown error";
-  return internalError(state === undefined || hasLapsed(state, nowMs), input, policy, nowMs, what);
+  const fresh = state === undefined || hasLapsed(state, nowMs);
+  if (!policy.hidesArguments) return internalError(fresh, input, policy, nowMs, what);
+  // Whatever failed may have had the values in its hands, and an error's text may quote them.
+  const { clear: _clear, ...rest } = input;
+  const unread = input.clear === undefined ? { ...rest, arguments: "" } : rest;
+  return internalError(fresh, unread, policy, nowMs, "left out, since arguments are sensitive");
 }

@@ -10,7 +10,7 @@ import {
   setArgument,
   withoutArgument,
 } from "./argument-path.ts";
-import type { Identity } from "./compiled.ts";
+import type { Identity, SealArguments } from "./compiled.ts";
 import type { ToolDocument } from "./document.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 
@@ -33,12 +33,13 @@ export function compileIdentity(
   const fields = byteHash ? undefined : tool.canonical_fields;
   const drop = tool.idempotency_argument;
   const defaults = schema?.defaults ?? null;
-  return (args, text) => {
+  return (args, text, sealed) => {
     const filled = defaults === null ? args : (defaults(args) as JsonObject);
     const bare = drop === undefined ? filled : withoutArgument(filled, drop);
-    const done = steps.length === 0 ? { ok: true as const, value: bare } : normalize(bare, steps);
+    const done =
+      steps.length === 0 ? { ok: true as const, value: bare } : normalize(bare, steps, sealed);
     if (!done.ok) return done;
-    const normalized = done.value;
+    const normalized = sealedIf(sealed, done.value);
     const named = fields === undefined ? null : pick(normalized, fields);
     if (named !== null) {
       return {
@@ -51,6 +52,10 @@ export function compileIdentity(
     const same = normalized === args;
     return { ok: true, text: same ? text : canonicalText(normalized), normalized, fields: null };
   };
+}
+
+function sealedIf(sealed: SealArguments | undefined, value: JsonObject): JsonObject {
+  return sealed === undefined ? value : sealed.seal(value);
 }
 
 function compileSteps(
@@ -79,6 +84,7 @@ function compileSteps(
 function normalize(
   args: JsonObject,
   steps: readonly Step[],
+  sealed: SealArguments | undefined,
 ):
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] } {
@@ -86,7 +92,7 @@ function normalize(
   let value = args;
   for (const [field, run] of steps) {
     const before = getArgument(value, field);
-    if (before === undefined) continue;
+    if (before === undefined || sealed?.isDone(before) === true) continue;
     const after = run(before, args);
     if (!after.ok) problems.push({ path: `$.${field}`, message: after.message });
     else if ("omit" in after) value = removeArgument(value, field);

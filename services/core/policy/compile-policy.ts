@@ -1,5 +1,6 @@
 /** Turns a policy document into the form that decides, or says everything that is wrong with it. */
 import type { Capabilities } from "../capabilities.ts";
+import { createSealing, type Sealing } from "../seal/sealing.ts";
 import { checkAliases } from "./compile-aliases.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import { compileKill } from "./compile-kill.ts";
@@ -21,6 +22,8 @@ export interface CompileOptions {
   /** `sha256:…` of the document's canonical form. */
   readonly revision: string;
   readonly keyId: string;
+  /** Default: one without a secret, under which a call with sensitive arguments is not decided. */
+  readonly sealing?: Sealing;
 }
 
 const MAX_AGE_MS = 7 * 86_400_000;
@@ -71,6 +74,8 @@ export function compilePolicy(
       ...settings,
       revision: options.revision,
       keyId: options.keyId,
+      sealing: options.sealing ?? createSealing(options.keyId, new Map()),
+      hidesArguments: tools.some(({ sensitive }) => sensitive.length > 0),
       conversation,
       tool,
       killedBy: compileKill(document.kill),

@@ -8,6 +8,7 @@ import { compileEffects, compileReads } from "./compile-effects.ts";
 import { type CompileProblem, compileIdentity } from "./compile-identity.ts";
 import { inShadow, type Modes, withChecks } from "./compile-modes.ts";
 import { compileRetries, compileSimilarity } from "./compile-retries.ts";
+import { compileSensitive } from "./compile-sensitive.ts";
 import { stricter, type Tiers } from "./compile-tiers.ts";
 import { type CompileVariant, compileVariants } from "./compile-variants.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
@@ -114,6 +115,7 @@ function compileEntry(
     cacheMs: seconds(entry.cache_ttl_s) ?? windows.cacheMs,
     retries: compileRetries(entry, document),
     similarity: compileSimilarity(entry, rule),
+    sensitive: compileSensitive(entry, name, problems),
     answersAsRead: context.declaresNothing && windows.cacheWritten,
     bare: !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),
     looksFailed: failureTest(entry, at, context.capabilities, problems),
@@ -136,7 +138,6 @@ function defaultsOf(entry: ToolDocument) {
     startWithinMs: entry.start_within_ms ?? START_WITHIN_MS,
     idempotencyArgument: entry.idempotency_argument ?? null,
     suggest: entry.suggest ?? [],
-    sensitive: entry.sensitive ?? [],
   };
 }
 

@@ -47,6 +47,11 @@ interface Choices {
 
 const ARGUMENTS = { posix_shell: "command", git: "command", sql: "query", http: "method" } as const;
 
+/** The argument that the class depends on; undefined: none is named. */
+export function variantArgument({ set, argument }: VariantsDocument): string | undefined {
+  return argument ?? (set === undefined ? undefined : ARGUMENTS[set]);
+}
+
 export function compileVariants(
   base: CompiledTool,
   entry: ToolDocument,
@@ -57,7 +62,7 @@ export function compileVariants(
 ): Pick<CompiledTool, "variantOf" | "variants"> {
   const variants = entry.variants ?? {};
   const path = [...at, "variants"];
-  const { set, argument = set === undefined ? undefined : ARGUMENTS[set] } = variants;
+  const argument = variantArgument(variants);
   if (argument === undefined) {
     const message = "needs `argument`: the one that the class depends on";
     problems.push({ path: policyPath(path), message });

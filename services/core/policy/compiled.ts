@@ -1,10 +1,12 @@
 /** A policy in the form that decides: every default applied, every pattern and template compiled. */
 
-import type { JsonObject } from "../canonical/json-value.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CanonicalLimits } from "../canonical/limits.ts";
 import type { SchemaProblem } from "../capabilities.ts";
 import type { Money } from "../inputs.ts";
 import type { Mode, ReasonCode } from "../reasons.ts";
+import type { Sealing } from "../seal/sealing.ts";
+import type { SensitivePath } from "../seal/sensitive-places.ts";
 import type { PollingLimits, Rate } from "./document.ts";
 
 export interface CompiledPolicy {
@@ -12,6 +14,10 @@ export interface CompiledPolicy {
   readonly revision: string;
   /** Id of the secret that idempotency keys are made with. */
   readonly keyId: string;
+  /** What stands for sensitive arguments, by the secret. */
+  readonly sealing: Sealing;
+  /** Some tool has sensitive arguments. */
+  readonly hidesArguments: boolean;
   readonly conversation: { readonly maxAgeMs: number; readonly idleMs: number };
   readonly canonicalLimits: CanonicalLimits;
   /** Outputs up to this many bytes are kept. */
@@ -166,8 +172,8 @@ export interface CompiledTool {
   /** Null: only `failure_streak` decides on calls that failed. */
   readonly retries: Retries | null;
   readonly similarity: readonly Similarity[];
-  /** Argument paths that only `allowed` carries in clear. */
-  readonly sensitive: readonly string[];
+  /** Arguments that only `allowed` carries in clear, in the order in which they are looked for. */
+  readonly sensitive: readonly SensitivePath[];
   readonly timeLimitMs: number;
   readonly startWithinMs: number;
   readonly idempotencyArgument: string | null;
@@ -224,14 +230,23 @@ export type IdentityResult =
     }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
-/** `text` is the canonical JSON of `args`. */
-export type Identity = (args: JsonObject, text: string) => IdentityResult;
+/** What lets a call be identified without its sensitive arguments. */
+export interface SealArguments {
+  readonly seal: (args: JsonObject) => JsonObject;
+  /** The value is a digest already: no normalizer could do its work. */
+  readonly isDone: (value: JsonValue) => boolean;
+}
+
+/** `text` is the canonical JSON of `args`; `sealed`: of a call that has sensitive arguments. */
+export type Identity = (args: JsonObject, text: string, sealed?: SealArguments) => IdentityResult;
 
 export interface CompiledEffect {
   readonly kind: string;
   readonly exclusive: boolean;
   readonly rule: string;
   readonly resource: ResourceTemplate;
+  /** The result names the resource: what the template gives is pending (`pending-resource.ts`). */
+  readonly byResult: boolean;
 }
 
 /** The resource that a call names; null where a placeholder has no value in the arguments. */

@@ -1,7 +1,7 @@
 /**
  * A decision as it is kept to answer a redelivery: what the redelivered proposal does not bring
- * along. Thousands are kept of one conversation, so that each is one flat record: times after `atMs`
- * are kept as their distance from it, and what equals another member is null.
+ * along. Thousands are kept of one conversation, so that what equals another member is null, and what
+ * is alike for most calls of a tool is kept once for all of them.
  */
 import type {
   CallAllowed,
@@ -9,11 +9,10 @@ import type {
   CallRefused,
   DecisionBase,
   DecisionEvent,
-  Evicted,
   ExclusiveEffect,
-  Notice,
   Occurrence,
 } from "../events.ts";
+import { type KeptTerms, keptTerms } from "./kept-terms.ts";
 
 export type KeptDecision = KeptAllowed | KeptOther;
 
@@ -31,93 +30,35 @@ export interface KeptAllowed {
   /** Null: the digest of the arguments. */
   readonly actionKey: string | null;
   readonly atMs: number;
-  readonly proposalsAfter: number;
-  readonly policy: string;
-  readonly tier: string | null;
-  readonly isRead: boolean;
-  readonly warnings: readonly Notice[];
-  readonly shadow: readonly Notice[];
-  readonly fresh: boolean;
-  readonly stateDropAfter: number;
-  readonly entersTurn: boolean;
-  readonly confirmation: string | null;
-  readonly approvalId: string | null;
-  readonly approvedBy: readonly string[];
-  readonly nameDropAfter: number;
-  readonly evicted: Evicted | null;
-  readonly keyId: string;
   /** Null: it opened its own, at the time of its proposal. */
   readonly occurrence: Occurrence | null;
-  readonly notAfter: number;
-  readonly timeLimitMs: number;
-  readonly idempotencyArgument: string | null;
   /** Null: the action key. */
   readonly twinKey: string | null;
   readonly resources: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
-  readonly windowUntilAfter: number;
-  readonly dropAfter: number;
-  readonly ringSize: number;
-  readonly repeats: number;
-  readonly rates: CallAllowed["call"]["rates"];
-  readonly grant: CallAllowed["call"]["grant"];
-  readonly more: CallAllowed["call"]["more"];
+  readonly terms: KeptTerms;
 }
 
 export function keptOf(event: DecisionEvent): KeptDecision {
   if (event.type === "allowed") return keptAllowed(event);
   const { type, decisionId } = event;
-  if (event.sealed === undefined)
-    return { type, decisionId, decision: { ...event, arguments: "" } };
-  const { sealed: _sealed, ...bare } = event;
-  return { type, decisionId, decision: { ...bare, arguments: "" } };
+  return { type, decisionId, decision: { ...event, arguments: "" } };
 }
 
 function keptAllowed(event: CallAllowed): KeptAllowed {
-  const { atMs, call, actionKey } = event;
+  const { call, actionKey } = event;
   return {
     type: "allowed",
     decisionId: event.decisionId,
     agentId: event.agentId,
     actionKey: actionKey === event.argumentsDigest ? null : actionKey,
-    atMs,
-    proposalsAfter: distance(atMs, event.proposalsAtMs),
-    policy: event.policy,
-    tier: event.tier,
-    isRead: event.isRead,
-    warnings: event.warnings,
-    shadow: event.shadow,
-    fresh: event.fresh,
-    stateDropAfter: distance(atMs, event.stateDropAtMs),
-    entersTurn: event.entersTurn,
-    confirmation: event.confirmation,
-    approvalId: event.approvalId,
-    approvedBy: event.approvedBy,
-    nameDropAfter: distance(atMs, event.nameDropAtMs),
-    evicted: event.evicted,
-    keyId: event.keyId,
+    atMs: event.atMs,
     occurrence: opensItsOwn(event) ? null : event.occurrence,
-    notAfter: distance(atMs, event.notAfterMs),
-    timeLimitMs: event.timeLimitMs,
-    idempotencyArgument: event.idempotencyArgument,
     twinKey: call.twinKey === actionKey ? null : call.twinKey,
     resources: call.resources,
     exclusive: call.exclusive,
-    windowUntilAfter: distance(atMs, call.windowUntilMs),
-    dropAfter: distance(atMs, call.dropAtMs),
-    ringSize: call.ringSize,
-    repeats: call.repeats,
-    rates: call.rates,
-    grant: call.grant,
-    more: call.more,
+    terms: keptTerms(event),
   };
-}
-
-/** As a small integer where it is one: what comes of arithmetic with times would each be boxed. */
-function distance(fromMs: number, toMs: number): number {
-  const apart = toMs - fromMs;
-  const small = apart | 0;
-  return small === apart ? small : apart;
 }
 
 function opensItsOwn({ occurrence, decisionId, proposalsAtMs }: CallAllowed): boolean {
@@ -144,9 +85,9 @@ export type Brought = Pick<
 /** The decision as it was made. */
 export function recalled(kept: KeptDecision, brought: Brought): DecisionEvent {
   if (kept.type !== "allowed") return { ...kept.decision, arguments: brought.arguments };
-  const { atMs } = kept;
+  const { atMs, terms } = kept;
   const actionKey = kept.actionKey ?? brought.argumentsDigest;
-  const proposalsAtMs = atMs + kept.proposalsAfter;
+  const proposalsAtMs = atMs + terms.proposalsAfter;
   return {
     type: "allowed",
     decisionId: kept.decisionId,
@@ -162,39 +103,39 @@ export function recalled(kept: KeptDecision, brought: Brought): DecisionEvent {
     actionKey,
     atMs,
     proposalsAtMs,
-    policy: kept.policy,
-    tier: kept.tier,
-    isRead: kept.isRead,
-    warnings: kept.warnings,
-    shadow: kept.shadow,
-    fresh: kept.fresh,
-    stateDropAtMs: atMs + kept.stateDropAfter,
-    entersTurn: kept.entersTurn,
-    confirmation: kept.confirmation,
-    approvalId: kept.approvalId,
-    approvedBy: kept.approvedBy,
-    nameDropAtMs: atMs + kept.nameDropAfter,
-    evicted: kept.evicted,
-    keyId: kept.keyId,
+    policy: terms.policy,
+    tier: terms.tier,
+    isRead: terms.isRead,
+    warnings: terms.warnings,
+    shadow: terms.shadow,
+    fresh: terms.fresh,
+    stateDropAtMs: atMs + terms.stateDropAfter,
+    entersTurn: terms.entersTurn,
+    confirmation: terms.confirmation,
+    approvalId: terms.approvalId,
+    approvedBy: terms.approvedBy,
+    nameDropAtMs: atMs + terms.nameDropAfter,
+    evicted: terms.evicted,
+    keyId: terms.keyId,
     occurrence: kept.occurrence ?? {
       decisionId: kept.decisionId,
       openedAtMs: proposalsAtMs,
       attempt: 1,
     },
-    notAfterMs: atMs + kept.notAfter,
-    timeLimitMs: kept.timeLimitMs,
-    idempotencyArgument: kept.idempotencyArgument,
+    notAfterMs: atMs + terms.notAfter,
+    timeLimitMs: terms.timeLimitMs,
+    idempotencyArgument: terms.idempotencyArgument,
     call: {
       twinKey: kept.twinKey ?? actionKey,
       resources: kept.resources,
       exclusive: kept.exclusive,
-      windowUntilMs: atMs + kept.windowUntilAfter,
-      dropAtMs: atMs + kept.dropAfter,
-      ringSize: kept.ringSize,
-      repeats: kept.repeats,
-      rates: kept.rates,
-      grant: kept.grant,
-      more: kept.more,
+      windowUntilMs: atMs + terms.windowUntilAfter,
+      dropAtMs: atMs + terms.dropAfter,
+      ringSize: terms.ringSize,
+      repeats: terms.repeats,
+      rates: terms.rates,
+      grant: terms.grant,
+      more: terms.more,
     },
   };
 }

@@ -14,6 +14,7 @@ import type {
   PreviousCall,
   PreviousResult,
   Refusal,
+  SealedValue,
 } from "../events.ts";
 
 export function recorded<E extends CallHeld | CallRefused>(event: E): E;
@@ -53,18 +54,27 @@ function recordedBase(base: DecisionBase): DecisionBase {
 }
 
 function recordedHeld(event: CallHeld): CallHeld {
-  return Object.assign(recordedBase(event), {
-    type: event.type,
-    holdId: event.holdId,
-    expiresAtMs: event.expiresAtMs,
-    requireReason: event.requireReason,
-    approvals: event.approvals,
-    holdNumber: event.holdNumber,
-    ruleDigest: event.ruleDigest,
-    message: event.message,
-    rule: event.rule,
-    call: recordedFacts(event.call),
-  });
+  const base = recordedBase(event);
+  const { sealed } = event;
+  return Object.assign(
+    sealed === undefined ? base : { ...base, sealed: sealed.map(recordedSealed) },
+    {
+      type: event.type,
+      holdId: event.holdId,
+      expiresAtMs: event.expiresAtMs,
+      requireReason: event.requireReason,
+      approvals: event.approvals,
+      holdNumber: event.holdNumber,
+      ruleDigest: event.ruleDigest,
+      message: event.message,
+      rule: event.rule,
+      call: recordedFacts(event.call),
+    },
+  );
+}
+
+function recordedSealed({ path, keyId, nonce, sealed }: SealedValue): SealedValue {
+  return { path, keyId, nonce, sealed };
 }
 
 function recordedRefused(event: CallRefused): CallRefused {

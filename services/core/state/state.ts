@@ -61,6 +61,8 @@ export interface ConversationState {
   readonly heldTime: HeldTime;
   /** What verdicts granted or revoked, by `givenKey` (`given.ts`). */
   readonly given: Trie<Given>;
+  /** Id of the secret of its first sealed value: later ones are sealed with it, so that equal ones stay equal. */
+  readonly sealKeyId: string | undefined;
 }
 
 /** A copy in the making: one an event, filled field by field. */
@@ -122,6 +124,8 @@ export interface Twin {
   readonly sameOutputs: number;
   /** Failures in a row within the turn; null: none. */
   readonly failure: TwinFailure | null;
+  /** Where only results name what it writes: what its own named; null: nothing. */
+  readonly wrote: readonly string[] | null;
 }
 
 export interface TwinFailure {
@@ -261,5 +265,6 @@ export function initialState(
     confirmations: emptyTrie(),
     heldTime: NEVER_HELD,
     given: emptyTrie(),
+    sealKeyId: undefined,
   };
 }

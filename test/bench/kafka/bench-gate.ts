@@ -10,7 +10,7 @@ import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpo
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
-import { compileGatePolicy, withKeyId } from "../../../services/gate/gate-policy.ts";
+import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
 import { type KafkaGate, openKafkaGate } from "../../../services/gate/open-kafka-gate.ts";
 import type { Logger } from "../../../services/runtime/ports.ts";
 import { readPolicy } from "../../../services/sdk/read-policy.ts";
@@ -126,7 +126,8 @@ export function benchCodec(firstInput: () => void = () => undefined): AvroCodec 
 export function benchPolicy() {
   const compiled = compileGatePolicy(readPolicy({ document: POLICY }), capabilities);
   if (!compiled.ok) throw new Error(compiled.problems.map(({ message }) => message).join("; "));
-  return withKeyId(compiled.policy, benchSecret().keyId).compiled;
+  const { keyId, bytes } = benchSecret();
+  return withSecret(compiled.policy, keyId, new Map([[keyId, bytes]])).compiled;
 }
 
 export type BenchGate = { readonly gate: KafkaGate; readonly close: () => Promise<void> };

@@ -12,7 +12,7 @@ import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { openPolicy } from "../../../services/cli/policy/open-policy.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
-import { withKeyId } from "../../../services/gate/gate-policy.ts";
+import { withSecret } from "../../../services/gate/gate-policy.ts";
 import { openCodec } from "../../../services/sdk/open-codec.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
@@ -116,10 +116,11 @@ export class Lab {
     const log = await openTestLog(cluster.bootstrap, names);
     const kafka = connectKafka(cluster.bootstrap, { clientId: "load" });
     const secret = secretOf();
-    const codec = await codecOf(options, names, new Map([[secret.keyId, secret.bytes]]));
+    const secrets = new Map([[secret.keyId, secret.bytes]]);
+    const codec = await codecOf(options, names, secrets);
     const { executes = true } = options;
     const load = new Load({ kafka, log, names, codec, partitions, perSecond, seed, executes });
-    const policy = withKeyId(await openPolicy([file]), secret.keyId).compiled;
+    const policy = withSecret(await openPolicy([file]), secret.keyId, secrets).compiled;
     return new Lab({ names, load, proxy, log, directory, options, policy, codec });
   }
 

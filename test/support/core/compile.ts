@@ -5,6 +5,7 @@ import type { Capabilities } from "../../../services/core/capabilities.ts";
 import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
+import { createSealing, type Sealing } from "../../../services/core/seal/sealing.ts";
 
 /** What the shipped composition compiles policies with. */
 export const capabilities: Capabilities = {
@@ -13,9 +14,19 @@ export const capabilities: Capabilities = {
   compileJsonSchema: createJsonSchemaCompiler(compilePattern),
 };
 
+/** What sensitive arguments are sealed with, under a key id that is its name. */
+export function sealingOf(keyId: string, ...others: readonly string[]): Sealing {
+  const secret = (id: string) => Uint8Array.from({ length: 32 }, (_, at) => id.charCodeAt(0) + at);
+  return createSealing(keyId, new Map([keyId, ...others].map((id) => [id, secret(id)] as const)));
+}
+
 /** A policy that must compile. `revision` tells two revisions of one policy apart. */
-export function compiled(document: PolicyDocument, revision = "sha256:test"): CompiledPolicy {
-  const result = compilePolicy(document, capabilities, { revision, keyId: "k1" });
+export function compiled(
+  document: PolicyDocument,
+  revision = "sha256:test",
+  sealing = sealingOf("k1"),
+): CompiledPolicy {
+  const result = compilePolicy(document, capabilities, { revision, keyId: "k1", sealing });
   if (result.ok) return result.policy;
   throw new Error(result.problems.map(({ path, message }) => `${path}: ${message}`).join("; "));
 }

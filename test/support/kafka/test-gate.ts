@@ -11,7 +11,7 @@ import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import type { GateTuning } from "../../../services/gate/gate-host.ts";
-import { compileGatePolicy, withKeyId } from "../../../services/gate/gate-policy.ts";
+import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
 import { type KafkaGate, openKafkaGate } from "../../../services/gate/open-kafka-gate.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
@@ -33,11 +33,13 @@ const secret = secretFrom(SECRET);
 if (!secret.ok) throw new Error("the secret is not one");
 const { keyId, bytes } = secret.secret;
 
-export const testCodec = createAvroCodec({ secrets: new Map([[keyId, bytes]]) });
+const secrets = new Map([[keyId, bytes]]);
+
+export const testCodec = createAvroCodec({ secrets });
 
 const compiled = compileGatePolicy(readPolicy({ document: PAY_POLICY }), capabilities);
 if (!compiled.ok) throw new Error("the policy does not compile");
-export const testPolicy = withKeyId(compiled.policy, keyId).compiled;
+export const testPolicy = withSecret(compiled.policy, keyId, secrets).compiled;
 
 /** Keeps the journal as long as the test's policy needs. */
 export const KEPT = { "retention.ms": String(30 * DAY_MS) };

@@ -5,9 +5,11 @@ import { capabilities } from "../../../services/gate/capabilities.ts";
 import {
   compileGatePolicy,
   type GatePolicy,
-  withKeyId,
   withKnownTools,
+  withSecret,
 } from "../../../services/gate/gate-policy.ts";
+
+const SECRETS = new Map([["k1", new Uint8Array(32)]]);
 
 function compiled(input: object | readonly PolicyFile[]): GatePolicy {
   const result = compileGatePolicy(loadPolicy(input), capabilities);
@@ -37,14 +39,14 @@ describe("a compiled policy", () => {
 
   test("names the secret that it is given, and decides the same", () => {
     const policy = compiled(POLICY);
-    const named = withKeyId(policy, "k1");
+    const named = withSecret(policy, "k1", SECRETS);
     expect(named.compiled).toMatchObject({ keyId: "k1", revision: policy.compiled.revision });
   });
 });
 
 describe("tools that a program hands over", () => {
   test("become known, under a revision that is the extended document's own", () => {
-    const policy = withKeyId(compiled(POLICY), "k1");
+    const policy = withSecret(compiled(POLICY), "k1", SECRETS);
     const extended = withKnownTools(policy, ["send_mail", "pay", "get_order"], capabilities);
     expect(policy.compiled.tool("send_mail").known).toBe(false);
     expect(extended.compiled.tool("send_mail")).toMatchObject({ known: true, isRead: false });

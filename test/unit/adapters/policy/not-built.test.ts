@@ -8,7 +8,6 @@ const tool = (extra: string) => `tool_schemas: { a: { ${extra} } }`;
 
 /** A valid use of everything that is not built, with the path that is refused. */
 const USES: readonly (readonly [text: string, path: string])[] = [
-  [tool("sensitive: [card]"), "tool_schemas.a.sensitive"],
   [
     tool('effects: [{ resource: "a/{result.id}", kind: create }]'),
     "tool_schemas.a.effects[0].resource",

@@ -81,7 +81,7 @@ test("similarity and sensitive arguments are handed on, with their line", () => 
   }).tool("w");
   expect([tool.similarity, tool.sensitive]).toEqual([
     [{ field: "content", threshold: 0.9, with: [], rule: "tool_schemas.w.similarity[0]" }],
-    ["card"],
+    [["card"]],
   ]);
 });
 

@@ -1,0 +1,42 @@
+/** Arguments whose values are nowhere kept in clear. */
+import { inOrder, type SensitivePath } from "../seal/sensitive-places.ts";
+import type { CompileProblem } from "./compile-identity.ts";
+import { variantArgument } from "./compile-variants.ts";
+import type { ToolDocument } from "./document.ts";
+import { policyPath } from "./path.ts";
+
+const NONE: readonly SensitivePath[] = [];
+
+/** A path that names nothing would leave in clear what its author believes to be hidden. */
+const NO_MEMBER = /^$|[[\]{}*]|^\$$|^\s|\s$/;
+
+export function compileSensitive(
+  { sensitive, variants }: ToolDocument,
+  tool: string,
+  problems: CompileProblem[],
+): readonly SensitivePath[] {
+  if (sensitive === undefined || sensitive.length === 0) return NONE;
+  const paths: SensitivePath[] = [];
+  sensitive.forEach((text, index) => {
+    const path = policyPath(["tool_schemas", tool, "sensitive", index]);
+    const keys = text.split(".");
+    const chooses = variants === undefined ? undefined : variantArgument(variants);
+    if (keys.some((key) => NO_MEMBER.test(key))) {
+      const mend = "write member names with dots, `customer.card`; a list is hidden as a whole";
+      problems.push({ path, message: `\`${text}\` names no argument: ${mend}` });
+    } else if (chooses !== undefined && areNested(text, chooses)) {
+      const why = "what a call does could not be told from the journal";
+      problems.push({
+        path,
+        message: `\`${text}\` chooses the variant, and cannot be hidden: ${why}`,
+      });
+    } else {
+      paths.push(keys);
+    }
+  });
+  return inOrder(paths);
+}
+
+function areNested(one: string, other: string): boolean {
+  return one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
+}

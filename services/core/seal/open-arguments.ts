@@ -1,0 +1,30 @@
+/** From what is journaled of a call back to what was sent. */
+import { canonicalText } from "../canonical/canonical-text.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { DecisionEvent } from "../events.ts";
+import type { Sealing } from "./sealing.ts";
+import { keysOf, withValueAt } from "./sensitive-places.ts";
+
+type Sealed = Pick<DecisionEvent, "tenantId" | "decisionId" | "arguments" | "sealed">;
+
+/**
+ * The arguments as they were sent; null where what is sealed cannot be opened, or fits nowhere.
+ * @throws MissingSecretError
+ */
+export function openArguments(decision: Sealed, sealing: Pick<Sealing, "open">): JsonObject | null {
+  let args: JsonObject | null = JSON.parse(decision.arguments) as JsonObject;
+  for (const { path, keyId, nonce, sealed } of decision.sealed ?? []) {
+    const place = [decision.tenantId, decision.decisionId, path] as const;
+    const text = sealing.open(keyId, place, { nonce, sealed });
+    if (text === null || args === null) return null;
+    args = withValueAt(args, keysOf(path), JSON.parse(text) as JsonValue);
+  }
+  return args;
+}
+
+/** The same as canonical JSON. */
+export function openedText(decision: Sealed, sealing: Pick<Sealing, "open">): string | null {
+  if (decision.sealed === undefined) return decision.arguments;
+  const args = openArguments(decision, sealing);
+  return args === null ? null : canonicalText(args);
+}

@@ -1,0 +1,194 @@
+/** Digests in the place of a call's sensitive values. */
+import { canonicalText } from "../canonical/canonical-text.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import { parseCanonical } from "../canonical/parse-canonical.ts";
+import type { DecisionEvent, SealedValue } from "../events.ts";
+import { sha256Hex } from "../hash.ts";
+import type { ClearArguments, EnvelopeRejection, ProposalInput } from "../inputs.ts";
+import { jsonMember } from "../json-path.ts";
+import { isObject } from "../policy/argument-path.ts";
+import type { CompiledPolicy, SealArguments } from "../policy/compiled.ts";
+import type { ConversationState } from "../state/state.ts";
+import { looksSealed, type SealPlace } from "./sealing.ts";
+import {
+  pointerOf,
+  type SensitivePath,
+  type SensitivePlace,
+  withPlaces,
+} from "./sensitive-places.ts";
+
+/**
+ * The proposal as it is judged and journaled: no clear text of a field that its tool declares sensitive,
+ * nor of arguments that cannot be read. The same object for all other tools, and where it is sealed.
+ * @throws MissingSecretError
+ */
+export function sealProposal(
+  state: ConversationState | undefined,
+  proposal: ProposalInput,
+  policy: CompiledPolicy,
+): ProposalInput {
+  if (!policy.hidesArguments || proposal.clear !== undefined) return proposal;
+  const paths = policy.tool(proposal.tool).sensitive;
+  if (paths.length === 0) return proposal;
+  const keyId = state?.sealKeyId ?? policy.sealing.keyId;
+  if (proposal.rejected !== null) return sealedWhole(proposal, keyId, policy, proposal.rejected);
+  const parsed = parseCanonical(proposal.arguments, policy.canonicalLimits);
+  if (!parsed.ok) {
+    const { reason, code, at } = parsed;
+    const message = `\`${code}\` at offset ${at}; ${LEFT_OUT}`;
+    return sealedWhole(proposal, keyId, policy, { reason, message });
+  }
+  if (!isObject(parsed.value)) {
+    const message = 'the arguments are not a JSON object: send `{"name": value}`';
+    return sealedWhole(proposal, keyId, policy, { reason: "malformed", message });
+  }
+  const sealed = sealArguments(parsed.value, paths, { keyId, tenantId: proposal.tenantId }, policy);
+  const { places, digests } = sealed;
+  return {
+    ...proposal,
+    arguments: sealed.text,
+    assistantText: withoutValues(proposal.assistantText, places),
+    clear: { keyId, value: parsed.value, text: parsed.text, paths, places, digests },
+  };
+}
+
+const LEFT_OUT = "more is left out here, since the tool has sensitive arguments";
+
+/** What cannot be read may have the values anywhere in it. */
+function sealedWhole(
+  proposal: ProposalInput,
+  keyId: string,
+  policy: CompiledPolicy,
+  { reason, message }: EnvelopeRejection,
+): ProposalInput {
+  const { arguments: given } = proposal;
+  const isSealed = policy.sealing.recorded && looksSealed(given);
+  const text = typeof given === "string" ? given : sha256Hex("callgate.raw/1", given);
+  const whole = isSealed ? text : policy.sealing.digest(keyId, proposal.tenantId, text);
+  // The parser's message quotes what it stumbled over; that of another place does not.
+  const quotes = proposal.rejected !== null && reason !== "misrouted" && !isSealed;
+  const said = quotes ? `the proposal cannot be read; ${LEFT_OUT}` : message;
+  return {
+    ...proposal,
+    arguments: whole,
+    assistantText: null,
+    rejected: { reason, message: said },
+  };
+}
+
+export interface SealOwner {
+  readonly keyId: string;
+  readonly tenantId: string;
+}
+
+export interface SealedArguments {
+  readonly value: JsonObject;
+  /** Canonical JSON of the value. */
+  readonly text: string;
+  /** What was sealed, in the order in which it was found. */
+  readonly places: readonly SensitivePlace[];
+  /** What was a digest already. */
+  readonly digests: readonly SensitivePlace[];
+}
+
+export function sealArguments(
+  args: JsonObject,
+  paths: readonly SensitivePath[],
+  { keyId, tenantId }: SealOwner,
+  { sealing }: CompiledPolicy,
+): SealedArguments {
+  const places: SensitivePlace[] = [];
+  const digests: SensitivePlace[] = [];
+  const value = withPlaces(args, paths, (place) => {
+    const isDone = sealing.recorded && looksSealed(place.value);
+    (isDone ? digests : places).push(place);
+    if (isDone) return place.value;
+    return sealing.digest(keyId, tenantId, canonicalText(place.value));
+  });
+  return { value, text: canonicalText(value), places, digests };
+}
+
+/** For the identity of a call: what normalizers made of its arguments, sealed as the arguments were. */
+export function identitySeal(
+  { keyId, paths }: ClearArguments,
+  tenantId: string,
+  policy: CompiledPolicy,
+): SealArguments {
+  const { recorded } = policy.sealing;
+  return {
+    seal: (args) => sealArguments(args, paths, { keyId, tenantId }, policy).value,
+    isDone: (value) => recorded && looksSealed(value),
+  };
+}
+
+/** Shorter texts are found in too many words by chance. */
+const SPOKEN_CHARACTERS_MIN = 4;
+const STAND_IN = "[sensitive]";
+
+/** What the model said, without the values that it gave as they are. */
+function withoutValues(text: string | null, places: readonly SensitivePlace[]): string | null {
+  if (text === null) return null;
+  const spoken = places.flatMap(({ value }) => wordsOf(value));
+  return spoken
+    .filter((word) => word.length >= SPOKEN_CHARACTERS_MIN)
+    .reduce((made, word) => made.replaceAll(word, STAND_IN), text);
+}
+
+function wordsOf(value: JsonValue): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value === "number") return [String(value)];
+  if (value === null || typeof value === "boolean") return [];
+  return Object.values(value).flatMap(wordsOf);
+}
+
+/** The decision with its sensitive values sealed, where it allows or holds a call that has some. */
+export function withSealed<D extends DecisionEvent>(
+  decision: D,
+  clear: ClearArguments | undefined,
+  policy: CompiledPolicy,
+): D {
+  if (clear === undefined || clear.places.length === 0 || decision.type === "refused") {
+    return decision;
+  }
+  const { keyId } = clear;
+  const sealed = clear.places.map(({ keys, value }): SealedValue => {
+    const path = pointerOf(keys);
+    const place: SealPlace = [decision.tenantId, decision.decisionId, path];
+    return { path, keyId, ...policy.sealing.seal(keyId, place, canonicalText(value)) };
+  });
+  return { ...decision, sealed };
+}
+
+interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * Problems as they may be told. One inside of a sensitive value is told of the value: its path has names out
+ * of it. What is a digest already is not looked at: what was found of it then counts.
+ */
+export function toldProblems<P extends Problem>(
+  problems: readonly P[],
+  { places, digests, told = [] }: ClearArguments,
+): readonly (P | Problem)[] {
+  const outer = pathsOf(places);
+  const recorded = pathsOf(digests);
+  const isOfDigest = ({ path }: Problem): boolean => outside(path, recorded) !== undefined;
+  const now = problems.filter((problem) => !isOfDigest(problem));
+  return [
+    ...now.map((problem) => ({ ...problem, path: outside(problem.path, outer) ?? problem.path })),
+    ...told.filter(isOfDigest),
+  ];
+}
+
+function pathsOf(places: readonly SensitivePlace[]): readonly string[] {
+  return places.map(({ keys }) => keys.reduce(jsonMember, "$"));
+}
+
+/** The one of these that the path is, or lies in. */
+function outside(path: string, outer: readonly string[]): string | undefined {
+  return outer.find(
+    (one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`),
+  );
+}

@@ -1,0 +1,88 @@
+/**
+ * Where the sensitive values of a call are, and the call with something else in their place.
+ *
+ * P1 a model chooses how it writes its arguments, so whatever could be read as the value is one: a literal
+ *    key with dots beside the member of a member, and what stands where an object was to be (a list, a text).
+ * P2 null stays: it says nothing, and templates tell it from a value.
+ */
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import { isObject } from "../policy/argument-path.ts";
+
+/** A policy's path as member names. */
+export type SensitivePath = readonly string[];
+
+export interface SensitivePlace {
+  /** Member names from the arguments to the value, each as it stands there. */
+  readonly keys: readonly string[];
+  readonly value: JsonValue;
+}
+
+/** In the order in which they are looked for: what lies within a sensitive value is sealed with it. */
+export function inOrder(paths: readonly SensitivePath[]): readonly SensitivePath[] {
+  return [...paths].sort((a, b) => a.length - b.length);
+}
+
+type Put = (place: SensitivePlace) => JsonValue;
+
+/**
+ * The arguments with what `put` gives in the place of each sensitive value; the same object where there is
+ * none. `paths` are `inOrder`.
+ */
+export function withPlaces(
+  args: JsonObject,
+  paths: readonly SensitivePath[],
+  put: Put,
+): JsonObject {
+  const done = new Set<string>();
+  const once: Put = (place) => {
+    const pointer = pointerOf(place.keys);
+    if (place.value === null || done.has(pointer)) return place.value;
+    done.add(pointer);
+    return put(place);
+  };
+  return paths.reduce((made, path) => inObject(made, path, [], once), args);
+}
+
+function inObject(
+  object: JsonObject,
+  path: SensitivePath,
+  above: readonly string[],
+  put: Put,
+): JsonObject {
+  let made = object;
+  for (let taken = 1; taken <= path.length; taken += 1) {
+    const key = path.slice(0, taken).join(".");
+    if (!Object.hasOwn(object, key)) continue;
+    const before = object[key] as JsonValue;
+    const rest = path.slice(taken);
+    const keys = [...above, key];
+    const goesOn = rest.length > 0 && isObject(before);
+    const after = goesOn ? inObject(before, rest, keys, put) : put({ keys, value: before });
+    if (after !== before) made = { ...made, [key]: after };
+  }
+  return made;
+}
+
+/** A copy in which the value under existing member names is another; null where they do not exist. */
+export function withValueAt(
+  args: JsonObject,
+  keys: readonly string[],
+  value: JsonValue,
+): JsonObject | null {
+  const [key, ...rest] = keys;
+  if (key === undefined || !Object.hasOwn(args, key)) return null;
+  if (rest.length === 0) return { ...args, [key]: value };
+  const child = args[key];
+  const made = isObject(child) ? withValueAt(child, rest, value) : null;
+  return made === null ? null : { ...args, [key]: made };
+}
+
+/** RFC 6901: `/customer/card`. */
+export function pointerOf(keys: readonly string[]): string {
+  return keys.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+export function keysOf(pointer: string): readonly string[] {
+  const parts = pointer.split("/").slice(1);
+  return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}

@@ -1,0 +1,299 @@
+import { describe, expect, test } from "vitest";
+import type { CallAllowed } from "../../../../services/core/events.ts";
+import { actionDigest } from "../../../../services/core/hash.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { openedText } from "../../../../services/core/seal/open-arguments.ts";
+import { MissingSecretError } from "../../../../services/core/seal/sealing.ts";
+import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
+import type { ConversationState } from "../../../../services/core/state/state.ts";
+import { sealingOf } from "../../../support/core/compile.ts";
+import { given, ofType, type Story } from "../../../support/decider-spec.ts";
+
+const CARD = "4111222233334444";
+
+const POLICY: PolicyDocument = {
+  authorization: {
+    tiers: [{ name: "big", pattern: "refund", action: "hitl", expires_ms: 60_000, approvals: 2 }],
+  },
+  tool_schemas: {
+    charge: {
+      effects: [{ resource: "card/{card}/order/{order}", kind: "charge" }],
+      sensitive: ["card"],
+      input_schema: {
+        type: "object",
+        required: ["card"],
+        properties: { card: { type: "string", pattern: "^[0-9 ]+$" }, order: {} },
+      },
+      normalizers: {
+        card: [
+          { name: "strip_punctuation", arguments: [] },
+          { name: "collapse_space", arguments: [] },
+        ],
+      },
+    },
+    credit: { effects: [{ resource: "card/{card}", kind: "transfer" }], sensitive: ["card"] },
+    refund: { sensitive: ["to.card"] },
+    look: { read_only: true, reads: ["card/{card}"], sensitive: ["card"] },
+  },
+};
+
+/** All that is written of a story: events and state, as they are. */
+function written(story: Story): string {
+  const { state } = story;
+  return JSON.stringify(story.journal) + (state === undefined ? "" : snapshotState(state));
+}
+
+function digestIn(text: string): string {
+  return /sealed:[^:]+:[0-9a-f]{64}/.exec(text)?.[0] ?? "none";
+}
+
+describe("what is written of a call", () => {
+  test("has a digest in the place of the value, and the value sealed", () => {
+    const story = given(POLICY);
+    const call = story.allowed("charge", { card: CARD, order: 7 });
+    expect(JSON.parse(call.arguments)).toEqual({
+      card: expect.stringMatching(/^sealed:k1:[0-9a-f]{64}$/),
+      order: 7,
+    });
+    expect(call.sealed).toEqual([
+      {
+        path: "/card",
+        keyId: "k1",
+        nonce: expect.stringMatching(/^[0-9a-f]{24}$/),
+        sealed: expect.stringMatching(/^[0-9a-f]{68}$/),
+      },
+    ]);
+    expect(call.call.resources).toEqual([`card/${digestIn(call.arguments)}/order/7`]);
+    expect(openedText(call, sealingOf("k1"))).toBe(`{"card":"${CARD}","order":7}`);
+    expect(written(story)).not.toContain(CARD);
+  });
+
+  test("cannot be found by trying values without the secret", () => {
+    const {
+      arguments: text,
+      argumentsDigest,
+      actionKey,
+    } = given(POLICY).allowed("charge", { card: CARD, order: 7 });
+    const clear = actionDigest("charge", JSON.stringify({ card: CARD, order: 7 }));
+    expect([argumentsDigest, actionKey]).not.toContain(clear);
+    expect(argumentsDigest).toBe(actionDigest("charge", text));
+  });
+
+  test("has equal digests for equal values of a tenant, whatever the tool, and no others", () => {
+    const digest = (tool: string, tenantId: string, card: string) =>
+      digestIn(
+        ofType(given(POLICY).proposed(tool, { card, order: 1 }, { tenantId }), "allowed").arguments,
+      );
+    const one = digest("charge", "a", CARD);
+    expect(digest("credit", "a", CARD)).toBe(one);
+    expect(digest("charge", "b", CARD)).not.toBe(one);
+    expect(digest("charge", "a", "4111")).not.toBe(one);
+  });
+
+  test.each([
+    ["wrong by its schema", { card: `x${CARD}` }],
+    ["of another kind", { card: { number: CARD, [CARD]: 1 } }],
+    ["a list", { card: [CARD] }],
+    ["not JSON", `{"card":"${CARD}",}`],
+    ["twice there", `{"card":"1","card":"${CARD}"}`],
+    ["a number that is not exact", `{"card":${CARD}${CARD}}`],
+    ["a key that stands twice", `{"card":{"${CARD}":1,"${CARD}":2}}`],
+    ["no object", JSON.stringify([CARD])],
+  ])("hides arguments that are %s", (_what, args) => {
+    const story = given(POLICY);
+    const assistantText = `I will charge ${CARD} now`;
+    const { refusal } = story.refused("charge", args, { assistantText });
+    expect(["invalid_arguments", "malformed"]).toContain(refusal.reason);
+    expect(written(story)).not.toContain(CARD);
+    expect(refusal.message.length).toBeGreaterThan(20);
+  });
+
+  test("hides bytes that are no text, and what the shell rejected", () => {
+    const story = given(POLICY);
+    const bytes = Uint8Array.from([0xff, ...Buffer.from(CARD)]);
+    story.refused("charge", "", { arguments: bytes });
+    const rejected = { reason: "malformed", message: `number \`${CARD}\` is not exact` } as const;
+    story.refused("charge", { card: CARD }, { rejected });
+    expect(written(story)).not.toContain(CARD);
+    expect(
+      story.refused("charge", {}, { rejected: { reason: "misrouted", message: "wrong key" } })
+        .refusal.message,
+    ).toContain("wrong key");
+  });
+
+  test("tells what is wrong with an argument, as of any other", () => {
+    const { refusal } = given(POLICY).refused("charge", { order: 1, card: 5 });
+    expect(refusal.problems).toEqual([
+      { path: "$.card", message: "must be string, not number" },
+      { path: "$.card", message: "`strip_punctuation` needs text, found a number" },
+    ]);
+  });
+});
+
+describe("identity", () => {
+  test("is that of the normalized values: another spelling is a duplicate", () => {
+    const story = given(POLICY);
+    story.done("charge", { card: "4111 2222", order: 7 });
+    expect(story.reason("charge", { card: "4111  2222", order: 7 })).toBe("duplicate_call");
+    story.allowed("charge", { card: "4111 3333", order: 7 });
+  });
+
+  test("a digest that an agent writes itself is a value like any other", () => {
+    const story = given(POLICY);
+    const { arguments: text } = story.done("credit", { card: CARD });
+    story.allowed("credit", { card: digestIn(text) });
+  });
+
+  test("the same call again is answered with its decision, sealed as it was", () => {
+    const story = given(POLICY);
+    const first = story.allowed("credit", { card: CARD }, { callId: "x", step: "s" });
+    const again = story.proposed("credit", { card: CARD }, { callId: "x", step: "s" });
+    expect(ofType(again, "repeated").decision).toEqual(first);
+    expect(story.reason("credit", { card: "1" }, { callId: "x", step: "s" })).toBe(
+      "call_id_conflict",
+    );
+  });
+
+  test("one effect is one thing for all tools that name the value", () => {
+    const story = given(POLICY);
+    story.done("credit", { card: CARD });
+    const { refusal } = story.refused("charge", { card: CARD, order: 1 });
+    expect(refusal.reason).toBe("side_effect_conflict");
+    expect(written(story)).not.toContain(CARD);
+  });
+
+  test("a read is answered from memory", () => {
+    const story = given(POLICY);
+    story.done("look", { card: CARD }, "found");
+    expect(story.refused("look", { card: CARD }).answered).not.toBeNull();
+  });
+});
+
+describe("a held call", () => {
+  function held() {
+    const story = given(POLICY);
+    const hold = story.held("refund", { to: { card: CARD, name: "Ann" }, sum: 5 });
+    return { story, hold };
+  }
+
+  function restarted(story: Story): void {
+    story.state = restoreState(snapshotState(story.state as ConversationState));
+  }
+
+  test("is allowed with what was sent, also after a restart between two approvals", () => {
+    const { story, hold } = held();
+    restarted(story);
+    expect(story.approved(hold, { by: "one" }).type).toBe("ruled");
+    restarted(story);
+    const call = ofType(story.approved(hold, { by: "two" }), "allowed");
+    expect(openedText(call, sealingOf("k1"))).toBe(
+      `{"sum":5,"to":{"card":"${CARD}","name":"Ann"}}`,
+    );
+    expect(call).toMatchObject({
+      arguments: hold.arguments,
+      sealed: hold.sealed,
+      actionKey: hold.actionKey,
+    });
+    expect(written(story)).not.toContain(CARD);
+  });
+
+  test("that is denied has no sealed value", () => {
+    const { story, hold } = held();
+    expect(ofType(story.denied(hold), "refused").sealed).toBeUndefined();
+    expect(written(story)).not.toContain(CARD);
+  });
+
+  test("is refused where what was sealed is damaged, or of another decision", () => {
+    for (const change of [
+      { sealed: "00".repeat(34) },
+      { nonce: "00".repeat(12) },
+      { path: "/sum" },
+      { sealed: "" },
+    ]) {
+      const { story, hold } = held();
+      story.approved(hold, { by: "one" });
+      const text = snapshotState(story.state as ConversationState);
+      const [own] = hold.sealed ?? [];
+      const forged = text.replace(JSON.stringify(own), JSON.stringify({ ...own, ...change }));
+      expect(forged).not.toBe(text);
+      story.state = restoreState(forged);
+      const { refusal } = ofType(story.approved(hold, { by: "two" }), "refused");
+      expect(refusal).toMatchObject({ reason: "internal_error" });
+      expect(refusal.message).toContain("cannot be opened. Propose the call again.");
+      expect(written(story)).not.toContain(CARD);
+    }
+  });
+
+  test("stays sealed where the policy has forgotten that it is sensitive", () => {
+    const { story, hold } = held();
+    const { sensitive: _gone, ...refund } = POLICY.tool_schemas?.["refund"] ?? {};
+    story.under({ ...POLICY, tool_schemas: { refund } });
+    story.approved(hold, { by: "one" });
+    const call = ofType(story.approved(hold, { by: "two" }), "allowed");
+    expect(call.sealed).toEqual(hold.sealed);
+    expect(written(story)).not.toContain(CARD);
+  });
+
+  test("is sealed from its approval on where the policy has learnt of it since", () => {
+    const { sensitive: _later, ...refund } = POLICY.tool_schemas?.["refund"] ?? {};
+    const story = given({ ...POLICY, tool_schemas: { refund } });
+    const hold = story.held("refund", { to: { card: CARD } });
+    expect(hold.arguments).toContain(CARD);
+    story.under(POLICY);
+    story.approved(hold, { by: "one" });
+    const call = ofType(story.approved(hold, { by: "two" }), "allowed");
+    expect(call.arguments).not.toContain(CARD);
+    expect(openedText(call, sealingOf("k1"))).toBe(hold.arguments);
+  });
+});
+
+describe("secrets", () => {
+  test("that are missing stop the gate: nothing is decided in their place", () => {
+    const story = given(POLICY, sealingOf("k1"));
+    story.under(POLICY, { ...sealingOf("k2"), keyId: "k1" });
+    expect(() => story.proposed("charge", { card: CARD })).toThrow(MissingSecretError);
+    expect(() => story.proposed("charge", "{")).toThrow(/key id `k1`/);
+    expect(story.journal).toEqual([]);
+  });
+
+  test("that follow each other change nothing for a conversation that has begun", () => {
+    const story = given(POLICY, sealingOf("k1"));
+    story.done("credit", { card: CARD });
+    story.under(POLICY, sealingOf("k2", "k1"));
+    expect(story.reason("credit", { card: CARD })).toBe("duplicate_call");
+    const other = story.allowed("credit", { card: "1" });
+    expect(other.arguments).toContain("sealed:k1:");
+    const fresh = given(POLICY, sealingOf("k2", "k1")).allowed("credit", { card: CARD });
+    expect(fresh.arguments).toContain("sealed:k2:");
+  });
+
+  test("are needed for as long as a conversation has something sealed", () => {
+    const story = given(POLICY, sealingOf("k1"));
+    story.done("credit", { card: CARD });
+    story.under(POLICY, sealingOf("k2"));
+    expect(() => story.proposed("credit", { card: CARD })).toThrow(MissingSecretError);
+  });
+
+  test("other than its own open nothing", () => {
+    const call: CallAllowed = given(POLICY).allowed("credit", { card: CARD });
+    const other = { open: sealingOf("x").open };
+    const wrong = { open: (_id: string, ...rest: [never, never]) => other.open("x", ...rest) };
+    expect(openedText(call, wrong as unknown as typeof other)).toBeNull();
+    expect(openedText({ ...call, decisionId: "another" }, sealingOf("k1"))).toBeNull();
+    expect(openedText({ ...call, tenantId: "another" }, sealingOf("k1"))).toBeNull();
+  });
+});
+
+describe("a journal that is decided again", () => {
+  const recorded = { ...sealingOf("other"), recorded: true };
+
+  test("takes digests for what they stand for, and asks neither schema nor normalizers of them", () => {
+    const story = given(POLICY);
+    const first = story.done("charge", { card: CARD, order: 7 });
+    const again = given(POLICY, recorded);
+    const call = again.done("charge", first.arguments);
+    expect(call.arguments).toBe(first.arguments);
+    expect(call.sealed).toBeUndefined();
+    expect(again.reason("charge", first.arguments)).toBe("duplicate_call");
+  });
+});
