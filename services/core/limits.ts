@@ -48,6 +48,8 @@ export const LIMITS = {
   noticesPerDecision: 16,
   /** Characters of an id (tenant, conversation, call, agent, turn, step). */
   idLength: 256,
+  /** Characters of a part of a result that names a resource; a longer one names none. */
+  resultNameLength: 512,
   /** Characters of a tool name. */
   toolNameLength: 256,
   /** Characters of what the model said with a call. */

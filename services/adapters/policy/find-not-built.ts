@@ -1,6 +1,6 @@
 import type { PathSegment } from "../../core/policy/path.ts";
 import type { RawDocument } from "./fold-blocks.ts";
-import { NOT_BUILT, RESULT_PLACEHOLDER } from "./not-built.ts";
+import { NOT_BUILT } from "./not-built.ts";
 import { type PolicyProblem, type Positions, problemAt } from "./problem.ts";
 
 type Visit = (path: readonly PathSegment[], value: unknown) => void;
@@ -20,13 +20,6 @@ export function findNotBuilt(
   };
   for (const entry of NOT_BUILT) {
     visitAll(document, entry.path, (path) => refuse(path, `\`${String(path.at(-1))}\``));
-  }
-  for (const list of ["effects.*.resource", "reads.*"]) {
-    visitAll(document, ["tool_schemas", "*", ...list.split(".")], (path, value) => {
-      if (typeof value === "string" && RESULT_PLACEHOLDER.test(value)) {
-        refuse(path, "a placeholder for a part of the result");
-      }
-    });
   }
   return problems;
 }

@@ -19,6 +19,8 @@ export interface CallContext {
   readonly nowMs: number;
   readonly facts: CallFacts;
   readonly twin: Twin | undefined;
+  /** Resources on which it hangs whether a repeat is meant; null: on anything. */
+  readonly dependsOn: readonly string[] | null;
   /** A verdict or a user's confirmation names this call: a repeat is meant. */
   readonly covered: boolean;
   /** A verdict approved the call as it is judged now: it is not held again. */

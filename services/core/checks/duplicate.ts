@@ -44,20 +44,20 @@ function repeated(call: CallContext, twin: Twin): readonly Finding[] {
 
 /** The earlier output is fresh, whole, and nothing that it shows can have changed. */
 function isAnswerable(call: CallContext, twin: Twin): boolean {
-  const { tool, facts, state, nowMs, policy } = call;
+  const { tool, dependsOn: resources, state, nowMs, policy } = call;
   if (tool.volatile || !twin.whole || nowMs >= twin.windowUntilMs) return false;
   if (twin.repeats + 1 < policy.answersFromRepeat) return false;
   if (!tool.changesMatter) return true;
-  const dependent = { actionKey: call.actionKey, isRead: tool.isRead, resources: facts.resources };
+  const dependent = { actionKey: call.actionKey, isRead: tool.isRead, resources };
   return !changedSince(state, dependent, twin.n, nowMs);
 }
 
 function isDuplicateWrite(call: CallContext, twin: Twin): boolean {
-  const { tool, facts, nowMs } = call;
+  const { tool, dependsOn: resources, nowMs } = call;
   if (tool.repeatable || tool.bare || nowMs >= twin.windowUntilMs) return false;
   if (isBatch(call, twin)) return false;
   if (!tool.changesMatter) return true;
-  const dependent = { actionKey: call.actionKey, isRead: false, resources: facts.resources };
+  const dependent = { actionKey: call.actionKey, isRead: false, resources };
   return !changedSince(call.state, dependent, twin.n, nowMs);
 }
 

@@ -4,7 +4,7 @@
  */
 import { LIMITS } from "../limits.ts";
 import { type Ledger, ledgerFirst, ledgerGet, ledgerIsFull } from "../persistent/ledger.ts";
-import { trieGet } from "../persistent/trie.ts";
+import { trieGet, trieVisit } from "../persistent/trie.ts";
 import type { ConversationState, Twin } from "../state/state.ts";
 import { roomForTool } from "../state/turn.ts";
 import { isUnlimited } from "./budgets.ts";
@@ -35,12 +35,23 @@ function fullCollection(state: ConversationState, isRead: boolean, nowMs: number
   if (state.open.size >= LIMITS.openCalls) return "calls without a result";
   if (isRead) return null;
   if (ledgerIsFull(state.kept, LIMITS.callNames, LIMITS.callNameBytes, nowMs)) return "call names";
-  if (state.effects.size >= LIMITS.exclusiveEffects) return "exclusive effects";
+  if (fullEffects(state)) return "exclusive effects";
   if (ledgerIsFull(state.writeTwins, LIMITS.writeTwins, Infinity, nowMs)) {
     const first = firstOf(state.writeTwins, nowMs);
     if (first !== undefined && mustStay(first, nowMs)) return "writes";
   }
   return fullResources(state, nowMs) ? "changed resources" : null;
+}
+
+/** Effects that results will still name need their room too; they are counted once it may run short. */
+function fullEffects({ effects, open }: ConversationState): boolean {
+  let standing = effects.size;
+  if (2 * standing < LIMITS.exclusiveEffects) return false;
+  trieVisit(open, ({ call }) => {
+    standing += call.more?.pending.filter(({ exclusive }) => exclusive).length ?? 0;
+    return false;
+  });
+  return standing >= LIMITS.exclusiveEffects;
 }
 
 function mustStay({ status, windowUntilMs }: Twin, nowMs: number): boolean {

@@ -94,11 +94,11 @@ function unchanged(call: CallContext, same: readonly RingEntry[], count: number)
 }
 
 function hasChanged(
-  { tool, facts, state, nowMs, actionKey }: CallContext,
+  { tool, dependsOn: resources, state, nowMs, actionKey }: CallContext,
   sinceN: number,
 ): boolean {
   if (!tool.changesMatter) return false;
-  const dependent = { actionKey, isRead: tool.isRead, resources: facts.resources };
+  const dependent = { actionKey, isRead: tool.isRead, resources };
   return changedSince(state, dependent, sinceN, nowMs);
 }
 

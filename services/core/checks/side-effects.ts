@@ -116,9 +116,9 @@ function heldHolder(call: CallContext, resource: string): EffectHolder | undefin
   const open = latestHeld(call.state, heldEffectKey(resource), call.decisionId);
   const effect = open?.call.exclusive.find((other) => other.resource === resource);
   if (open === undefined || effect === undefined) return undefined;
-  const { decisionId, callId, tool, actionKey, atMs } = open;
+  const { decisionId, callId, tool, actionKey, n, atMs } = open;
   const { kind, wholes } = effect;
-  return { decisionId, callId, tool, actionKey, atMs, kind, status: "held", wholes };
+  return { decisionId, callId, tool, kind, actionKey, n, atMs, status: "held", wholes };
 }
 
 /** `way`: from the resource of the earlier call to that of this one. */

@@ -14,6 +14,7 @@ import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
 import { looksTransient } from "../policy/failure-text.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { makeRoomForOutput } from "./make-room.ts";
+import { nameEffects } from "./name-effects.ts";
 
 export function decideResult(
   state: ConversationState | undefined,
@@ -51,7 +52,9 @@ function recorded(
   const bytes = input.outputBytes ?? utf8Bytes(output);
   const error = judgedError(tool, input);
   const failed = error !== null;
-  const keeps = output !== null && bytes <= policy.outputBytes && utf8Bytes(output) >= bytes;
+  const keeps = bytes <= policy.outputBytes && isWhole(output, bytes);
+  const status = failed && input.status === "succeeded" ? "failed" : input.status;
+  const transient = failed && (tool.failsPartly || isTransient(error, output));
   return {
     type: "result_recorded",
     tenantId: open.held?.tenantId ?? input.tenantId,
@@ -60,18 +63,29 @@ function recorded(
     callId: input.callId,
     tool: open.tool,
     atMs: nowMs,
-    status: failed && input.status === "succeeded" ? "failed" : input.status,
+    status,
     output: keeps ? output : null,
     outputDigest: failed ? errorDigest(error, output, input) : outputDigest(tool, input, keeps),
     outputBytes: bytes,
     whole: keeps,
     error,
-    transient: failed && (tool.failsPartly || isTransient(error, output)),
+    transient,
     durationMs: input.durationMs,
     cost: input.cost,
-    effects: null,
+    effects: mayHaveActed(status, transient)
+      ? nameEffects(state, open, isWhole(output, bytes) ? output : null, policy.graph)
+      : null,
     evicted: keeps && open.isRead ? makeRoomForOutput(state, bytes, open.atMs) : null,
   };
+}
+
+/** Not cut, as far as the report says. */
+function isWhole(output: string | null, bytes: number): output is string {
+  return output !== null && utf8Bytes(output) >= bytes;
+}
+
+function mayHaveActed(status: ResultRecorded["status"], transient: boolean): boolean {
+  return status === "succeeded" || (status === "failed" && transient);
 }
 
 /** The reported error; or one made of an output that is an error in disguise. */

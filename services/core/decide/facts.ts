@@ -1,7 +1,7 @@
 /** The facts of a call that `evolve` will need: resources, windows, counters. */
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { CallContext } from "../checks/check.ts";
-import type { CallFacts, CallMore, ExclusiveEffect, Sketch } from "../events.ts";
+import type { CallFacts, CallMore, ExclusiveEffect, PendingEffect, Sketch } from "../events.ts";
 import { actionDigest } from "../hash.ts";
 import type { Money, ProposalInput } from "../inputs.ts";
 import { getArgument } from "../policy/argument-path.ts";
@@ -22,9 +22,11 @@ export interface Touched {
   readonly exclusive: readonly ExclusiveEffect[];
   /** Exclusive effects whose resource cannot be named: the call is refused. */
   readonly unnamed: readonly string[];
+  /** Effects whose resource the result will name; `resources` are those that the arguments name. */
+  readonly pending: readonly PendingEffect[];
 }
 
-const UNDECLARED: Touched = { resources: null, exclusive: [], unnamed: [] };
+export const UNDECLARED: Touched = { resources: null, exclusive: [], unnamed: [], pending: [] };
 
 export function touchedBy(tool: CompiledTool, identity: Identified, graph: ResourceGraph): Touched {
   if (tool.isRead) return touchedByRead(tool, identity);
@@ -32,6 +34,7 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
   const resources: string[] = [];
   const exclusive: ExclusiveEffect[] = [];
   const unnamed: string[] = [];
+  const pending: PendingEffect[] = [];
   let declared = true;
   for (const effect of tool.effects) {
     const resource = effect.resource(identity);
@@ -40,13 +43,22 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
       if (effect.exclusive) unnamed.push(effect.rule);
       continue;
     }
+    const { kind, rule } = effect;
+    if (effect.byResult) {
+      pending.push({ resource, kind, exclusive: effect.exclusive, rule });
+      continue;
+    }
     resources.push(resource);
     if (effect.exclusive) {
-      const wholes = graph.hasEdges ? graph.wholesOf(resource).map((step) => step.resource) : null;
-      exclusive.push({ resource, kind: effect.kind, rule: effect.rule, wholes });
+      exclusive.push({ resource, kind, rule, wholes: wholesOf(graph, resource) });
     }
   }
-  return { resources: declared ? resources : null, exclusive, unnamed };
+  return { resources: declared ? resources : null, exclusive, unnamed, pending };
+}
+
+/** What the resource lies in by edges; null: its path alone says it. */
+export function wholesOf(graph: ResourceGraph, resource: string): readonly string[] | null {
+  return graph.hasEdges ? graph.wholesOf(resource).map((step) => step.resource) : null;
 }
 
 function touchedByRead(tool: CompiledTool, identity: Identified): Touched {
@@ -57,7 +69,7 @@ function touchedByRead(tool: CompiledTool, identity: Identified): Touched {
     if (resource === null) return UNDECLARED;
     resources.push(resource);
   }
-  return { resources, exclusive: [], unnamed: [] };
+  return { resources, exclusive: [], unnamed: [], pending: [] };
 }
 
 export function factsOf(
@@ -83,14 +95,18 @@ export function factsOf(
     repeats: 0,
     rates: ratesOf(tool),
     grant: null,
-    more: moreOf(policy.countsSpend ? proposal.estimatedCost : null, sketches),
+    more: moreOf(policy.countsSpend ? proposal.estimatedCost : null, sketches, touched.pending),
   };
 }
 
 /** Null for most calls. */
-function moreOf(cost: Money | null, sketches: readonly Sketch[]): CallMore | null {
-  if (cost === null && sketches.length === 0) return null;
-  return { cost, given: null, pending: [], sketches };
+function moreOf(
+  cost: Money | null,
+  sketches: readonly Sketch[],
+  pending: readonly PendingEffect[],
+): CallMore | null {
+  if (cost === null && sketches.length === 0 && pending.length === 0) return null;
+  return { cost, given: null, pending, sketches };
 }
 
 const NO_SKETCHES: readonly Sketch[] = [];

@@ -15,6 +15,8 @@ const EXCLUSIVE: ReadonlySet<EffectKind> = new Set([
   "send",
 ]);
 
+const NOT_DECLARED: ResourceTemplate = () => null;
+
 /** Where nothing is written, the kind says whether it may happen once only. */
 export function isExclusive({ exclusive, kind }: DeclaredEffect): boolean {
   return exclusive ?? EXCLUSIVE.has(kind);
@@ -36,7 +38,8 @@ export function compileEffects(
     }
     if (effect.kind === "read") return;
     const exclusive = isExclusive(effect);
-    effects.push({ kind: effect.kind, exclusive, rule: path, resource: resource.template });
+    const { template, byResult } = resource;
+    effects.push({ kind: effect.kind, exclusive, rule: path, resource: template, byResult });
   });
   if (tool.side_effect_resource !== undefined) {
     effects.push({
@@ -44,12 +47,16 @@ export function compileEffects(
       exclusive: true,
       rule: policyPath([...at, "side_effect_resource"]),
       resource: shorthandResource(tool.side_effect_resource),
+      byResult: false,
     });
   }
   return effects;
 }
 
-/** Resources that the tool reads: `reads`, and effects of kind `read`. Null: none declared. */
+/**
+ * Resources that the tool reads: `reads`, and effects of kind `read`. Null: none declared. What only the
+ * result would name is not declared: the answer may hang on anything that chose it.
+ */
 export function compileReads(
   tool: ToolDocument,
   at: readonly PathSegment[],
@@ -62,7 +69,7 @@ export function compileReads(
   const templates: ResourceTemplate[] = [];
   texts.forEach((text, index) => {
     const compiled = compileResource(aliased(text));
-    if (compiled.ok) templates.push(compiled.template);
+    if (compiled.ok) templates.push(compiled.byResult ? NOT_DECLARED : compiled.template);
     else {
       const path = policyPath([...at, "reads", index]);
       problems.push({ path, message: compiled.problem });

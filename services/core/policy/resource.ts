@@ -1,11 +1,18 @@
 /** Resource templates: `order/{order_id}/payment`, filled from the normalized arguments. */
-import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonValue } from "../canonical/json-value.ts";
 import { getArgument } from "./argument-path.ts";
 import type { ResourceTemplate } from "./compiled.ts";
+import { closed, isOfResult, isResultPath } from "./pending-resource.ts";
+import { segmentOf } from "./segment.ts";
 
 export type TemplateResult =
-  | { readonly ok: true; readonly template: ResourceTemplate; readonly placeholders: string[] }
+  | {
+      readonly ok: true;
+      /** Where `byResult`, what it gives is still to be named: see `pending-resource.ts`. */
+      readonly template: ResourceTemplate;
+      readonly placeholders: string[];
+      readonly byResult: boolean;
+    }
   | { readonly ok: false; readonly problem: string };
 
 export function compileResource(text: string): TemplateResult {
@@ -21,13 +28,21 @@ export function compileResource(text: string): TemplateResult {
     if (name === "" || name.includes("{")) {
       return { ok: false, problem: `\`${text}\` has a placeholder without a name` };
     }
+    if (isOfResult(name) && !isResultPath(name)) {
+      const problem = `\`{${name}}\` in \`${text}\` is no part of a result: write {result.id}`;
+      return { ok: false, problem };
+    }
     literals.push(text.slice(at, open));
     placeholders.push(name);
     at = close + 1;
   }
   const tail = text.slice(at);
   if (tail.includes("}")) return { ok: false, problem: `\`${text}\` has a } without its {` };
-  return { ok: true, placeholders, template: templateOf(literals, placeholders, tail) };
+  const byResult = placeholders.some(isOfResult);
+  const template = byResult
+    ? pendingOf(literals, placeholders, tail)
+    : templateOf(literals, placeholders, tail);
+  return { ok: true, placeholders, byResult, template };
 }
 
 function templateOf(
@@ -46,16 +61,32 @@ function templateOf(
   };
 }
 
+/** Filled with the arguments; what the result names stays open. */
+function pendingOf(
+  literals: readonly string[],
+  placeholders: readonly string[],
+  tail: string,
+): ResourceTemplate {
+  return ({ normalized }) => {
+    let out = "";
+    for (const [i, name] of placeholders.entries()) {
+      out += closed(literals[i] as string);
+      if (isOfResult(name)) {
+        out += `{${name}}`;
+        continue;
+      }
+      const value = getArgument(normalized, name);
+      if (value === undefined || value === null) return null;
+      out += closed(segmentOf(value));
+    }
+    return out + closed(tail);
+  };
+}
+
 /** `side_effect_resource: invoice`: the resource is named by the tool's canonical fields. */
 export function shorthandResource(name: string): ResourceTemplate {
   return (identity) => {
     const values = identity.fields ?? [identity.text];
     return [name, ...values.map((value) => segmentOf(value as JsonValue))].join("/");
   };
-}
-
-/** One path segment of a value; different values give different segments. */
-export function segmentOf(value: JsonValue): string {
-  const text = typeof value === "string" ? value : canonicalText(value);
-  return /[%/]/.test(text) ? text.replaceAll("%", "%25").replaceAll("/", "%2F") : text;
 }

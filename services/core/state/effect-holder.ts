@@ -7,6 +7,8 @@ export interface EffectHolder {
   readonly tool: string;
   readonly kind: string;
   readonly actionKey: string;
+  /** When it was allowed (S3 in `state.ts`). */
+  readonly n: number;
   readonly atMs: number;
   /** Failed: it may have happened all the same (time-out); a definite failure frees the resource. */
   readonly status: CallStatus;

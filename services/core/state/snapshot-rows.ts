@@ -154,6 +154,7 @@ const packTwin = (twin: Twin) =>
           twin.failure.code,
           twin.failure.retryable,
         ] as const),
+    twin.wrote,
   ] as const;
 
 function unpackFailure(row: ReturnType<typeof packTwin>[20]): Twin["failure"] {
@@ -184,6 +185,7 @@ export const TWIN_ROW: RowOf<Twin, ReturnType<typeof packTwin>> = {
     lastDigest: row[18],
     sameOutputs: row[19],
     failure: unpackFailure(row[20]),
+    wrote: row[21],
   }),
 };
 
@@ -294,6 +296,7 @@ const packHolder = (holder: EffectHolder) =>
     holder.tool,
     holder.kind,
     holder.actionKey,
+    holder.n,
     holder.atMs,
     holder.status,
     holder.wholes,
@@ -301,12 +304,13 @@ const packHolder = (holder: EffectHolder) =>
 
 export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
   pack: packHolder,
-  unpack: ([decisionId, callId, tool, kind, actionKey, atMs, status, wholes]) => ({
+  unpack: ([decisionId, callId, tool, kind, actionKey, n, atMs, status, wholes]) => ({
     decisionId,
     callId,
     tool,
     kind,
     actionKey,
+    n,
     atMs,
     status,
     wholes,

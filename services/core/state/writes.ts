@@ -69,6 +69,8 @@ function openWriteSince(state: ConversationState, call: Dependent, sinceN: numbe
 
 function mayTouch(open: OpenCall, call: Dependent): boolean {
   if (open.call.resources === null || call.resources === null) return true;
+  // Only its result names all that it writes: until then no read is answered as if it wrote nothing else.
+  if (call.isRead && open.call.more !== null && open.call.more.pending.length > 0) return true;
   return open.call.resources.some((resource) => call.resources?.includes(resource) === true);
 }
 

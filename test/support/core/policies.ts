@@ -173,6 +173,38 @@ export const SUBJECTS: readonly Subject[] = [
     ],
   },
   {
+    name: "resources that only results name",
+    document: {
+      edges: { contains: [["order/{id}", "invoice/{id}"]] },
+      authorization: { tiers: [{ name: "ask", pattern: "ask_*", action: "hitl" }] },
+      tool_schemas: {
+        make_invoice: { effects: [{ resource: "invoice/{result.id}", kind: "create" }] },
+        ask_invoice: { effects: [{ resource: "invoice/{result.id}", kind: "charge" }] },
+        set_latest: { effects: [{ resource: "invoice/{result.id}", kind: "update" }] },
+        add_item: {
+          effects: [
+            { resource: "order/{id}", kind: "update" },
+            { resource: "order/{id}/item/{result.id}", kind: "send" },
+          ],
+        },
+        drop_invoice: { effects: [{ resource: "invoice/{id}", kind: "delete" }] },
+        move_order: { effects: [{ resource: "order/{id}", kind: "transfer" }] },
+        get_invoice: { read_only: true, reads: ["invoice/{id}"] },
+        find_invoice: { read_only: true, reads: ["invoice/{result.id}"] },
+      },
+    },
+    tools: [
+      "make_invoice",
+      "ask_invoice",
+      "set_latest",
+      "add_item",
+      "drop_invoice",
+      "move_order",
+      "get_invoice",
+      "find_invoice",
+    ],
+  },
+  {
     name: "a word before going on",
     document: {
       acknowledgement: { mode: "explicit" },

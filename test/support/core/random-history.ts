@@ -92,7 +92,15 @@ const shift = (same: number): fc.Arbitrary<Shift> =>
     { weight: 1, arbitrary: fc.constantFrom<Shift>("back", "none") },
   );
 
-const output = fc.constantFrom('{"a":1,"ms":3}', '{"a":1,"ms":4}', "b", "c", null);
+const output = fc.constantFrom(
+  '{"a":1,"ms":3}',
+  '{"a":1,"ms":4}',
+  '{"id":"1"}',
+  '{"id":"2"}',
+  "b",
+  "c",
+  null,
+);
 const error = fc.constantFrom<CallError>(
   { code: "E1", message: "no such thing", retryable: null },
   { code: "E2", message: "broken", retryable: false },

@@ -8,6 +8,7 @@ import {
   type Asked,
   allowedTwins,
   type Call,
+  dependsOn,
   type History,
   heldMs,
   lastProgress,
@@ -35,7 +36,8 @@ export interface Circumstances {
 }
 
 export function decideCall(given: Circumstances): Answer {
-  const { history, asked, policy } = given;
+  const { history, policy } = given;
+  const asked = { ...given.asked, resources: dependsOn(history, given.asked) };
   const question: Question = {
     history,
     asked,

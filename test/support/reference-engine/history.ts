@@ -1,6 +1,6 @@
 // What the reference engine remembers of a conversation: everything, in the order it happened.
 // Nothing is indexed and nothing is forgotten; every question is answered by reading it through.
-import type { CallStatus, ExclusiveEffect } from "../../../services/core/events.ts";
+import type { CallStatus, ExclusiveEffect, PendingEffect } from "../../../services/core/events.ts";
 import type { Money, ProposalInput } from "../../../services/core/inputs.ts";
 import type { CompiledTool } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons.ts";
@@ -12,9 +12,13 @@ export interface Asked {
   readonly argumentsDigest: string;
   readonly tool: CompiledTool;
   readonly actionKey: string;
-  /** Null: not declared, it may touch anything. */
+  /** What a repeat depends on; null: on anything. */
   readonly resources: readonly string[] | null;
+  /** What its arguments say that it touches; null: not declared, it may touch anything. */
+  readonly touched: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
+  /** Effects whose resource its result will name. */
+  readonly pending: readonly PendingEffect[];
 }
 
 /** A call that was let through, is held, or was a read answered from memory. */
@@ -27,6 +31,9 @@ export interface Call extends Asked {
   turn: number;
   /** Where it was first counted: when it was held, or allowed at once. */
   counted: { readonly order: number; readonly turn: number; readonly start: Start };
+  /** Its result may name more. */
+  touched: readonly string[] | null;
+  exclusive: readonly ExclusiveEffect[];
   status: CallStatus;
   /** Place in the history of its result; null: none came. */
   settled: number | null;
@@ -168,11 +175,21 @@ export function ring(history: History, size: number): Call[] {
     .slice(-size);
 }
 
-type Touching = Pick<Asked, "resources">;
+function touches(call: Call, asked: Pick<Asked, "resources" | "tool">): boolean {
+  if (call.touched === null || asked.resources === null) return true;
+  if (call.pending.length > 0 && !isTold(call) && asked.tool.isRead) return true;
+  return call.touched.some((resource) => asked.resources?.includes(resource) === true);
+}
 
-export function touches(a: Touching, b: Touching): boolean {
-  if (a.resources === null || b.resources === null) return true;
-  return a.resources.some((resource) => b.resources?.includes(resource) === true);
+function isTold({ status }: Call): boolean {
+  return status !== "in_flight" && status !== "unknown";
+}
+
+/** What a call depends on: what it touches itself, or what the result of the one before it has named. */
+export function dependsOn(history: History, asked: Asked): readonly string[] | null {
+  if (asked.pending.length === 0) return asked.touched;
+  const twin = allowedTwins(history, asked).at(-1);
+  return twin !== undefined && isTold(twin) ? twin.touched : null;
 }
 
 /** Whether anything has changed, since `order`, that the call depends on. */

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../../services/core/canonical/json-value.ts";
 import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
-import type { ExclusiveEffect } from "../../../services/core/events.ts";
+import type { ExclusiveEffect, PendingEffect } from "../../../services/core/events.ts";
 import { actionDigest, decisionIdOf, rawDigest } from "../../../services/core/hash.ts";
 import type { ProposalInput } from "../../../services/core/inputs.ts";
 import type {
@@ -53,7 +53,14 @@ function understood(
   const nameless = effects.some(({ effect, resource }) => effect.exclusive && resource === null);
   if (invalid || nameless) found.push("invalid_arguments");
   const argumentsDigest = actionDigest(input.tool, text);
-  const exclusive = effects.flatMap(({ effect, resource }): ExclusiveEffect[] =>
+  const pending = effects.flatMap(({ effect, resource }): PendingEffect[] =>
+    effect.byResult && resource !== null
+      ? [{ resource, kind: effect.kind, exclusive: effect.exclusive, rule: effect.rule }]
+      : [],
+  );
+  const named = effects.filter(({ effect, resource }) => !effect.byResult || resource === null);
+  const touched = touchedBy(tool, known, named, effects.length > 0);
+  const exclusive = named.flatMap(({ effect, resource }): ExclusiveEffect[] =>
     effect.exclusive && resource !== null
       ? [{ resource, kind: effect.kind, rule: effect.rule, wholes: null }]
       : [],
@@ -64,23 +71,24 @@ function understood(
     argumentsDigest,
     tool,
     actionKey: actionDigest(input.tool, known.text),
-    resources: resourcesOf(
-      tool,
-      known,
-      effects.map(({ resource }) => resource),
-    ),
+    resources: touched,
+    touched,
     exclusive,
+    pending,
   };
   return { ok: true, asked, found };
 }
 
-function resourcesOf(
+function touchedBy(
   tool: CompiledTool,
   identity: Known,
-  effects: readonly (string | null)[],
+  named: readonly { readonly resource: string | null }[],
+  hasEffects: boolean,
 ): readonly string[] | null {
-  const declared = tool.isRead ? (tool.reads ?? []).map((read) => read(identity)) : effects;
-  if (declared.length === 0 || declared.includes(null)) return null;
+  const declared = tool.isRead
+    ? (tool.reads ?? []).map((read) => read(identity))
+    : named.map(({ resource }) => resource);
+  if (!(tool.isRead ? declared.length > 0 : hasEffects) || declared.includes(null)) return null;
   return declared as readonly string[];
 }
 
@@ -95,6 +103,8 @@ function unread(input: ProposalInput, tool: CompiledTool, text: string | null): 
     tool,
     actionKey: "",
     resources: null,
+    touched: null,
     exclusive: [],
+    pending: [],
   };
 }

@@ -187,6 +187,7 @@ export class ReferenceEngine {
     if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;
     if (status === "failed") call.failure = failureOf(input, nowMs);
     giveBack(history, call);
+    nameEffects(call, input);
     const member = refusedCycle(history)?.includes(call.actionKey) === true;
     const progress = call.tool.isRead ? newOutput : newWrite;
     if (progress && !member) history.progress.push(history.length++);
@@ -306,6 +307,28 @@ export class ReferenceEngine {
     }
     return answers;
   }
+}
+
+/** What a call with effects of its result has written, if anything; null: nobody knows what. */
+function nameEffects(call: Call, input: ResultInput | null): void {
+  if (call.pending.length === 0 || call.status === "unknown") return;
+  const happened = call.status === "succeeded" || (call.status === "failed" && call.transient);
+  const output = happened ? (input?.output ?? null) : null;
+  const parsed = output === null ? null : parseCanonical(output);
+  const value = parsed?.ok === true ? (parsed.value as { readonly id?: unknown } | null) : null;
+  const id = typeof value === "object" ? value?.id : undefined;
+  // Policies of random histories write no other placeholder than this.
+  const known = typeof id === "string";
+  const names = call.pending.map(({ resource }) => resource.replace("{result.id}", String(id)));
+  const mayTouch = call.touched;
+  call.touched = known && mayTouch !== null ? [...mayTouch, ...names] : null;
+  if (!known) return;
+  const once = call.pending.map((effect, at) => ({ ...effect, resource: names[at] as string }));
+  const stands = once.filter(({ exclusive }) => exclusive);
+  call.exclusive = [
+    ...call.exclusive,
+    ...stands.map(({ resource, kind, rule }) => ({ resource, kind, rule, wholes: null })),
+  ];
 }
 
 /** A grant by verdict gets back a call that did not run, unless a later verdict took its place. */

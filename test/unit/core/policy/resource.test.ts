@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
-import {
-  compileResource,
-  segmentOf,
-  shorthandResource,
-} from "../../../../services/core/policy/resource.ts";
+import { compileResource, shorthandResource } from "../../../../services/core/policy/resource.ts";
+import { segmentOf } from "../../../../services/core/policy/segment.ts";
 
 function named(text: string, normalized: JsonObject): string | null {
   const compiled = compileResource(text);

@@ -1,0 +1,53 @@
+/** What a call turned out to have written, where only its result names it. */
+import { parseCanonical } from "../canonical/parse-canonical.ts";
+import type { ExclusiveEffect, PendingEffect, ResultEffects } from "../events.ts";
+import { LIMITS } from "../limits.ts";
+import { ledgerIsFull } from "../persistent/ledger.ts";
+import type { ResourceGraph } from "../policy/compiled.ts";
+import { namedByResult } from "../policy/pending-resource.ts";
+import type { ConversationState, OpenCall } from "../state/state.ts";
+import { wholesOf } from "./facts.ts";
+
+/**
+ * Null where the call left nothing to its result, or has no effect yet. `output`: all of it, as text; null
+ * where it is not known. A name that it does not give leaves the call with resources that nobody knows.
+ */
+export function nameEffects(
+  state: ConversationState,
+  open: OpenCall,
+  output: string | null,
+  graph: ResourceGraph,
+): ResultEffects | null {
+  const pending = open.call.more?.pending ?? [];
+  if (pending.length === 0) return null;
+  const names = namesOf(pending, output);
+  const exclusive = pending.flatMap(({ kind, rule, exclusive: once }, at): ExclusiveEffect[] => {
+    const resource = names[at] ?? null;
+    if (!once || resource === null) return [];
+    return [{ resource, kind, rule, wholes: wholesOf(graph, resource) }];
+  });
+  return { resources: resourcesOf(state, open, names), exclusive };
+}
+
+function namesOf(
+  pending: readonly PendingEffect[],
+  output: string | null,
+): readonly (string | null)[] {
+  const parsed = output === null ? null : parseCanonical(output);
+  return pending.map(({ resource }) =>
+    parsed?.ok === true ? namedByResult(resource, parsed.value) : null,
+  );
+}
+
+/** Where there is no room to remember them, the call counts as one that may have changed anything. */
+function resourcesOf(
+  { writes, lastAtMs }: ConversationState,
+  { call }: OpenCall,
+  names: readonly (string | null)[],
+): readonly string[] | null {
+  if (call.resources === null || names.includes(null)) return null;
+  const named = names.filter((name) => name !== null);
+  const most = LIMITS.resources - named.length + 1;
+  if (ledgerIsFull(writes.byResource, most, Infinity, lastAtMs)) return null;
+  return [...new Set([...call.resources, ...named])];
+}

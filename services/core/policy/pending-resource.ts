@@ -1,0 +1,48 @@
+/**
+ * Resources that only a result names: `invoice/{result.id}`. Until it is in, the placeholder stands as it was
+ * written; braces of everything else are doubled, so that no argument can bring a placeholder along.
+ */
+import type { JsonValue } from "../canonical/json-value.ts";
+import { LIMITS } from "../limits.ts";
+import { getArgument, isObject } from "./argument-path.ts";
+import { segmentOf } from "./segment.ts";
+
+const PREFIX = "result.";
+const OPEN_PART = /\{\{|\}\}|\{result\.([^{}]+)\}/g;
+
+/** Does the placeholder name a part of the result? */
+export function isOfResult(placeholder: string): boolean {
+  return placeholder.startsWith(PREFIX);
+}
+
+/** False where one of its steps has no name. */
+export function isResultPath(placeholder: string): boolean {
+  return placeholder
+    .slice(PREFIX.length)
+    .split(".")
+    .every((step) => step !== "");
+}
+
+/** Text that stands as it is. */
+export function closed(text: string): string {
+  return /[{}]/.test(text) ? text.replaceAll("{", "{{").replaceAll("}", "}}") : text;
+}
+
+/** The resource; null where the output has no such part, or one that is no name. */
+export function namedByResult(pending: string, output: JsonValue): string | null {
+  if (!isObject(output)) return null;
+  let whole = true;
+  const resource = pending.replace(OPEN_PART, (found: string, path: string | undefined) => {
+    if (path === undefined) return found.charAt(0);
+    const name = nameOf(getArgument(output, path));
+    if (name === null) whole = false;
+    return name ?? "";
+  });
+  return whole ? resource : null;
+}
+
+function nameOf(value: JsonValue | undefined): string | null {
+  if (value === undefined || value === null) return null;
+  const name = segmentOf(value);
+  return name === "" || name.length > LIMITS.resultNameLength ? null : name;
+}

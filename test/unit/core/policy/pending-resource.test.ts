@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../../../services/core/canonical/json-value.ts";
+import { LIMITS } from "../../../../services/core/limits.ts";
+import { namedByResult } from "../../../../services/core/policy/pending-resource.ts";
+import { compileResource } from "../../../../services/core/policy/resource.ts";
+
+/** What the template gives for the arguments, and then for the output. */
+function named(text: string, output: JsonValue, normalized: JsonObject = {}): string | null {
+  const compiled = compileResource(text);
+  if (!compiled.ok) throw new Error(compiled.problem);
+  expect(compiled.byResult).toBe(true);
+  const pending = compiled.template({ ok: true, text: "{}", normalized, fields: null });
+  return pending === null ? null : namedByResult(pending, output);
+}
+
+describe("a resource that the result names", () => {
+  test("is filled from arguments and result alike", () => {
+    expect(named("invoice/{result.id}", { id: 7 })).toBe("invoice/7");
+    expect(named("{ result.a.b }-{c}/x", { a: { b: "y" } }, { c: true })).toBe("y-true/x");
+    expect(named("{o}/{result.id}", { id: "a/b%" }, { o: "c/d" })).toBe("c%2Fd/a%2Fb%25");
+  });
+
+  test("is the one that arguments of the same values name", () => {
+    const plain = compileResource("invoice/{id}");
+    for (const id of [7, "7", "a{b}", "{result.id}", { b: [1] }, true]) {
+      const normalized = { id };
+      const byArguments =
+        plain.ok && plain.template({ ok: true, text: "{}", normalized, fields: null });
+      expect(named("invoice/{result.id}", { id })).toBe(byArguments);
+    }
+  });
+
+  test("takes no placeholder from an argument", () => {
+    const output = { id: 7, secret: "s" };
+    expect(named("{note}/{result.id}", output, { note: "{result.secret}" })).toBe(
+      "{result.secret}/7",
+    );
+    expect(named("{a}{result.id}{a}", output, { a: "}{" })).toBe("}{7}{");
+  });
+
+  test.each<[string, JsonValue]>([
+    ["has no such part", {}],
+    ["has nothing there", { id: null }],
+    ["has an empty text there", { id: "" }],
+    ["is a list", [{ id: 7 }]],
+    ["is no object", "7"],
+    ["has a name that is too long", { id: "x".repeat(LIMITS.resultNameLength + 1) }],
+  ])("names nothing where the output %s", (_, output) => {
+    expect(named("invoice/{result.id}", output)).toBeNull();
+  });
+
+  test("may be as long as a name may be", () => {
+    const id = "x".repeat(LIMITS.resultNameLength);
+    expect(named("{result.id}", { id })).toBe(id);
+  });
+
+  test("is not even pending where an argument is missing", () => {
+    expect(named("{order}/{result.id}", { id: 7 })).toBeNull();
+  });
+
+  test.each(["{result.}", "{result..id}", "{result.id.}"])("%s is refused", (text) => {
+    const problem = `\`${text}\` in \`a/${text}\` is no part of a result: write {result.id}`;
+    expect(compileResource(`a/${text}`)).toEqual({ ok: false, problem });
+  });
+
+  test("leaves an argument of the name `result` alone", () => {
+    expect(compileResource("a/{result}")).toMatchObject({ ok: true, byResult: false });
+    expect(compileResource("a/{results.id}")).toMatchObject({ ok: true, byResult: false });
+  });
+});
