@@ -14,32 +14,11 @@ import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { cutText } from "../../core/cut-text.ts";
 import type { EnvelopeRejection, Money } from "../../core/inputs.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
+import { DEFAULT_TENANT, ENVELOPE_FIELDS, readPlainEnvelope } from "./json-envelope.ts";
 import { type Envelope, toInput } from "./proposal.ts";
 
 const OPEN_BRACE = 0x7b;
-const DEFAULT_TENANT = "default";
 const SHOWN_CHARACTERS = 40;
-
-/** The fields of an envelope; what is beside them is an error, never ignored. */
-const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
-  "tenantId",
-  "conversationId",
-  "callId",
-  "agentId",
-  "turn",
-  "step",
-  "tool",
-  "arguments",
-  "assistantText",
-  "estimatedCost",
-  "confirmation",
-  "traceparent",
-  "tracestate",
-  "ceId",
-  "ceSource",
-  "ceType",
-  "ceTime",
-]);
 
 const ENVELOPE_KEYS = ENVELOPE_FIELDS.size + 2;
 
@@ -57,6 +36,8 @@ export function looksLikeJson(value: Uint8Array): boolean {
 
 /** The input that a JSON proposal gives. Total. */
 export function decodeJsonProposal(value: Uint8Array): DecodedInput {
+  const plain = readPlainEnvelope(value, ENVELOPE_LIMITS);
+  if (plain !== undefined) return toInput(plain);
   const parsed = parseCanonical(value, ENVELOPE_LIMITS);
   if (parsed.ok) return readEnvelope(parsed.value as JsonObject, undefined);
   const { reason, message } = parsed;

@@ -15,13 +15,12 @@
 import {
   compareSlices,
   isForbidden,
-  isWellFormed,
   nextBackslash,
   readEscaped,
   readOtherNumber,
   type Token,
 } from "./fast-tokens.ts";
-import type { FastRead, Walk } from "./fast-walk.ts";
+import { type FastRead, newWalk, type Walk } from "./fast-walk.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
 
@@ -83,9 +82,10 @@ const SAFE_DIGITS = 15;
  */
 export function readFast(text: string, limits: CanonicalLimits): FastRead | undefined {
   try {
-    const walk = walkText(text, limits);
+    const walk = newWalk(text, limits, ROOT + SLOT);
     if (walk === undefined) return undefined;
-    const canonical = walkedText(walk);
+    if (walkValue(walk, 0, text.charCodeAt(0), 0, ROOT) !== text.length) return undefined;
+    const canonical = walk.asItStands ? text : valueText(walk, ROOT, PARTS[ROOT + KIND] as number);
     const value = JSON.parse(canonical) as JsonValue;
     return { value, text: canonical, keyCount: walk.keyCount, depth: walk.depth };
   } catch {
@@ -93,21 +93,23 @@ export function readFast(text: string, limits: CanonicalLimits): FastRead | unde
   }
 }
 
-function walkText(text: string, limits: CanonicalLimits): Walk | undefined {
-  if (text.length < 2 || !isWellFormed(text)) return undefined;
-  const last = text.charCodeAt(text.length - 1);
-  if (last !== CLOSE_OBJECT && last !== CLOSE_ARRAY) return undefined;
-  const walk: Walk = {
-    text,
-    limits,
-    backslash: nextBackslash(text, 0),
-    asItStands: true,
-    pieces: undefined,
-    keyCount: 0,
-    depth: 0,
-    free: ROOT + SLOT,
-  };
-  return walkValue(walk, 0, text.charCodeAt(0), 0, ROOT) === text.length ? walk : undefined;
+/** Slot of the member that was walked over last, where an object is taken apart one by one. */
+const MEMBER = ROOT + SLOT;
+
+/** Steps over a member of the outermost object and the space around it, to a place within the text. */
+export function walkMember(walk: Walk, start: number): number {
+  walk.free = MEMBER;
+  const at = walkKey(walk, walk.text, start, MEMBER);
+  return at === NO ? NO : walkItem(walk, walk.text, at, 1, MEMBER);
+}
+
+export function memberKey({ text }: Walk): string {
+  return text.slice(PARTS[MEMBER + KEY_FROM] as number, PARTS[MEMBER + KEY_TO] as number);
+}
+
+/** Canonical text of the member's value, whose strings were not looked into. */
+export function memberText(walk: Walk): string {
+  return valueText(walk, MEMBER, PARTS[MEMBER + KIND] as number);
 }
 
 /** Each walking function steps over what it is named after and gives the offset behind it. */
@@ -334,10 +336,6 @@ function skipSpace(walk: Walk, text: string, from: number): number {
 }
 
 /** The slices of the text, in order. */
-function walkedText(walk: Walk): string {
-  return walk.asItStands ? walk.text : valueText(walk, ROOT, PARTS[ROOT + KIND] as number);
-}
-
 function valueText(walk: Walk, slot: number, kind: number): string {
   if (kind === OBJECT) return objectText(walk, slot);
   if (kind === ARRAY) return arrayText(walk, slot);

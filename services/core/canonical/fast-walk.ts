@@ -1,5 +1,6 @@
 /** What the fast reader gives, and what it knows while it walks over a text. */
 
+import { isWellFormed, nextBackslash } from "./fast-tokens.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
 
@@ -25,3 +26,23 @@ export type Walk = {
   /** First slot that is not in use. */
   free: number;
 };
+
+const CLOSE_ARRAY = 0x5d;
+const CLOSE_OBJECT = 0x7d;
+
+/** The walk over a text, at its start; undefined where it cannot be an object or an array. */
+export function newWalk(text: string, limits: CanonicalLimits, free: number): Walk | undefined {
+  if (text.length < 2 || !isWellFormed(text)) return undefined;
+  const last = text.charCodeAt(text.length - 1);
+  if (last !== CLOSE_OBJECT && last !== CLOSE_ARRAY) return undefined;
+  return {
+    text,
+    limits,
+    backslash: nextBackslash(text, 0),
+    asItStands: true,
+    pieces: undefined,
+    keyCount: 0,
+    depth: 0,
+    free,
+  };
+}

@@ -13,6 +13,7 @@ import { readFast } from "./fast-reader.ts";
 import type { FastRead } from "./fast-walk.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type CanonicalLimits, DEFAULT_CANONICAL_LIMITS } from "./limits.ts";
+import type { Member } from "./read-members.ts";
 import { readStrict } from "./strict-reader.ts";
 import { decodeUtf8, firstInvalidByte, utf8Length } from "./utf8.ts";
 
@@ -45,8 +46,35 @@ export function parseCanonical(
   return { ...result, at: utf8Length(text, result.at) };
 }
 
+/** What was parsed ahead and not asked for yet. */
+let ahead: CanonicalSuccess | undefined;
+
+/**
+ * Parses the value of a member, whose strings may yet turn out not to be JSON: false then. The next who asks for
+ * its text gets what was found, once: the text of a call's arguments is read with its proposal and decided after.
+ */
+export function parseAhead({ text, keyCount, depth }: Member): boolean {
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    ahead = { ok: true, value, text, keyCount, depth };
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Handed out once, so that nobody shares a value with anybody. */
+function takeAhead(text: string, limits: CanonicalLimits): CanonicalSuccess | undefined {
+  const found = ahead;
+  if (found === undefined || found.text !== text) return undefined;
+  ahead = undefined;
+  return found.keyCount <= limits.maxKeys && found.depth <= limits.maxDepth ? found : undefined;
+}
+
 function parseText(text: string, limits: CanonicalLimits): CanonicalResult {
   if (exceeds(text, limits.maxBytes)) return tooLarge(utf8Length(text), limits);
+  const known = takeAhead(text, limits);
+  if (known !== undefined) return known;
   const fast = readFast(text, limits);
   if (fast !== undefined) return within(fast, limits);
   const read = readStrict(text, limits);

@@ -1,0 +1,132 @@
+/**
+ * The common case of a JSON proposal, fast: the envelope is taken apart without making values of it, and the
+ * arguments are parsed once for here and for the decision. Where anything is not as in most proposals it gives up,
+ * and the whole is read again by the way that can tell what is wrong.
+ */
+import { isAscii } from "node:buffer";
+import type { CanonicalLimits } from "../../core/canonical/limits.ts";
+import { parseAhead } from "../../core/canonical/parse-canonical.ts";
+import { type Member, readMembers } from "../../core/canonical/read-members.ts";
+import type { Envelope } from "./proposal.ts";
+import { RecentTexts } from "./recent-texts.ts";
+import { asBuffer } from "./record-types.ts";
+
+export const DEFAULT_TENANT = "default";
+
+/** The fields of an envelope; what is beside them is an error, never ignored. */
+export const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
+  "tenantId",
+  "conversationId",
+  "callId",
+  "agentId",
+  "turn",
+  "step",
+  "tool",
+  "arguments",
+  "assistantText",
+  "estimatedCost",
+  "confirmation",
+  "traceparent",
+  "tracestate",
+  "ceId",
+  "ceSource",
+  "ceType",
+  "ceTime",
+]);
+
+const QUOTE = 0x22;
+const OPEN_ARRAY = 0x5b;
+const OPEN_OBJECT = 0x7b;
+const NULL = "null";
+
+/** Text that may stand there and is not used here. */
+const PASSED_OVER: ReadonlySet<string> = new Set([
+  "traceparent",
+  "tracestate",
+  "ceId",
+  "ceSource",
+  "ceType",
+  "ceTime",
+]);
+
+const recent = new RecentTexts();
+
+type Draft = { -readonly [field in keyof Envelope]: Envelope[field] | undefined };
+
+/**
+ * The envelope in the bytes of a JSON proposal; undefined where they have to be looked at closer. Its fields are of the
+ * right types, and nothing else is known of them.
+ */
+export function readPlainEnvelope(
+  value: Uint8Array,
+  limits: CanonicalLimits,
+): Envelope | undefined {
+  if (value.length > limits.maxBytes || !isAscii(value)) return undefined;
+  const members = readMembers(asBuffer(value).toString("latin1"), limits);
+  if (members === undefined) return undefined;
+  const draft: Draft = {
+    tenantId: DEFAULT_TENANT,
+    conversationId: undefined,
+    callId: undefined,
+    agentId: null,
+    turn: null,
+    step: null,
+    tool: undefined,
+    arguments: undefined,
+    assistantText: null,
+    estimatedCost: null,
+    confirmation: null,
+  };
+  try {
+    for (const member of members) {
+      const isFit = member.text === NULL ? ENVELOPE_FIELDS.has(member.key) : take(draft, member);
+      if (!isFit) return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+  return isWhole(draft) ? draft : undefined;
+}
+
+function isWhole(draft: Draft): draft is Envelope {
+  return (
+    draft.conversationId !== undefined &&
+    draft.callId !== undefined &&
+    draft.tool !== undefined &&
+    draft.arguments !== undefined
+  );
+}
+
+/** False where the member is not as in most proposals. @throws SyntaxError where its string is none. */
+function take(draft: Draft, member: Member): boolean {
+  const { key, text } = member;
+  const first = text.charCodeAt(0);
+  const isText = first === QUOTE;
+  switch (key) {
+    case "arguments":
+      draft.arguments = isText ? textOf(text) : text;
+      return isText || ((first === OPEN_OBJECT || first === OPEN_ARRAY) && parseAhead(member));
+    case "turn":
+    case "step":
+      if (!isText && !Number.isSafeInteger(Number(text))) return false;
+      draft[key] = recent.of(text);
+      return true;
+    case "tenantId":
+    case "agentId":
+    case "tool":
+      if (isText) draft[key] = recent.of(text);
+      return isText;
+    case "conversationId":
+    case "callId":
+    case "assistantText":
+    case "confirmation":
+      if (isText) draft[key] = textOf(text);
+      return isText;
+    default:
+      return isText && PASSED_OVER.has(key) && textOf(text).length >= 0;
+  }
+}
+
+function textOf(json: string): string {
+  return JSON.parse(json) as string;
+}
