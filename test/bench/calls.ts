@@ -103,12 +103,18 @@ function generator(seed: number): () => number {
   };
 }
 
-/** The i-th call of a conversation; texts are made beforehand, so that making them is not timed. */
-export function benchCalls(length: number): (at: number, round: number) => ProposalInput {
+/** Seeded numbers below a bound, and texts of so many words. */
+export function seededArguments() {
   const next = generator(7);
   const n = (most: number) => Math.floor(next() * most);
   const text = (words: number) =>
     Array.from({ length: words }, () => WORDS[n(WORDS.length)]).join(" ");
+  return { n, text };
+}
+
+/** The i-th call of a conversation; texts are made beforehand, so that making them is not timed. */
+export function benchCalls(length: number): (at: number, round: number) => ProposalInput {
+  const { n, text } = seededArguments();
   const texts = Array.from({ length: Math.max(Math.min(length, 100_000), 10) }, (_, i) => {
     const tool = TOOLS[i % TOOLS.length] as string;
     return { tool, arguments: JSON.stringify(SHAPES[tool]?.(n, text)) };

@@ -1,6 +1,7 @@
 // Measures one thing in a process of its own and prints its rows as one line of JSON, the last:
 //   node child.js <what> <options as JSON>
 import type { BenchRow } from "./bench-row.ts";
+import type { Checks } from "./engine.ts";
 import type { PipelineGate, PipelineLoad } from "./pipeline.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -10,7 +11,8 @@ type Child = (options: Options) => Promise<readonly BenchRow[]>;
 const CHILDREN: Readonly<Record<string, Child>> = {
   canonical: async () => (await import("./canonical.ts")).benchCanonical(),
   codec: async () => (await import("./codec.ts")).benchCodec(),
-  engine: async ({ length }) => (await import("./engine.ts")).benchEngine(Number(length)),
+  engine: async ({ length, checks = "ordinary" }) =>
+    (await import("./engine.ts")).benchEngine(Number(length), checks as Checks),
   "peer-calls": async ({ directory }) =>
     (await import("./peer-calls.ts")).benchPeerCalls(String(directory)),
   pipeline: async ({ gate, load }) => {
@@ -23,6 +25,7 @@ const CHILDREN: Readonly<Record<string, Child>> = {
     (await import("./start.ts")).benchStart(String(dataDir), String(name)),
   restore: async ({ dataDir }) => (await import("./restore.ts")).benchRestore(String(dataDir)),
   state: async () => (await import("./state.ts")).benchState(),
+  "state-of-every-check": async () => (await import("./state.ts")).benchStateOfEveryCheck(),
 };
 
 const [what = "", options = "{}"] = process.argv.slice(2);

@@ -95,7 +95,7 @@ function timePass(
     samples[at] = (performance.now() - start) * US_PER_MS;
     const [event] = events;
     assertAnswer(event, calls[at]?.allowed === true);
-    if (event?.type === "allowed") state = fed(state, policy, event, nowMs);
+    if (event?.type === "allowed") state = fed(state, policy, event, nowMs, null);
     states.set(input.conversationId, state);
   }
 }

@@ -7,6 +7,7 @@ import { PEER_CALLS_ROW } from "./peer-calls.ts";
 import { BASELINE_ROW, installPeers, peerMeasurements } from "./peers.ts";
 import { type PipelineLoad, pipelineRowName } from "./pipeline.ts";
 import { startRowName } from "./start.ts";
+import { stateRowName } from "./state.ts";
 import type { Target } from "./targets.ts";
 
 /** Rows that are read together; `base` names the one that the others are divided by. */
@@ -96,7 +97,7 @@ const engine: Section = {
       ...peerMeasurements(directory, names),
     ];
     const { rows, failures } = inRounds(engine.rounds, measurements);
-    const lengths = ENGINE_LENGTHS.map(engineRowName);
+    const lengths = ENGINE_LENGTHS.map((length) => engineRowName(length));
     const isOurs = ({ name }: BenchRow): boolean => lengths.includes(name);
     const baseline = rows.filter(({ name }) => name === BASELINE_ROW);
     const tables: readonly Table[] = [
@@ -104,6 +105,49 @@ const engine: Section = {
       { base: PEER_CALLS_ROW, rows: rows.filter((row) => !isOurs(row)) },
     ];
     return { tables, failures, missing: [] };
+  },
+};
+
+const EVERY_CHECK = "every check";
+const NO_CHECK = "no check";
+
+const checks: Section = {
+  name: "checks",
+  title: "One call in the engine, with every check on and with none",
+  rounds: 3,
+  targets: [
+    ...ENGINE_LENGTHS.flatMap((length): Target[] => {
+      const row = engineRowName(length, EVERY_CHECK);
+      return [
+        { row, figure: "p50", atMost: 18 },
+        { row, figure: "p99", atMost: 60 },
+        { row, per: engineRowName(length, NO_CHECK), figure: "p50", atMost: 3 },
+      ];
+    }),
+    // The bounds of the state are reached long before.
+    {
+      row: stateRowName(100_000, EVERY_CHECK),
+      per: stateRowName(10_000, EVERY_CHECK),
+      figure: "p50",
+      atMost: 1.1,
+    },
+  ],
+  run: async () => {
+    const measurements = ENGINE_LENGTHS.flatMap((length) =>
+      [EVERY_CHECK, NO_CHECK].map((on) => child("engine", { length, checks: on })),
+    );
+    const times = inRounds(checks.rounds, measurements);
+    const sizes = inRounds(1, [child("state-of-every-check")]);
+    const tables = ENGINE_LENGTHS.map((length): Table => {
+      const base = engineRowName(length, NO_CHECK);
+      const names = [engineRowName(length, EVERY_CHECK), base];
+      return { base, rows: times.rows.filter(({ name }) => names.includes(name)) };
+    });
+    return {
+      tables: [...tables, { base: null, rows: sizes.rows }],
+      failures: [...times.failures, ...sizes.failures],
+      missing: [],
+    };
   },
 };
 
@@ -193,4 +237,4 @@ function freshStart(directory: string): Measurement {
   };
 }
 
-export const SECTIONS: readonly Section[] = [canonical, engine, pipeline, start];
+export const SECTIONS: readonly Section[] = [canonical, engine, checks, pipeline, start];

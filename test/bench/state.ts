@@ -1,14 +1,14 @@
 /** What is remembered of conversations: bytes of their state as text, and memory of many. */
 import { decide } from "../../services/core/decide/decide.ts";
-import type { CompiledPolicy } from "../../services/core/policy/compiled.ts";
 import { evolve } from "../../services/core/state/evolve.ts";
 import { snapshotState } from "../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../services/core/state/state.ts";
 import type { BenchRow } from "./bench-row.ts";
-import { benchCalls } from "./calls.ts";
-import { benchPolicy, fed } from "./engine.ts";
+import { type Checks, fed, type Stream, streamOf } from "./engine.ts";
 
 const LENGTHS = [10, 100, 1_000];
+/** The longer two are past every bound but that of time. */
+export const EVERY_CHECK_LENGTHS = [10, 1_000, 10_000, 100_000] as const;
 const CONVERSATIONS = 10_000;
 const CALLS_EACH = 10;
 const START_MS = 1_700_000_000_000;
@@ -16,26 +16,37 @@ const STEP_MS = 1_000;
 const KIB = 1_024;
 const MIB = KIB * KIB;
 
-export function benchState(): readonly BenchRow[] {
-  const policy = benchPolicy();
-  const sizes = LENGTHS.map((length): BenchRow => {
-    const bytes = snapshotState(conversation(policy, length, 0)).length;
-    return {
-      name: `state of a conversation of ${length.toLocaleString("en-US")} calls`,
-      unit: "KiB of text",
-      p50: bytes / KIB,
-      note: `${Math.round(bytes / length)} bytes per call`,
-    };
-  });
-  return [...sizes, memoryRow(policy)];
+export function stateRowName(length: number, checks: Checks): string {
+  const which = checks === "ordinary" ? "" : `, ${checks}`;
+  return `state of a conversation of ${length.toLocaleString("en-US")} calls${which}`;
 }
 
-function memoryRow(policy: CompiledPolicy): BenchRow {
+export function benchState(): readonly BenchRow[] {
+  const stream = streamOf("ordinary");
+  return [...LENGTHS.map((length) => sizeRow(stream, length, "ordinary")), memoryRow(stream)];
+}
+
+export function benchStateOfEveryCheck(): readonly BenchRow[] {
+  const stream = streamOf("every check");
+  return EVERY_CHECK_LENGTHS.map((length) => sizeRow(stream, length, "every check"));
+}
+
+function sizeRow(stream: Stream, length: number, checks: Checks): BenchRow {
+  const bytes = snapshotState(conversation(stream, length, 0)).length;
+  return {
+    name: stateRowName(length, checks),
+    unit: "KiB of text",
+    p50: bytes / KIB,
+    note: `${Math.round(bytes / length)} bytes per call`,
+  };
+}
+
+function memoryRow(stream: Stream): BenchRow {
   if (globalThis.gc === undefined) throw new Error("run it with --expose-gc");
   globalThis.gc();
   const before = process.memoryUsage().heapUsed;
   const kept = Array.from({ length: CONVERSATIONS }, (_, at) =>
-    conversation(policy, CALLS_EACH, at),
+    conversation(stream, CALLS_EACH, at),
   );
   globalThis.gc();
   const bytes = process.memoryUsage().heapUsed - before;
@@ -47,15 +58,17 @@ function memoryRow(policy: CompiledPolicy): BenchRow {
   };
 }
 
-function conversation(policy: CompiledPolicy, length: number, round: number): ConversationState {
-  const calls = benchCalls(length);
-  let state: ConversationState | undefined;
+function conversation(stream: Stream, length: number, round: number): ConversationState {
+  const { policy } = stream;
+  const calls = stream.calls(length);
+  let state = stream.opened(round);
   for (let i = 0; i < length; i += 1) {
     const nowMs = START_MS + i * STEP_MS;
-    const events = decide(state, calls(i, round), policy, nowMs);
+    const input = calls(i, round);
+    const events = decide(state, input, policy, nowMs);
     for (const event of events) {
       state = evolve(state, event);
-      if (event.type === "allowed") state = fed(state, policy, event, nowMs);
+      if (event.type === "allowed") state = fed(state, policy, event, nowMs, input.estimatedCost);
     }
   }
   if (state === undefined) throw new Error("nothing is remembered");

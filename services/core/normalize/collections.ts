@@ -24,7 +24,9 @@ export const toBool: Normalizer = (value) => {
 export const sort: Normalizer = (value) => {
   if (!Array.isArray(value)) return cannot(`\`sort\` needs a list, found ${kindOf(value)}`);
   const keyed = (value as readonly JsonValue[]).map((item) => [canonicalText(item), item] as const);
-  // By UTF-16 code units, as the keys of the canonical form.
+  // By UTF-16 code units, as the keys of the canonical form. What is in order stays the same value.
+  const isSorted = keyed.every(([text], at) => at === 0 || (keyed[at - 1] ?? [""])[0] <= text);
+  if (isSorted) return normalized(value);
   keyed.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
   return normalized(keyed.map(([, item]) => item));
 };
@@ -37,7 +39,7 @@ export const unique: Normalizer = (value) => {
     const key = canonicalText(item);
     if (!first.has(key)) first.set(key, item);
   }
-  return normalized([...first.values()]);
+  return normalized(first.size === value.length ? value : [...first.values()]);
 };
 
 /** The value that a text holds as JSON, read as strictly as arguments are; other values as they are. */

@@ -38,9 +38,10 @@ export function compileGraph(
   (edges?.derives ?? []).forEach(([source, derived], at) => {
     add("derives", at, source, derived);
   });
+  const wholes = [parentOf, ...toWhole];
   return {
     hasEdges: toWhole.length + toEqual.length > 0,
-    wholesOf: (resource) => reach(resource, [parentOf, ...toWhole]),
+    wholesOf: (resource) => reach(resource, wholes),
     equalsOf: (resource) => (toEqual.length === 0 ? NONE : reach(resource, toEqual)),
   };
 }
@@ -68,18 +69,29 @@ function readTemplate(text: string): Template | null {
 
 /** What the template says about a resource, said by the other template; null where it does not fit. */
 function rewrite(from: Template, to: Template): Rewrite {
+  const first = from.segments[0];
+  const start = first === undefined || first.name !== null ? "" : first.text;
   return (resource) => {
-    const parts = resource.split("/");
-    if (parts.length !== from.segments.length) return null;
-    const values = new Map<string, string>();
-    for (let at = 0; at < parts.length; at++) {
-      const { text, name } = from.segments[at] as Template["segments"][number];
-      const part = parts[at] as string;
-      if (name === null ? text !== part : (values.get(name) ?? part) !== part) return null;
-      if (name !== null) values.set(name, part);
-    }
+    // Most resources fit no edge: told by their first letters, before they are taken apart.
+    const values = resource.startsWith(start) ? valuesIn(from, resource.split("/")) : null;
+    if (values === null) return null;
     return to.segments.map(({ text, name }) => (name === null ? text : values.get(name))).join("/");
   };
+}
+
+function valuesIn(
+  template: Template,
+  parts: readonly string[],
+): ReadonlyMap<string, string> | null {
+  if (parts.length !== template.segments.length) return null;
+  const values = new Map<string, string>();
+  for (let at = 0; at < parts.length; at++) {
+    const { text, name } = template.segments[at] as Template["segments"][number];
+    const part = parts[at] as string;
+    if (name === null ? text !== part : (values.get(name) ?? part) !== part) return null;
+    if (name !== null) values.set(name, part);
+  }
+  return values;
 }
 
 function parentOf(resource: string): string | null {
@@ -105,5 +117,5 @@ function reach(resource: string, rewrites: readonly Rewrite[]): readonly GraphSt
     found.push(...next);
     front = next;
   }
-  return found.slice(0, REACHED_MAX);
+  return found.length > REACHED_MAX ? found.slice(0, REACHED_MAX) : found;
 }

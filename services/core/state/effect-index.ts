@@ -26,8 +26,7 @@ export function reindexed(
   before: Holders,
   after: Holders,
 ): EffectIndex {
-  if (before !== undefined && after !== undefined && onPaths(before) && onPaths(after))
-    return index;
+  if (before !== undefined && after !== undefined && lieInOne(before, after)) return index;
   let next = index;
   for (const whole of wholesOf(resource, before)) next = without(next, whole, resource);
   for (const whole of wholesOf(resource, after)) {
@@ -53,8 +52,16 @@ export function pathPrefixes(resource: string): string[] {
   return prefixes;
 }
 
-function onPaths(holders: readonly EffectHolder[]): boolean {
-  return holders.every(({ wholes }) => wholes === null);
+/** Do all of them lie in the same wholes? So they do unless the edges of the policy changed. */
+function lieInOne(before: readonly EffectHolder[], after: readonly EffectHolder[]): boolean {
+  const wholes = after[0]?.wholes ?? null;
+  const isSame = (holder: EffectHolder): boolean => areEqual(holder.wholes, wholes);
+  return before.every(isSame) && after.every(isSame);
+}
+
+function areEqual(a: readonly string[] | null, b: readonly string[] | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && a.every((whole, at) => whole === b[at]);
 }
 
 function wholesOf(resource: string, holders: Holders): ReadonlySet<string> {

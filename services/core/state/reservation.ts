@@ -14,12 +14,13 @@ export function reserve(state: StateDraft, event: CallAllowed | CallHeld): void 
   // A call that was held has counted its step when it was held.
   const first = event.approvalId === null;
   const newStep = first && opensStep(event.step, turn.lastStep) ? 1 : 0;
+  const cost = event.call.more?.cost ?? null;
   state.totals = {
     calls: totals.calls + 1,
     steps: totals.steps + newStep,
-    spent: totals.spent,
+    spent: withMoney(totals.spent, cost, 1),
   };
-  reserveTool(state, event, first);
+  reserveTool(state, event, first, cost);
   state.turn = {
     id: turn.id,
     index: turn.index,
@@ -28,14 +29,16 @@ export function reserve(state: StateDraft, event: CallAllowed | CallHeld): void 
     steps: turn.steps + newStep,
     lastStep: first ? event.step : turn.lastStep,
     heldBeforeMs: turn.heldBeforeMs,
-    spent: turn.spent,
+    spent: withMoney(turn.spent, cost, 1),
   };
-  const { more } = event.call;
-  if (more === null) return;
-  spend(state, { tool: event.tool, turnIndex: turn.index }, more.cost, 1);
 }
 
-function reserveTool(state: StateDraft, event: CallAllowed | CallHeld, first: boolean): void {
+function reserveTool(
+  state: StateDraft,
+  event: CallAllowed | CallHeld,
+  first: boolean,
+  cost: Money | null,
+): void {
   const tool = trieGet(state.tools, event.tool);
   const tools = tool === undefined ? roomForTool(state) : state.tools;
   // Beyond the bound only a policy without a budget for each tool gets here: nobody asks.
@@ -49,7 +52,7 @@ function reserveTool(state: StateDraft, event: CallAllowed | CallHeld, first: bo
     lastStep: first ? event.step : (inTurn?.lastStep ?? null),
     startedAtMs: inTurn?.startedAtMs ?? event.proposalsAtMs,
     heldBeforeMs: inTurn?.heldBeforeMs ?? heldUntil(state, event.proposalsAtMs),
-    spent: inTurn?.spent ?? NOTHING_SPENT,
+    spent: withMoney(inTurn?.spent ?? NOTHING_SPENT, cost, 1),
   });
 }
 

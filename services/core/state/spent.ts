@@ -19,6 +19,7 @@ export function withMoney(spent: Spent, money: Money | null, times: 1 | -1): Spe
   }
   const before = spent[at] as Money;
   const next = amount(before.microUnits + times * money.microUnits, money.currency);
+  if (spent.length === 1) return [next];
   return spent.map((one, index) => (index === at ? next : one));
 }
 

@@ -130,6 +130,11 @@ const TEXT: Token = { word: "'", call: false };
 
 /** Null: what begins here is not understood, or two servers would read it differently. */
 function readPiece(text: string, at: number): Piece | null {
+  const word = matchAt(WORD, text, at);
+  if (word !== null) {
+    const end = at + word.length;
+    return { end, token: { word: word.toLowerCase(), call: isCall(text, end) } };
+  }
   // A comment that some servers run, a quote that a backslash may escape, a variable of the session.
   if (text.startsWith("/*", at) || text.startsWith(":=", at) || text.charAt(at) === "\\")
     return null;
@@ -143,11 +148,6 @@ function readPiece(text: string, at: number): Piece | null {
     const close = text.indexOf(dollar, at + dollar.length);
     return close < 0 ? null : { end: close + dollar.length, token: TEXT };
   }
-  const word = matchAt(WORD, text, at);
-  if (word !== null) {
-    const end = at + word.length;
-    return { end, token: { word: word.toLowerCase(), call: isCall(text, end) } };
-  }
   return { end: at + 1, token: text.charAt(at) === "=" ? { word: "=", call: false } : null };
 }
 
@@ -156,7 +156,13 @@ function matchAt(pattern: RegExp, text: string, at: number): string | null {
   return pattern.exec(text)?.[0] ?? null;
 }
 
+/** Of ASCII, nothing after the slash begins what `BLANK` matches. */
+const SLASH = 0x2f;
+const ASCII_END = 0x80;
+
 function afterBlank(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  if (unit > SLASH && unit < ASCII_END) return at;
   return at + (matchAt(BLANK, text, at)?.length ?? 0);
 }
 

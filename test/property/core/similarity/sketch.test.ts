@@ -1,21 +1,13 @@
 // The estimate of how alike two texts are, against the exact value over all their shingles.
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { SKETCH_SIZE, similarity, sketchOf } from "../../../../services/core/similarity/sketch.ts";
 import {
-  SKETCH_SIZE,
-  shingles,
-  similarity,
-  sketchOf,
-} from "../../../../services/core/similarity/sketch.ts";
+  exactLikeness as exact,
+  shinglesOf,
+} from "../../../support/reference-engine/exact-likeness.ts";
 
 const SEED = 20_260_101;
-
-function exact(a: string, b: string): number {
-  const left = shingles(a);
-  const right = shingles(b);
-  const union = new Set([...left, ...right]);
-  return union.size === 0 ? 1 : [...left].filter((hash) => right.has(hash)).length / union.size;
-}
 
 const word = fc.constantFrom(..."abcdefghijklmnop");
 const text = fc.array(word, { maxLength: 80 }).map((words) => words.join(" "));
@@ -24,6 +16,45 @@ test("is exact of texts that a sketch holds whole", () => {
   fc.assert(
     fc.property(text, text, (a, b) => {
       expect(similarity(sketchOf(a), sketchOf(b))).toBe(exact(a, b));
+    }),
+    { seed: SEED },
+  );
+});
+
+/** FNV-1a with the last mixing of MurmurHash3, digit by digit as the platform prints them. */
+function plainSketch(text: string): string {
+  const hashes = [...shinglesOf(text)].map((shingle) => {
+    let hash = 0x811c9dc5;
+    for (const unit of shingle.split("")) hash = Math.imul(hash ^ unit.charCodeAt(0), 0x01000193);
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    return (hash ^ (hash >>> 16)) >>> 0;
+  });
+  const smallest = [...new Set(hashes)].sort((x, y) => x - y).slice(0, SKETCH_SIZE);
+  return smallest.map((hash) => hash.toString(36)).join(" ");
+}
+
+test("a sketch is the smallest hashes, as one would plainly write them down", () => {
+  const part = fc.constantFrom(
+    "a",
+    "bär",
+    "😀",
+    " ",
+    "  ",
+    "\n",
+    "\t",
+    "\u00a0",
+    "\u3000",
+    "\u200b",
+    "x y",
+  );
+  const any = fc.oneof(
+    fc.array(part, { maxLength: 600 }).map((parts) => parts.join("")),
+    text,
+  );
+  fc.assert(
+    fc.property(any, (given) => {
+      expect(sketchOf(given)).toBe(plainSketch(given));
     }),
     { seed: SEED },
   );
