@@ -19,7 +19,7 @@ export interface ProposalInput {
   readonly tool: string;
   /** JSON text as it arrived. The strict parser of `canonical/` is the first to read it. */
   readonly arguments: string | Uint8Array;
-  /** What the model said with the call. */
+  /** What the model said with the call; not journaled where arguments of the call are sensitive. */
   readonly assistantText: string | null;
   readonly estimatedCost: Money | null;
   /** Id of a user's confirmation that the platform vouches for. */

@@ -9,6 +9,7 @@
 import type { GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
+import { withoutClear } from "../core/seal/seal-arguments.ts";
 import type { Engine } from "./engine.ts";
 import { FatalError, RetryableError } from "./errors.ts";
 import type {
@@ -163,7 +164,7 @@ export class BatchBuilder {
     const state = this.#staged.state(key);
     const sealed = engine.seal(state, given, nowMs);
     const events = engine.decide(state, sealed, nowMs);
-    const input = sealed === given ? given : withoutClear(sealed);
+    const input = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
     // The input's own bytes where they are the key: each log would make them of the text again.
     const written = misrouted === null ? record.key : key;
     return this.#decided({ type: "decided", at, input }, written, events, record.headers);
@@ -294,13 +295,6 @@ const HIDDEN_TEXT =
 
 function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** As it may be written, and kept. */
-function withoutClear(input: GateInput): GateInput {
-  if (input.type !== "proposal") return input;
-  const { clear: _clear, ...written } = input;
-  return written;
 }
 
 /** Written out: this runs twice for each input, and a spread costs several times as much. */

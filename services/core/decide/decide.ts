@@ -62,9 +62,18 @@ function safely(
 ): GateEvent {
   const what = error instanceof Error ? error.message : "an unknown error";
   const fresh = state === undefined || hasLapsed(state, nowMs);
-  if (!policy.hidesArguments) return internalError(fresh, input, policy, nowMs, what);
+  if (!hides(policy, input.tool)) return internalError(fresh, input, policy, nowMs, what);
   // Whatever failed may have had the values in its hands, and an error's text may quote them.
   const { clear: _clear, ...rest } = input;
   const unread = input.clear === undefined ? { ...rest, arguments: "" } : rest;
   return internalError(fresh, unread, policy, nowMs, "left out, since arguments are sensitive");
+}
+
+function hides(policy: CompiledPolicy, tool: string): boolean {
+  if (!policy.hidesArguments) return false;
+  try {
+    return policy.tool(tool).sensitive.length > 0;
+  } catch {
+    return true;
+  }
 }

@@ -1,6 +1,6 @@
 /** Digests in the place of a call's sensitive values. */
 import { canonicalText } from "../canonical/canonical-text.ts";
-import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { JsonObject } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
 import type { DecisionEvent, SealedValue } from "../events.ts";
 import { sha256Hex } from "../hash.ts";
@@ -47,7 +47,6 @@ export function sealProposal(
   return {
     ...proposal,
     arguments: sealed.text,
-    assistantText: withoutValues(proposal.assistantText, places),
     clear: { keyId, value: parsed.value, text: parsed.text, paths, places, digests },
   };
 }
@@ -121,26 +120,6 @@ export function identitySeal(
   };
 }
 
-/** Shorter texts are found in too many words by chance. */
-const SPOKEN_CHARACTERS_MIN = 4;
-const STAND_IN = "[sensitive]";
-
-/** What the model said, without the values that it gave as they are. */
-function withoutValues(text: string | null, places: readonly SensitivePlace[]): string | null {
-  if (text === null) return null;
-  const spoken = places.flatMap(({ value }) => wordsOf(value));
-  return spoken
-    .filter((word) => word.length >= SPOKEN_CHARACTERS_MIN)
-    .reduce((made, word) => made.replaceAll(word, STAND_IN), text);
-}
-
-function wordsOf(value: JsonValue): readonly string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value === "number") return [String(value)];
-  if (value === null || typeof value === "boolean") return [];
-  return Object.values(value).flatMap(wordsOf);
-}
-
 /** The decision with its sensitive values sealed, where it allows or holds a call that has some. */
 export function withSealed<D extends DecisionEvent>(
   decision: D,
@@ -157,6 +136,12 @@ export function withSealed<D extends DecisionEvent>(
     return { path, keyId, ...policy.sealing.seal(keyId, place, canonicalText(value)) };
   });
   return { ...decision, sealed };
+}
+
+/** A sealed proposal as it may be written: what the model said may spell the values in any way. */
+export function withoutClear(proposal: ProposalInput): ProposalInput {
+  const { clear, ...written } = proposal;
+  return clear === undefined ? proposal : { ...written, assistantText: null };
 }
 
 interface Problem {

@@ -1,8 +1,8 @@
 /**
  * Where the sensitive values of a call are, and the call with something else in their place.
  *
- * P1 a model chooses how it writes its arguments, so whatever could be read as the value is one: a literal
- *    key with dots beside the member of a member, and what stands where an object was to be (a list, a text).
+ * P1 a model chooses how it writes its arguments, so whatever could be read as the value is one: literal keys
+ *    with dots beside members of members, and what stands where an object was to be (a list, a text).
  * P2 null stays: it says nothing, and templates tell it from a value.
  */
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
@@ -49,16 +49,17 @@ function inObject(
   above: readonly string[],
   put: Put,
 ): JsonObject {
+  const name = path.join(".");
   let made = object;
-  for (let taken = 1; taken <= path.length; taken += 1) {
-    const key = path.slice(0, taken).join(".");
-    if (!Object.hasOwn(object, key)) continue;
-    const before = object[key] as JsonValue;
-    const rest = path.slice(taken);
+  for (const key of Object.keys(object)) {
+    const isIt = key === name || key.startsWith(`${name}.`);
+    if (!isIt && !name.startsWith(`${key}.`)) continue;
+    const value = object[key] as JsonValue;
     const keys = [...above, key];
-    const goesOn = rest.length > 0 && isObject(before);
-    const after = goesOn ? inObject(before, rest, keys, put) : put({ keys, value: before });
-    if (after !== before) made = { ...made, [key]: after };
+    const rest = path.slice(key.split(".").length);
+    const goesOn = !isIt && isObject(value);
+    const after = goesOn ? inObject(value, rest, keys, put) : put({ keys, value });
+    if (after !== value) made = { ...made, [key]: after };
   }
   return made;
 }

@@ -32,6 +32,8 @@ const CASES: readonly (readonly [
   ["a text where an object was to be", { a: '{"b":1}' }, ["a.b"], { a: "#" }],
   ["a literal key with dots", { "a.b": 1 }, ["a.b"], { "a.b": "#" }],
   ["both spellings", { a: { b: 1 }, "a.b": 2 }, ["a.b"], { a: { b: "#" }, "a.b": "#" }],
+  ["a part of it under a literal key", { "a.b": 1, "a.bc": 2 }, ["a"], { "a.b": "#", "a.bc": "#" }],
+  ["no namesake", { ab: 1, "b.a": 2, a: { ab: 3 } }, ["a.b"], { ab: 1, "b.a": 2, a: { ab: 3 } }],
   [
     "any mixture of the two",
     { "a.b": { c: 1 }, a: { "b.c": 2 } },
