@@ -288,11 +288,12 @@ export function approvalIdOf(decisionId: string, tierRuleDigest: string, nthHold
 /** HMAC-SHA-256 that makes an occurrence known downstream and cannot be guessed, 43 characters base64url. */
 export function idempotencyKey(secret: Uint8Array | string, name: OccurrenceName): string {
   const { tenantId, conversationId, tool, identity, decisionId } = name;
-  const parts = array([tenantId, conversationId, tool, identity, decisionId]);
-  const text = `callgate.key/1\n${parts}`;
+  const parts = [tenantId, conversationId, tool, identity, decisionId];
   return (
-    hmacAtOnce(secret, text) ??
-    createHmac("sha256", secret).update(text, "utf8").digest("base64url")
+    hmacAtOnce(secret, "callgate.key/1\n", parts) ??
+    createHmac("sha256", secret)
+      .update(`callgate.key/1\n${array(parts)}`, "utf8")
+      .digest("base64url")
   );
 }
 
@@ -305,9 +306,13 @@ let lastPads: { readonly secret: Uint8Array; readonly pads: Pads } | undefined;
  * HMAC as RFC 2104 says, of two hashes: of the outer pad and the hash of the inner pad and the text.
  * Undefined where the secret is text or long, or the text has more than ASCII.
  */
-function hmacAtOnce(secret: Uint8Array | string, text: string): string | undefined {
+function hmacAtOnce(
+  secret: Uint8Array | string,
+  tag: string,
+  parts: readonly string[],
+): string | undefined {
   if (typeof secret === "string" || secret.length > BLOCK_BYTES) return undefined;
-  const end = asciiInto(BLOCK_BYTES, text);
+  const end = listInto(asciiInto(BLOCK_BYTES, tag), parts);
   if (end < 0) return undefined;
   if (lastPads?.secret !== secret) {
     const pads = { inner: padded(secret, INNER_PAD), outer: padded(secret, OUTER_PAD) };

@@ -42,7 +42,10 @@ export interface KeptAllowed {
 export function keptOf(event: DecisionEvent): KeptDecision {
   if (event.type === "allowed") return keptAllowed(event);
   const { type, decisionId } = event;
-  return { type, decisionId, decision: { ...event, arguments: "" } };
+  if (event.sealed === undefined)
+    return { type, decisionId, decision: { ...event, arguments: "" } };
+  const { sealed: _sealed, ...bare } = event;
+  return { type, decisionId, decision: { ...bare, arguments: "" } };
 }
 
 function keptAllowed(event: CallAllowed): KeptAllowed {
