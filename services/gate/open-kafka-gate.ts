@@ -1,5 +1,6 @@
 /** The gate on a Kafka cluster: checked topics, the log, the group, and the host of its numbers. */
 import { createKafka, type KafkaSettings } from "../adapters/kafka/client.ts";
+import { ClusterLink } from "../adapters/kafka/cluster-link.ts";
 import { GroupMembership } from "../adapters/kafka/group-membership.ts";
 import { type KafkaLog, openKafkaLog } from "../adapters/kafka/kafka-log.ts";
 import { KafkaOwnership } from "../adapters/kafka/kafka-ownership.ts";
@@ -15,6 +16,7 @@ import type { Topic } from "../runtime/topics.ts";
 import { type Decide, journalKeepMs } from "./gate-engine.ts";
 import { GateHost, type GateTuning } from "./gate-host.ts";
 import { checkTopics, describeStartProblems, type StartProblem } from "./start-checks.ts";
+import { writtenWithOf } from "./written-with.ts";
 
 export type KafkaGateOptions = {
   readonly kafka: KafkaSettings;
@@ -96,12 +98,19 @@ function createOwnership(
   membership: GroupMembership,
   facts: readonly TopicFacts[],
 ): KafkaOwnership {
-  const { app, group, transactionTimeoutMs, names, metrics } = options;
+  const { app, group, transactionTimeoutMs, names, metrics, logger, codec } = options;
+  const { requestTimeoutMs } = options.kafka;
+  const newKafka = () => createKafka(options.kafka, logger);
+  const outputs = OUTPUTS.map((topic) => names[topic]);
   const bytes = new Map(facts.map(({ name, messageBytesMax }) => [name, messageBytesMax]));
   return new KafkaOwnership({
     settings: { app, group, transactionTimeoutMs },
-    newKafka: () => createKafka(options.kafka, options.logger),
+    newKafka,
     messageBytesMax: (name) => bytes.get(name) ?? 0,
+    written: {
+      ...{ topics: OUTPUTS, writtenWith: writtenWithOf(codec), logger },
+      newLink: () => new ClusterLink(newKafka(), outputs, requestTimeoutMs),
+    },
     safeguards: options.safeguards?.kafka ?? ALL_KAFKA_SAFEGUARDS,
     ...{ names, membership, metrics, topics },
   });

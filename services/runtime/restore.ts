@@ -69,6 +69,7 @@ type Start = {
 export type RestoreSource = "held" | "checkpoint" | "journal";
 
 const OFFSETS_RETRY_MS = 1_000;
+const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
 
 /**
  * @param held committed state this process still has; replayed from there on.
@@ -128,6 +129,7 @@ async function startFrom(
 ): Promise<Start | null> {
   const { log, partition, fold } = context;
   if (source === "held" && held !== null) {
+    await assertStillThere(context, held);
     return { state: held, hashesFromSeq: 0, mark: null };
   }
   const journalStart = await log.startOffset(JOURNAL_TOPIC, partition);
@@ -135,6 +137,18 @@ async function startFrom(
   if (journalStart > 0 && journalStart >= journalEnd) throw outOfReach(context, journalStart);
   const mark = (await loadCheckpoint(context))?.mark ?? null;
   return { state: new PartitionState(fold), hashesFromSeq: 0, mark };
+}
+
+/** A commit that was acknowledged and then taken back by the log: what is held is of no journal. */
+async function assertStillThere(context: RestoreContext, held: PartitionState): Promise<void> {
+  const { log, partition } = context;
+  const last = held.journalOffset - 1;
+  if (held.progress.seq === 0 || last < (await log.startOffset(JOURNAL_TOPIC, partition))) return;
+  const { records } = await log.read(JOURNAL_TOPIC, partition, last, ONE_RECORD);
+  if (records[0]?.offset === last) return;
+  throw new StateCorruptError(`the journal does not have the record at ${last} any more`, {
+    context: { partition, offset: last },
+  });
 }
 
 async function fromCheckpoint(

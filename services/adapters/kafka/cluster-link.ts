@@ -6,6 +6,7 @@ import {
   CONTROL,
   createCluster,
   sendRequest,
+  type TransactionCoordinator,
   type WireRequest,
 } from "./internals.ts";
 import { mapKafkaError, protocolCode } from "./map-error.ts";
@@ -16,6 +17,7 @@ const EARLIEST = "-2";
 const READ_UNCOMMITTED = 0;
 const READ_COMMITTED = 1;
 const UNKNOWN_TOPIC = 3;
+const OF_TRANSACTIONS = 1;
 
 /** `stable`: below it everything is decided. `latest`: what is undecided counts as well. */
 export type OffsetKind = "earliest" | "stable" | "latest";
@@ -87,6 +89,14 @@ export class ClusterLink {
     const offset = responses[0]?.partitions[0]?.offset;
     if (offset === undefined) throw new Error(`${topic}[${partition}]: no offset in the answer`);
     return Number(offset);
+  }
+
+  /** Who coordinates the transactions of an id. */
+  coordinatorOf(transactionalId: string): Promise<TransactionCoordinator> {
+    return this.#cluster.findGroupCoordinator({
+      groupId: transactionalId,
+      coordinatorType: OF_TRANSACTIONS,
+    });
   }
 
   async close(): Promise<void> {

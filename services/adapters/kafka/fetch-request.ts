@@ -3,6 +3,7 @@ import type { WireRequest } from "./internals.ts";
 
 const FETCH = 1;
 const VERSION = 11;
+const READ_UNCOMMITTED = 0;
 const READ_COMMITTED = 1;
 const NO_SESSION = -1;
 const TWO_TO_32 = 4_294_967_296;
@@ -34,6 +35,8 @@ export type FetchSettings = {
   /** How long the broker may wait for a first byte. */
   readonly waitMs: number;
   readonly bytesMax: number;
+  /** False: up to the end, whatever is decided of it. Default true. */
+  readonly committed?: boolean;
 };
 
 export function fetchRequest(settings: FetchSettings): WireRequest<readonly FetchedPartition[]> {
@@ -47,7 +50,7 @@ export function fetchRequest(settings: FetchSettings): WireRequest<readonly Fetc
   };
 }
 
-function encode({ positions, waitMs, bytesMax }: FetchSettings): Buffer {
+function encode({ positions, waitMs, bytesMax, committed = true }: FetchSettings): Buffer {
   const byTopic = new Map<string, FetchPosition[]>();
   let size = 4 + 4 + 4 + 4 + 1 + 4 + 4 + 4 + 4 + 2;
   for (const position of positions) {
@@ -65,7 +68,7 @@ function encode({ positions, waitMs, bytesMax }: FetchSettings): Buffer {
   at = into.writeInt32BE(waitMs, at);
   at = into.writeInt32BE(1, at);
   at = into.writeInt32BE(bytesMax, at);
-  at = into.writeInt8(READ_COMMITTED, at);
+  at = into.writeInt8(committed ? READ_COMMITTED : READ_UNCOMMITTED, at);
   at = into.writeInt32BE(0, at);
   at = into.writeInt32BE(NO_SESSION, at);
   at = into.writeInt32BE(byTopic.size, at);

@@ -49,6 +49,31 @@ export type Broker = {
   }>;
 };
 
+/** A producer as the coordinator of its transactional id knows it. */
+export type ProducerIdentity = {
+  readonly transactionalId: string;
+  readonly producerId: number | string;
+  readonly producerEpoch: number;
+};
+
+/** The broker that coordinates a transactional id. */
+export type TransactionCoordinator = {
+  initProducerId(request: {
+    readonly transactionalId: string;
+    readonly transactionTimeout: number;
+  }): Promise<Pick<ProducerIdentity, "producerId" | "producerEpoch">>;
+  addPartitionsToTxn(
+    request: ProducerIdentity & {
+      readonly topics: readonly {
+        readonly topic: string;
+        readonly partitions: readonly number[];
+      }[];
+    },
+  ): Promise<unknown>;
+  /** @param request `transactionResult`: true commits, false aborts. */
+  endTxn(request: ProducerIdentity & { readonly transactionResult: boolean }): Promise<unknown>;
+};
+
 export type Cluster = {
   readonly brokerPool: { readonly metadata: unknown };
   connect(): Promise<void>;
@@ -56,6 +81,10 @@ export type Cluster = {
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   refreshMetadata(): Promise<void>;
   getNodeIds(): readonly string[];
+  findGroupCoordinator(input: {
+    readonly groupId: string;
+    readonly coordinatorType: number;
+  }): Promise<TransactionCoordinator>;
   findBroker(input: { readonly nodeId: number | string }): Promise<Broker>;
   findTopicPartitionMetadata(
     topic: string,

@@ -7,8 +7,10 @@ import { FatalError, FencedError } from "../../runtime/errors.ts";
 import type { Metrics, Ownership, PartitionWriter } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, type InputTopic, type PerInput } from "../../runtime/topics.ts";
 import { RETRY } from "./client.ts";
+import type { ClusterLink } from "./cluster-link.ts";
 import type { Grant, GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
+import { LeftOpen, type LeftOpenContext } from "./left-open.ts";
 import { mapKafkaError } from "./map-error.ts";
 import { assertSameLife, type LivingTopics, readTopicLife, writeTopicLife } from "./topic-life.ts";
 import type { TopicNames } from "./topic-names.ts";
@@ -32,6 +34,10 @@ export type OwnershipContext = {
   readonly metrics: Metrics;
   /** Whose offsets these are: compared with what was recorded. Left out: not compared. */
   readonly topics?: LivingTopics;
+  /** Where owners write, and what is known of it: see left-open.ts. Left out: nobody looks. */
+  readonly written?: Pick<LeftOpenContext, "topics" | "writtenWith" | "logger"> & {
+    readonly newLink: () => ClusterLink;
+  };
   readonly safeguards: KafkaSafeguards;
 };
 
@@ -45,7 +51,8 @@ export class KafkaOwnership implements Ownership {
   readonly #kept = new Map<number, Producer>();
   readonly #latest = new Map<number, symbol>();
   /** When a grant was found to be worthless, though the group has not told us yet. */
-  readonly #fenced = new WeakMap<Grant, number>();
+  readonly #worthless = new WeakMap<Grant, number>();
+  readonly #leftOpen: LeftOpen | null;
   readonly #processId = `${process.pid}-${Date.now()}`;
   #admin: Promise<Admin> | null = null;
 
@@ -58,10 +65,11 @@ export class KafkaOwnership implements Ownership {
       transactionTimeoutMs: settings.transactionTimeoutMs,
       batchBytesMax: (name) => Math.floor(messageBytesMax(name) * BYTES_SHARE),
       onLateDrop: () => metrics.count("late_drops"),
-      onFenced: (grant, atMs) => this.#fenced.set(grant, atMs),
+      onFenced: (grant, atMs) => this.#worthless.set(grant, atMs),
       recordedOffsets: (partition) => this.#recordedOffsets(partition),
       offsetMetadata: topics === undefined ? null : writeTopicLife(topics),
     };
+    this.#leftOpen = context.written === undefined ? null : this.#leftOpenOf(context.written);
   }
 
   async takeOver(partition: number): Promise<PartitionWriter> {
@@ -71,7 +79,7 @@ export class KafkaOwnership implements Ownership {
     if (grant === undefined) {
       throw new FencedError(`partition number ${partition} is not ours`);
     }
-    const fencedAtMs = this.#fenced.get(grant);
+    const fencedAtMs = this.#worthless.get(grant);
     if (fencedAtMs !== undefined && !(await membership.confirm(grant, fencedAtMs))) {
       throw new FencedError(`partition number ${partition} was taken over by another gate`);
     }
@@ -86,7 +94,7 @@ export class KafkaOwnership implements Ownership {
 
   async close(): Promise<void> {
     for (const producer of this.#kept.values()) void producer.disconnect().catch(() => undefined);
-    await this.#dropAdmin();
+    await Promise.all([this.#dropAdmin(), this.#leftOpen?.close()]);
   }
 
   async #dropAdmin(): Promise<void> {
@@ -95,12 +103,42 @@ export class KafkaOwnership implements Ownership {
     await admin?.disconnect().catch(() => undefined);
   }
 
+  #leftOpenOf({ newLink, ...written }: NonNullable<OwnershipContext["written"]>): LeftOpen {
+    const { names, settings } = this.#context;
+    return new LeftOpen({
+      ...{ names, ...written, link: newLink() },
+      transactionTimeoutMs: settings.transactionTimeoutMs,
+      recordedOffsets: (partition) => this.#recordedOffsets(partition),
+    });
+  }
+
+  /** Fences, and ends what the cluster has left open. */
   async #initialised(partition: number): Promise<Producer> {
-    const { settings, safeguards, newKafka } = this.#context;
+    const producer = await this.#fenced(partition);
+    const leftOpen = this.#leftOpen;
+    try {
+      if (leftOpen === null || !(await leftOpen.isThere(partition))) return producer;
+      await leftOpen.end(partition, this.#transactionalId(partition));
+    } catch (error) {
+      await producer.disconnect().catch(() => undefined);
+      throw error;
+    }
+    // Ending it has fenced this one too.
+    await producer.disconnect().catch(() => undefined);
+    return this.#fenced(partition);
+  }
+
+  #transactionalId(partition: number): string {
+    const { settings, safeguards } = this.#context;
     const owner = safeguards.idOfNumber ? String(partition) : `${partition}.${this.#processId}`;
+    // K1: the group's generation does not travel with offsets; the producer's epoch alone fences.
+    return `${settings.app}.${settings.group}.${owner}`;
+  }
+
+  async #fenced(partition: number): Promise<Producer> {
+    const { settings, newKafka } = this.#context;
     const producer = newKafka().producer({
-      // K1: the group's generation does not travel with offsets; the producer's epoch alone fences.
-      transactionalId: `${settings.app}.${settings.group}.${owner}`,
+      transactionalId: this.#transactionalId(partition),
       idempotent: true,
       maxInFlightRequests: 1,
       transactionTimeout: settings.transactionTimeoutMs,

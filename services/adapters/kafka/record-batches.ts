@@ -46,6 +46,7 @@ const LENGTH_FROM = 12;
 const MAGIC_AT = 16;
 const CRC_AT = 17;
 const CRC_FROM = 21;
+const PRODUCER_AT = 43;
 const HEADER_BYTES = 61;
 const MAGIC = 2;
 
@@ -81,6 +82,11 @@ export function walkBatches(
   return { batches, nextOffset, failure: null };
 }
 
+/** Id of the producer that sent the batch. */
+export function producerOf({ payload, from }: RecordBatch): number {
+  return readOffset(payload, from - HEADER_BYTES + PRODUCER_AT);
+}
+
 type ReadBatch = {
   readonly batch: RecordBatch;
   readonly attributes: number;
@@ -100,7 +106,7 @@ function readBatch(payload: Buffer, at: number, end: number): ReadBatch {
     from: at + HEADER_BYTES,
     to: end,
   };
-  return { batch, attributes, producerId: readOffset(payload, at + 43) };
+  return { batch, attributes, producerId: readOffset(payload, at + PRODUCER_AT) };
 }
 
 function checkBatch(

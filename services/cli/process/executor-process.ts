@@ -1,5 +1,6 @@
 /** `callgate executor`: runs allowed calls with the handlers of a module. */
 import type { Config } from "../../adapters/config/config-schema.ts";
+import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
 import { GroupMembership } from "../../adapters/kafka/group-membership.ts";
 import { KafkaOwnership } from "../../adapters/kafka/kafka-ownership.ts";
 import { ALL_KAFKA_SAFEGUARDS } from "../../adapters/kafka/kafka-safeguards.ts";
@@ -100,7 +101,7 @@ async function ownershipOf(
   { kafka, executor }: Config,
   { newKafka, names }: OpenedCluster,
   membership: GroupMembership,
-  { metrics }: ProcessContext,
+  { metrics, logger }: ProcessContext,
 ): Promise<Ownership & { close(): Promise<void> }> {
   const { app, transactionTimeoutMs } = kafka;
   const facts = await new KafkaTopicInspector(newKafka, names).describe();
@@ -109,5 +110,10 @@ async function ownershipOf(
     settings: { app, group: executor.group, transactionTimeoutMs },
     ...{ names, newKafka, membership, metrics, safeguards: ALL_KAFKA_SAFEGUARDS },
     messageBytesMax: (name) => bytes.get(name) ?? 0,
+    written: {
+      // Who was told that a call may be begun has begun it: its claim must stay.
+      ...{ topics: ["results"], writtenWith: null, logger },
+      newLink: () => new ClusterLink(newKafka(), [names.results], kafka.requestTimeoutMs),
+    },
   });
 }

@@ -140,6 +140,42 @@ describe("a journal that does not fit together", () => {
   });
 });
 
+describe("a commit that was acknowledged and then taken back", () => {
+  it("is not held on to: its inputs are decided again", async () => {
+    let commits = 0;
+    const ownership: Ownership = {
+      takeOver: async (partition) => {
+        const writer = await kit.log.takeOver(partition);
+        return {
+          partition,
+          recordedOffsets: () => writer.recordedOffsets(),
+          close: () => writer.close(),
+          commit: async (batch) => {
+            commits += 1;
+            if (commits === 3) return { type: "unknown", error: new Error("no answer") };
+            if (commits !== 2) return writer.commit(batch);
+            const appendTimeMs = kit.clock.nowMs();
+            return {
+              type: "committed",
+              appended: batch.records.map(() => ({ offset: 1, appendTimeMs })),
+            };
+          },
+        };
+      },
+    };
+    kit.start({ ownership, checkpoints: null });
+    await kit.propose();
+    await kit.journaled(1);
+    await kit.propose();
+    await until(() => commits === 2);
+    await kit.propose();
+    expect((await kit.journaled(3)).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(kit.lines.map(({ message }) => message)).toContain(
+      "the held state was dropped, it is read again from further back",
+    );
+  });
+});
+
 describe("a checkpoint store that does not answer", () => {
   it("costs nothing but time", async () => {
     const checkpoints = {
