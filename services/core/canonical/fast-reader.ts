@@ -87,7 +87,7 @@ export function readFast(text: string, limits: CanonicalLimits): FastRead | unde
     if (walkValue(walk, 0, text.charCodeAt(0), 0, ROOT) !== text.length) return undefined;
     const canonical = walk.asItStands ? text : valueText(walk, ROOT, PARTS[ROOT + KIND] as number);
     const value = JSON.parse(canonical) as JsonValue;
-    return { value, text: canonical, keyCount: walk.keyCount, depth: walk.depth };
+    return { ok: true, value, text: canonical, keyCount: walk.keyCount, depth: walk.depth };
   } catch {
     return undefined;
   }

@@ -5,6 +5,7 @@ import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
 
 export type FastRead = {
+  readonly ok: true;
   readonly value: JsonValue;
   readonly text: string;
   readonly keyCount: number;

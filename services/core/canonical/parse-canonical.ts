@@ -80,14 +80,12 @@ function parseText(text: string, limits: CanonicalLimits): CanonicalResult {
   const read = readStrict(text, limits);
   if (!read.ok) return read;
   const { value, keyCount, depth } = read;
-  return within({ value, text: canonicalText(value), keyCount, depth }, limits);
+  return within({ ok: true, value, text: canonicalText(value), keyCount, depth }, limits);
 }
 
 /** Only numbers can grow, `1e20` to its 21 digits; without this the form itself would not be accepted. */
 function within(read: FastRead, limits: CanonicalLimits): CanonicalResult {
-  const { value, text, keyCount, depth } = read;
-  if (exceeds(text, limits.maxBytes)) return tooLarge(utf8Length(text), limits);
-  return { ok: true, value, text, keyCount, depth };
+  return exceeds(read.text, limits.maxBytes) ? tooLarge(utf8Length(read.text), limits) : read;
 }
 
 /** A code unit is at most three bytes, so short texts need no counting. */
