@@ -154,3 +154,47 @@ describe("recordings", () => {
     expect(stderr).toContain(`${broken}:1: `);
   });
 });
+
+describe("a journal with sensitive arguments", () => {
+  const SENSITIVE = `policy_engine:
+  tool_schemas:
+    charge_card:
+      sensitive: [card]
+      input_schema: { type: object, properties: { card: { type: string, pattern: "^[0-9]+$" } } }
+      normalizers: { card: to_int }
+      effects: [{ resource: "card/{card}", kind: charge, exclusive: false }]
+`;
+  let sensitiveDir = "";
+
+  beforeAll(async () => {
+    sensitiveDir = join(directory, "sensitive");
+    const gate = await openCallgate({
+      policy: file("sensitive.yaml", SENSITIVE),
+      dataDir: sensitiveDir,
+    });
+    const call = async (callId: string, card: unknown) =>
+      await gate.propose({ conversationId: "a", callId, tool: "charge_card", arguments: { card } });
+    await call("1", "4111");
+    await call("2", "4111");
+    await call("3", "not a card");
+    await call("4", "4222");
+    await gate.close();
+  });
+
+  it("is decided as it was under its own policy, though nobody can read them", async () => {
+    const policy = join(directory, "sensitive.yaml");
+    const { code, changes } = await backtest("--data-dir", sensitiveDir, "--candidate", policy);
+    expect([code, changes]).toEqual([0, []]);
+  });
+
+  it("shows digests where another policy decides otherwise", async () => {
+    const stricter = file(
+      "stricter.yaml",
+      SENSITIVE.replace("exclusive: false", "exclusive: true").replace("card/{card}", "cards"),
+    );
+    const { code, changes } = await backtest("--data-dir", sensitiveDir, "--candidate", stricter);
+    expect(code).toBe(1);
+    expect(JSON.stringify(changes)).toMatch(/sealed:/);
+    expect(JSON.stringify(changes)).not.toMatch(/4111|4222|not a card/);
+  });
+});

@@ -12,6 +12,7 @@ import type {
   Notice,
   PreviousResult,
   Refusal,
+  SealedValue,
 } from "../../../services/core/events.ts";
 import {
   type CallError,
@@ -102,7 +103,16 @@ const callFacts = (actionKey: Arbitrary<string>): Arbitrary<CallFacts> =>
 // Few values, so that fields which the journal writes once are often equal and often not.
 const shared = fc.oneof(fc.constantFrom("a", "b"), text);
 
-const base: Arbitrary<DecisionBase> = record({
+const hex = fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes).toString("hex"));
+
+const sealedValue: Arbitrary<SealedValue> = record({
+  path: text,
+  keyId: text,
+  nonce: hex,
+  sealed: hex,
+});
+
+const plainBase: Arbitrary<DecisionBase> = record({
   decisionId: shared,
   tenantId: shared,
   conversationId: shared,
@@ -130,6 +140,13 @@ const base: Arbitrary<DecisionBase> = record({
   nameDropAtMs: long,
   evicted: nullable(evicted),
 });
+
+/** Few decisions have anything sealed, and the others do not have the member. */
+const base: Arbitrary<DecisionBase> = fc
+  .tuple(plainBase, nullable(list(sealedValue)))
+  .map(([plain, sealed]) =>
+    sealed === null || sealed.length === 0 ? plain : { ...plain, sealed },
+  );
 
 const previousResult: Arbitrary<PreviousResult> = fc.oneof(
   record({ inline: text, digest: nullable(text), bytes: size }),

@@ -13,8 +13,13 @@ import {
   type FetchedInput,
 } from "../../../services/runtime/process-batch.ts";
 import type { InputTopic } from "../../../services/runtime/topics.ts";
-import { createTestLogger, RuntimeKit, silentMetrics } from "../../support/runtime-kit.ts";
-import { createEngines, HOLD_MS } from "../../support/simulation/engines.ts";
+import {
+  createTestLogger,
+  type LoggedLine,
+  RuntimeKit,
+  silentMetrics,
+} from "../../support/runtime-kit.ts";
+import { createEngine, createEngines, HOLD_MS } from "../../support/simulation/engines.ts";
 import { encodeJson, jsonCodec, UNWRITABLE } from "../../support/simulation/json-codec.ts";
 
 const kit = new RuntimeKit();
@@ -188,6 +193,59 @@ describe("an input that cannot be decided", () => {
       },
     };
     expect(() => batchOf([fetched(kit.proposal())], { codec })).toThrow("no secret");
+  });
+});
+
+describe("where some tool has sensitive arguments", () => {
+  const hiding = createEngine({ tool_schemas: { pay: { sensitive: ["card"] } } }, "sha256:hides");
+  const CARD = "4111-2222-3333-4444";
+
+  it.each<readonly [string, GateInput | string, string]>([
+    ["cannot be read", `{"card":"${CARD}"`, "undecodable"],
+    ["cannot be written", kit.proposal({ tool: UNWRITABLE, arguments: CARD }), "internal_error"],
+  ])(
+    "a proposal that %s leaves nothing of itself in dead letters and logs",
+    (_what, input, code) => {
+      const lines: LoggedLine[] = [];
+      const logger = createTestLogger(lines);
+      const decodeInput: Codec["decodeInput"] = (topic, value) => {
+        const decoded = jsonCodec.decodeInput(topic, value);
+        return decoded.ok ? decoded : { ok: false, message: `not JSON: ${String(value)}` };
+      };
+      const encodeJournal: Codec["encodeJournal"] = (record) => {
+        if (JSON.stringify(record).includes(UNWRITABLE)) throw new Error(`no ${CARD}`);
+        return jsonCodec.encodeJournal(record);
+      };
+      const codec = { ...jsonCodec, decodeInput, encodeJournal };
+      const { batch } = batchOf([fetched(input)], { engine: hiding, codec, logger });
+      const letter = batch.records.find(({ topic }) => topic === "deadLetters");
+      expect(JSON.parse(String(letter?.value))).toMatchObject({ code, value: null });
+      expect(String(letter?.value)).toContain("the topic has it at this offset");
+      const all = [...batch.records.map(({ value }) => String(value)), JSON.stringify(lines)];
+      expect(all.filter((text) => text.includes(CARD))).toEqual([]);
+    },
+  );
+
+  it("results and verdicts go to the dead letters as they came", () => {
+    const { batch } = batchOf([fetched("{", { topic: "results" })], { engine: hiding });
+    const letter = batch.records.find(({ topic }) => topic === "deadLetters");
+    expect(JSON.parse(String(letter?.value)).value).not.toBeNull();
+  });
+
+  it("the gate stops for want of the secret, in deciding as in sealing", () => {
+    const proposal = kit.proposal({ tool: "pay", arguments: `{"card":"${CARD}"}` });
+    for (const run of [hiding.seal, hiding.decide]) {
+      expect(() => run(undefined, proposal, 1_000)).toThrow(FatalError);
+      expect(() => run(undefined, proposal, 1_000)).toThrow(/key id `k1`/);
+    }
+    expect(() => batchOf([fetched(proposal)], { engine: hiding })).toThrow(/key id `k1`/);
+  });
+
+  it("other tools are decided and journaled as ever", () => {
+    const proposal = kit.proposal({ tool: "other" });
+    expect(hiding.seal(undefined, proposal, 1_000)).toBe(proposal);
+    const { journal } = batchOf([fetched(proposal)], { engine: hiding });
+    expect(journal[0]?.input).toMatchObject({ input: proposal });
   });
 });
 

@@ -8,6 +8,7 @@ export const lintTools: LintRule = (document, report) => {
   for (const [name, tool] of Object.entries(document.tool_schemas ?? {})) {
     lintTier(document, name, tool, report);
     lintArguments(name, tool, report);
+    lintSensitive(name, tool, report);
     lintSuggestions(document, name, tool, report);
     lintIdleKeys(document, name, tool, report);
     lintErrorPatterns(name, tool, report);
@@ -84,10 +85,50 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
     ...(tool.reads ?? []).map((resource, at) => ["reads", at, resource] as const),
   ];
   for (const [key, at, resource] of templates) {
-    for (const [, placeholder = ""] of resource.matchAll(/\{([^{}]*)\}/g)) {
-      check(key, placeholder.trim(), [...base, key, at]);
+    const placeholders = [...resource.matchAll(/\{([^{}]*)\}/g)].map(([, one = ""]) => one.trim());
+    for (const one of placeholders.filter((name) => !name.startsWith("result."))) {
+      check(key, one, [...base, key, at]);
+    }
+    if (placeholders.some((one) => one.startsWith("result."))) {
+      lintByResult(tool, key, resource, [...base, key, at], report);
     }
   }
+}
+
+/** Names of resources that no result gives in time, or at all. */
+function lintByResult(
+  tool: ToolDocument,
+  key: "effects" | "reads",
+  resource: string,
+  path: readonly (string | number)[],
+  report: Report,
+): void {
+  if (key === "reads") {
+    const message = `\`${resource}\` is known too late: a repeat runs again after any write`;
+    report("info", "named-too-late", path, message, "name what is read by the arguments");
+  } else if (tool.empty_output === true) {
+    const message = `\`${resource}\` is never named: \`empty_output\` says that results have no parts`;
+    report("warning", "never-named", path, message, "remove one of the two");
+  }
+}
+
+/** A name that no call has hides nothing, and the value stands in clear wherever it really is. */
+function lintSensitive(name: string, tool: ToolDocument, report: Report): void {
+  const known = argumentsOf(tool);
+  const base = ["tool_schemas", name];
+  const hidden = tool.sensitive ?? [];
+  hidden.forEach((field, index) => {
+    if (known === null || known.has(field) || known.has(field.split(".")[0] ?? "")) return;
+    const message = `\`${field}\` in \`sensitive\` is no argument in the schema of \`${name}\`: nothing is hidden`;
+    const mend = "correct the name, or the schema";
+    report("error", "unknown-argument", [...base, "sensitive", index], message, mend);
+  });
+  (tool.similarity ?? []).forEach(({ field }, index) => {
+    if (!hidden.some((one) => field === one || field.startsWith(`${one}.`))) return;
+    const message = `\`${field}\` is sensitive: digests are compared, which are equal or not alike at all`;
+    const path = [...base, "similarity", index, "field"];
+    report("warning", "idle-key", path, message, "remove it; equal values are duplicates anyway");
+  });
 }
 
 function lintSuggestions(

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { createAvroCodec } from "../../../../services/adapters/avro/codec.ts";
-import type { CallRefused, GateEvent } from "../../../../services/core/events.ts";
+import { openedArguments } from "../../../../services/adapters/avro/encode-outputs.ts";
+import type { CallAllowed, CallRefused, GateEvent } from "../../../../services/core/events.ts";
 import { idempotencyKey } from "../../../../services/core/hash.ts";
 import type { GateInput } from "../../../../services/core/inputs.ts";
+import { createSealing } from "../../../../services/core/seal/sealing.ts";
 import {
   FatalError,
   PoisonRecordError,
@@ -185,4 +187,43 @@ test("a dead letter keeps key and value as they were", () => {
   expect(codec.decodeDeadLetter(codec.encodeDeadLetter(letter))).toStrictEqual(letter);
   const empty = { ...letter, key: null, value: null };
   expect(codec.decodeDeadLetter(codec.encodeDeadLetter(empty))).toStrictEqual(empty);
+});
+
+describe("sensitive arguments", () => {
+  const clear = '{"card":"4111222233334444","to":{"id":7}}';
+  const [keyId = "", secret = new Uint8Array()] = [...SAMPLE_SECRETS][0] ?? [];
+  const sealing = createSealing(keyId, SAMPLE_SECRETS);
+  const sealedAt = (path: string, text: string) => {
+    const place = [PLAIN_ALLOWED.tenantId, PLAIN_ALLOWED.decisionId, path] as const;
+    return { path, keyId, ...sealing.seal(keyId, place, text) };
+  };
+  const event: CallAllowed = {
+    ...PLAIN_ALLOWED,
+    keyId,
+    arguments: '{"card":"sealed:1","to":{"id":"sealed:2"}}',
+    sealed: [sealedAt("/card", '"4111222233334444"'), sealedAt("/to/id", "7")],
+  };
+
+  test("are clear in the allowed record alone", () => {
+    const { value } = codec.encodeDecision(event, SAMPLE_POSITION);
+    expect(codec.decodeAllowed(value).arguments).toBe(clear);
+    const record = journalOf(SAMPLE_PROPOSAL, [event]);
+    expect(roundTrip(record)).toStrictEqual(record);
+    expect(timesIn(bytesOf(record), "4111222233334444")).toBe(0);
+  });
+
+  test("need the secret that they were sealed with, beside that of the key", () => {
+    const other = createAvroCodec({ secrets: new Map([["next", secret]]) });
+    const later = { ...event, keyId: "next" };
+    expect(() => other.encodeDecision(later, SAMPLE_POSITION)).toThrow(`key id \`${keyId}\``);
+    expect(openedArguments(new Map([["next", secret]]), later)).toBeNull();
+    const both = new Map([["next", secret], ...SAMPLE_SECRETS]);
+    expect(openedArguments(both, later)).toBe(clear);
+  });
+
+  test("are not written where they cannot be opened", () => {
+    const moved = { ...event, decisionId: "another" };
+    expect(() => codec.encodeDecision(moved, SAMPLE_POSITION)).toThrow("cannot be opened");
+    expect(openedArguments(SAMPLE_SECRETS, moved)).toBeNull();
+  });
 });

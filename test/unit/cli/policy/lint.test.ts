@@ -128,6 +128,19 @@ describe("tools", () => {
     expect(found).toEqual([`warning ${expected}`]);
   });
 
+  it("that hide an argument which no call has, or compare digests", () => {
+    const schema = "input_schema: { type: object, properties: { id: { type: string } } }";
+    expect(serious(`tool_schemas: { a: { sensitive: [id, idd], ${schema} } }`)).toEqual([
+      "error unknown-argument 1:38",
+    ]);
+    expect(serious(`tool_schemas: { a: { sensitive: [id.x, id], ${schema} } }`)).toEqual([]);
+    const alike = "similarity: [{ field: id.x, threshold: 0.9 }]";
+    expect(serious(`tool_schemas: { a: { sensitive: [id], ${alike} } }`)).toEqual([
+      "warning idle-key 1:54",
+    ]);
+    expect(serious(`tool_schemas: { a: { sensitive: [i], ${alike} } }`)).toEqual([]);
+  });
+
   it("whose schema may have other arguments are not accused", () => {
     const open = "input_schema: { anyOf: [{ properties: { id: {} } }], properties: { x: {} } }";
     expect(serious(`tool_schemas: { a: { canonical_fields: [id], ${open} } }`)).toEqual([]);
@@ -260,6 +273,14 @@ describe("tools whose class depends on an argument", () => {
     `effects: [{ resource: a, kind: update }], ${schema("command")}`,
   ])("but not %s", (text) => {
     expect(informed(tool(text))).not.toContain("class-by-argument 1:17");
+  });
+
+  it("whose result names its resource too late, or never", () => {
+    const named = 'effects: [{ resource: "a/{result.id}", kind: create }]';
+    expect(serious(tool(`${named}, ${schema("path")}`))).toEqual([]);
+    expect(serious(tool(`${named}, empty_output: true`))).toEqual(["warning never-named 1:42"]);
+    const read = 'read_only: true, reads: ["a/{result.id}"]';
+    expect(informed(tool(read))).toContain("named-too-late 1:51");
   });
 
   it("say so once: `read_only` beside `variants` does nothing", () => {
