@@ -90,9 +90,9 @@ function judgeCalls(
   identities: readonly string[],
   loop: Loop | null,
 ) {
-  const history = historyOf(row, identities);
-  const repeats = history.map(({ twin }, index) => isRepeatedRead(row, calls, index, twin));
   const ran = (index: number): boolean => calls[index]?.decision.type === "allowed";
+  const history = historyOf(row, identities, ran);
+  const repeats = history.map((found, index) => isRepeatedRead(row, calls, index, found));
   const misses = calls.flatMap((replayed, index): readonly CaseCall[] => {
     const { twin, twinDone } = history[index] as History;
     const why = missOf(row, replayed, loop, twinDone, repeats[index] === true);
@@ -114,16 +114,28 @@ function judgeCalls(
 interface History {
   /** The latest earlier call of the same tool and arguments. */
   readonly twin: number | undefined;
+  /** The latest of them that ran: its output is what memory holds. */
+  readonly twinRan: number | undefined;
   /** One of them did not fail. */
   readonly twinDone: boolean;
 }
 
-function historyOf(row: Row, identities: readonly string[]): readonly History[] {
+function historyOf(
+  row: Row,
+  identities: readonly string[],
+  ran: (index: number) => boolean,
+): readonly History[] {
   const twins = new Map<string, number>();
+  const twinsRan = new Map<string, number>();
   const done = new Set<string>();
   return identities.map((identity, index) => {
-    const found = { twin: twins.get(identity), twinDone: done.has(identity) };
+    const found = {
+      twin: twins.get(identity),
+      twinRan: twinsRan.get(identity),
+      twinDone: done.has(identity),
+    };
     twins.set(identity, index);
+    if (ran(index)) twinsRan.set(identity, index);
     if (row.calls[index]?.is_error !== true) done.add(identity);
     return found;
   });
@@ -146,12 +158,15 @@ function missOf(
 const CACHE_MS = 60_000;
 const OUTPUT_CUT = 2_000;
 
-/** A read whose twin did not fail, had the same whole output lately, with nothing written since. */
+/**
+ * A read whose twin did not fail, had the same whole output, with nothing written since, and that still
+ * lies within the cache time of the call that ran: an answer from memory does not make it any younger.
+ */
 function isRepeatedRead(
   row: Row,
   calls: readonly ReplayedCall[],
   index: number,
-  twin: number | undefined,
+  { twin, twinRan }: History,
 ): boolean {
   const now = row.calls[index];
   if (twin === undefined || calls[index]?.decision.isRead !== true) return false;
@@ -160,7 +175,7 @@ function isRepeatedRead(
   if (!same || before?.is_error === true || (before?.output?.length ?? 0) >= OUTPUT_CUT)
     return false;
   const atMs = (at: number): number => calls[at]?.decision.proposalsAtMs ?? 0;
-  if (atMs(index) - atMs(twin) >= CACHE_MS) return false;
+  if (atMs(index) - atMs(twinRan ?? twin) >= CACHE_MS) return false;
   // A write that was issued together with the twin may have come after it.
   const step = `${before?.turn} ${before?.step}`;
   const first = row.calls.findIndex((call) => `${call.turn} ${call.step}` === step);

@@ -2,32 +2,40 @@
 import type { Figures } from "./figures.ts";
 import type { SourceRun } from "./replay-source.ts";
 
-interface Target {
+export interface Target {
   readonly name: string;
   readonly wanted: string;
   readonly found: string;
   readonly ok: boolean;
+  /** The evaluation fails where it is missed. */
+  readonly isHeld: boolean;
 }
 
-export function targets(ours: Figures, runs: readonly SourceRun[]): string {
+export function targetsOf(ours: Figures, runs: readonly SourceRun[]): readonly Target[] {
   const answered = runs.reduce((sum, run) => sum + run.reads.answered, 0);
   const reads = answered + runs.reduce((sum, run) => sum + run.reads.ran, 0);
   const doubled = ours.doubledNamedPct ?? 0;
-  const rows: readonly Target[] = [
+  const open = atLeast("doubled writes with arguments outside loops refused, %", doubled, 85);
+  return [
     atMost("ground truths harmed", ours.groundTruthHarmed, 0),
     atMost("successes harmed", ours.successHarmed, 1),
     atLeast("ordinary severe loops caught, %", ours.ordinaryCaughtPct, 100),
     atMost("repeats let through, mean", ours.letThrough, 0.05),
     atLeast("loop calls saved, %", ours.ordinarySavedPct, 99.5),
-    atLeast("doubled writes with arguments outside loops refused, %", doubled, 85),
+    // docs/evaluation.md, targets that fight: what more it would take harms.
+    { ...open, isHeld: false },
     {
       name: "repeated reads with nothing written since, within the cache time, answered",
       wanted: "all",
       found: `${answered} of ${reads}`,
-      ok: answered === reads,
+      ok: reads > 0 && answered === reads,
+      isHeld: true,
     },
   ];
-  return rows
+}
+
+export function targets(ours: Figures, runs: readonly SourceRun[]): string {
+  return targetsOf(ours, runs)
     .map(
       ({ name, wanted, found, ok }) =>
         `${ok ? "reached" : "MISSED "} ${name}: ${found} (${wanted})`,
@@ -36,11 +44,17 @@ export function targets(ours: Figures, runs: readonly SourceRun[]): string {
 }
 
 function atMost(name: string, found: number, most: number): Target {
-  return { name, wanted: `at most ${most}`, found: shown(found), ok: found <= most };
+  return { name, wanted: `at most ${most}`, found: shown(found), ok: found <= most, isHeld: true };
 }
 
 function atLeast(name: string, found: number, least: number): Target {
-  return { name, wanted: `at least ${least}`, found: shown(found), ok: found >= least };
+  return {
+    name,
+    wanted: `at least ${least}`,
+    found: shown(found),
+    ok: found >= least,
+    isHeld: true,
+  };
 }
 
 function shown(value: number): string {
