@@ -5,9 +5,9 @@
 import type { PathSegment } from "../../core/policy/path.ts";
 import { ALWAYS_ENFORCED, isReasonCode, REASON_CODES } from "../../core/reasons.ts";
 import { nearest } from "../config/nearest.ts";
-import { visitAll } from "./find-not-built.ts";
 import type { RawDocument } from "./fold-blocks.ts";
 import { type PolicyProblem, type Positions, placeOf, problemAt } from "./problem.ts";
+import { visitAll } from "./visit-all.ts";
 
 type Report = (path: readonly PathSegment[], message: string, mend: string) => void;
 type Keyed = Readonly<Record<string, unknown>>;

@@ -5,7 +5,6 @@ import {
   normalizerArgumentsMax,
 } from "../../core/normalize/compile-normalizers.ts";
 import { ALWAYS_ENFORCED, REASON_CODES } from "../../core/reasons.ts";
-import { NOT_BUILT } from "./not-built.ts";
 import { blockShape, topLevelRetries } from "./vocabulary/blocks.ts";
 
 export type SchemaDraft = "draft-2020-12" | "draft-07";
@@ -23,13 +22,11 @@ const policyFile = z.strictObject({
     ),
 });
 
-/** What the vocabulary has and no check implements is left in, as something that is never valid. */
 export function policyJsonSchema(draft: SchemaDraft): object {
   const target = draft === "draft-07" ? "draft-7" : draft;
   const { $schema, ...schema } = z.toJSONSchema(policyFile, { target, io: "input" }) as Node;
   const engine = (schema["properties"] as Record<string, Node>)["policy_engine"] as Node;
   for (const root of [schema, engine]) {
-    forbidNotBuilt(root);
     limitCodes(root);
     nodesAt(root, ["tool_schemas", "*", "normalizers", "*"]).forEach(limitNormalizers);
   }
@@ -42,21 +39,8 @@ export function policyJsonSchema(draft: SchemaDraft): object {
   };
 }
 
-function forbidNotBuilt(root: Node): void {
-  for (const { path } of NOT_BUILT) nodesAt(root, path).forEach(forbid);
-}
-
-function forbid(node: Node): void {
-  const description = `Not built yet. ${String(node["description"] ?? "")}`.trim();
-  for (const keyword of Object.keys(node)) delete node[keyword];
-  Object.assign(node, { description, not: {} });
-}
-
 function limitCodes(root: Node): void {
-  const missing = new Set(
-    NOT_BUILT.filter(({ path }) => path[0] === "checks").map(({ path }) => path[1]),
-  );
-  const codes = REASON_CODES.filter((code) => !ALWAYS_ENFORCED.has(code) && !missing.has(code));
+  const codes = REASON_CODES.filter((code) => !ALWAYS_ENFORCED.has(code));
   for (const path of [["checks"], ["tool_schemas", "*", "checks"]]) {
     for (const node of nodesAt(root, path)) node["propertyNames"] = { enum: codes };
   }

@@ -4,7 +4,6 @@ import { sha256Hex } from "../../core/hash.ts";
 import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts";
 import { describeIssues } from "./describe-issues.ts";
 import { findContradictions } from "./find-contradictions.ts";
-import { findNotBuilt } from "./find-not-built.ts";
 import { foldBlocks } from "./fold-blocks.ts";
 import { locateIn, OBJECT_NAME, type PolicyProblem, type Positions } from "./problem.ts";
 import { readObject } from "./read-object.ts";
@@ -45,7 +44,7 @@ export function loadPolicy(input: readonly PolicyFile[] | object): LoadResult {
     const found = describeIssues(parsed.error.issues, raw, positions);
     problems.push(...found.filter(({ path }) => !unreadable.has(path)));
   }
-  problems.push(...findNotBuilt(raw, positions), ...findContradictions(raw, positions));
+  problems.push(...findContradictions(raw, positions));
   if (!parsed.success || problems.length > 0) return { ok: false, problems: inOrder(problems) };
 
   const document = parsed.data as PolicyDocument;

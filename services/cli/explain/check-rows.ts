@@ -141,8 +141,11 @@ function duplicate({ state, unenforced, tool, nowMs }: Looked): string {
 
 function sideEffects({ unenforced }: Looked): string {
   if (unenforced.type !== "allowed") return "not known";
-  const { exclusive, resources } = unenforced.call;
-  if (exclusive.length > 0) return exclusive.map((e) => `${e.kind} ${e.resource}`).join(", ");
+  const { exclusive, resources, more } = unenforced.call;
+  const pending = more?.pending ?? [];
+  const said = [...exclusive, ...pending].map((e) => `${e.kind} ${e.resource}`);
+  if (pending.length > 0) return `${said.join(", ")}; the result names {result.…}`;
+  if (exclusive.length > 0) return said.join(", ");
   if (resources === null) return "none declared";
   return `touches ${resources.join(", ")}, exclusive to nobody`;
 }

@@ -62,7 +62,7 @@ const CASES: readonly (readonly [verdict: "valid" | "invalid", text: string])[] 
   ["invalid", "tool_schemas: { a: { frequency: 20/minute } }"],
   ["valid", "tool_schemas: { a: { polling: { min_interval_ms: 1000 }, volatile: true } }"],
   ["valid", "tool_schemas: { a: { similarity: [{ field: b, threshold: 0.9 }] } }"],
-  ["invalid", "tool_schemas: { a: { sensitive: [b] } }"],
+  ["valid", "tool_schemas: { a: { sensitive: [b] } }"],
   ["valid", "retries: { max_attempts: 2 }"],
   ["valid", "policy_engine: { kill: { all: true } }"],
   ["valid", "policy_engine: { limits: { ring: 64 }, conversation: { idle_ms: 1000 } }"],

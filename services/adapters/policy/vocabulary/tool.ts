@@ -30,7 +30,7 @@ export const retries = z.strictObject({
 const effect = z.strictObject({
   resource: needed(
     text,
-    "What is changed, with arguments in braces: order/{order_id}/payment. An argument that a call does not have makes the effect undeclared.",
+    "What is changed, with arguments in braces: order/{order_id}/payment. An argument that a call does not have makes the effect undeclared. A part of the result, as in invoice/{result.id}, names it once the call has succeeded.",
   ),
   kind: needed(
     z.enum(["create", "update", "delete", "charge", "transfer", "send", "read", "custom"]),

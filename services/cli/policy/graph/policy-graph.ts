@@ -9,6 +9,8 @@ export interface GraphLink {
   readonly kind: EffectKind | "within" | "contains" | "derives";
   /** Happens once in a conversation, by whatever tool. */
   readonly exclusive: boolean;
+  /** Only the result of a call names the resource. */
+  readonly byResult: boolean;
 }
 
 export interface PolicyGraph {
@@ -20,12 +22,17 @@ export interface PolicyGraph {
   readonly relations: readonly GraphLink[];
 }
 
+const BY_RESULT = /\{\s*result\./;
+
 /** Tools without declared effects and reads are left out: nothing is known of them. */
 export function policyGraph(document: PolicyDocument): PolicyGraph {
   const nameOf = resourceNames(document);
-  const effects = Object.entries(document.tool_schemas ?? {})
-    .flatMap(([name, tool]) => linksOf(name, tool))
-    .map((one) => ({ ...one, to: nameOf(one.to) }));
+  const declared = Object.entries(document.tool_schemas ?? {}).flatMap(([name, tool]) =>
+    linksOf(name, tool),
+  );
+  // An argument says better what a thing is called than the result that makes it.
+  for (const { to, byResult } of declared) if (!byResult) nameOf(to);
+  const effects = declared.map((one) => ({ ...one, to: nameOf(one.to) }));
   const { contains = [], derives = [] } = document.edges ?? {};
   const edges = [
     ...contains.map(([whole, part]) => link(nameOf(part), nameOf(whole), "contains")),
@@ -46,7 +53,7 @@ export function policyGraph(document: PolicyDocument): PolicyGraph {
 }
 
 function link(from: string, to: string, kind: GraphLink["kind"]): GraphLink {
-  return { from, to, kind, exclusive: false };
+  return { from, to, kind, exclusive: false, byResult: BY_RESULT.test(to) };
 }
 
 /** Placeholders of any name are alike: one resource has the name that was written first. */
@@ -73,13 +80,14 @@ function linksOf(name: string, tool: ToolDocument): GraphLink[] {
       to: effect.resource,
       kind: effect.kind,
       exclusive: isExclusive(effect),
+      byResult: BY_RESULT.test(effect.resource),
     }),
   );
   for (const resource of tool.reads ?? []) links.push(link(name, resource, "read"));
   if (tool.side_effect_resource !== undefined) {
     const fields = tool.canonical_fields ?? ["*"];
     const to = [tool.side_effect_resource, ...fields.map((field) => `{${field}}`)].join("/");
-    links.push({ from: name, to, kind: "custom", exclusive: true });
+    links.push({ from: name, to, kind: "custom", exclusive: true, byResult: false });
   }
   return links;
 }

@@ -14,8 +14,8 @@ export function renderGraph(graph: PolicyGraph, format: GraphFormat): string {
   }
 }
 
-function labelOf({ kind, exclusive }: GraphLink): string {
-  return exclusive ? `${kind}, once` : kind;
+function labelOf({ kind, exclusive, byResult }: GraphLink): string {
+  return `${kind}${exclusive ? ", once" : ""}${byResult ? ", named by its result" : ""}`;
 }
 
 function asText({ resources, effects, relations }: PolicyGraph): string {

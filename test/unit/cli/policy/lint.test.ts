@@ -278,9 +278,9 @@ describe("tools whose class depends on an argument", () => {
   it("whose result names its resource too late, or never", () => {
     const named = 'effects: [{ resource: "a/{result.id}", kind: create }]';
     expect(serious(tool(`${named}, ${schema("path")}`))).toEqual([]);
-    expect(serious(tool(`${named}, empty_output: true`))).toEqual(["warning never-named 1:42"]);
+    expect(serious(tool(`${named}, empty_output: true`))).toEqual(["warning never-named 1:49"]);
     const read = 'read_only: true, reads: ["a/{result.id}"]';
-    expect(informed(tool(read))).toContain("named-too-late 1:51");
+    expect(informed(tool(read))).toEqual(["needs-turn 1:1", "named-too-late 1:64"]);
   });
 
   it("say so once: `read_only` beside `variants` does nothing", () => {

@@ -69,6 +69,27 @@ describe("the graph of a policy", () => {
     expect(svg).not.toContain("NaN");
   });
 
+  it("says what only a result names, by the name that arguments give it", () => {
+    const named = policyGraph({
+      tool_schemas: {
+        make: { effects: [{ resource: "invoice/{result.id}", kind: "create" }] },
+        drop: { effects: [{ resource: "invoice/{id}", kind: "delete" }] },
+        add: { effects: [{ resource: "invoice/{id}/line/{result.id}", kind: "update" }] },
+      },
+    });
+    expect(renderGraph(named, "text")).toBe(
+      [
+        "invoice/{id}",
+        "  make: create, once, named by its result",
+        "  drop: delete, once",
+        "invoice/{id}/line/{result.id}",
+        "  add: update, named by its result",
+        "  lies in invoice/{id}",
+        "",
+      ].join("\n"),
+    );
+  });
+
   it("says so where nothing is declared", () => {
     const empty = policyGraph({ tool_schemas: { a: {} } });
     expect(renderGraph(empty, "text")).toBe("the policy declares no effects and no reads\n");
