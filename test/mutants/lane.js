@@ -1,12 +1,17 @@
-// Runs tests against one change at a time, in a process that stays and is replaced when it does not
-// come back.
+// Runs tests with changes in force, in a process that stays and is replaced when it does not come back.
 import { fork } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** @typedef {{ by: string | null, ran: number }} Answer `by`: the first test file that failed */
+/**
+ * @typedef {readonly [id: number, file: string]} Pair a change, or `UNCHANGED`, and a test file
+ * @typedef {{ failed: boolean, ms: number, hits: number[] }} Answer `hits`: the changes that the tests
+ *   come by, where nothing is changed
+ */
 
 export const UNCHANGED = -1;
+
+const LOOK_MS = 250;
 
 /** Lanes that run, so that nothing of them outlives an interrupted check. @type {Set<Lane>} */
 const running = new Set();
@@ -16,28 +21,23 @@ export function stopLanes() {
 }
 
 export class Lane {
-  /**
-   * @param {string} copy the changed copy of the tree
-   * @param {string} name
-   * @param {string} [hits] file for what each test file comes by
-   */
-  constructor(copy, name, hits) {
+  /** @param {string} copy the changed copy of the tree @param {number} number */
+  constructor(copy, number) {
     this.copy = copy;
-    this.active = join(copy, `active-${name}`);
-    this.env = {
-      ...process.env,
-      CALLGATE_MUTANT_FILE: this.active,
-      ...(hits === undefined ? {} : { CALLGATE_MUTANT_HITS: hits }),
-    };
+    this.job = join(copy, `job-${number}.json`);
+    this.answers = join(copy, `answers-${number}.jsonl`);
   }
 
   /** @returns {Promise<import("node:child_process").ChildProcess>} */
   async start() {
     if (this.child !== undefined) return this.child;
-    writeFileSync(this.active, String(UNCHANGED));
     const child = fork(join(this.copy, "test/mutants/worker.js"), {
       cwd: this.copy,
-      env: this.env,
+      env: {
+        ...process.env,
+        CALLGATE_MUTANT_JOB: this.job,
+        CALLGATE_MUTANT_ANSWERS: this.answers,
+      },
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       detached: true,
     });
@@ -47,37 +47,48 @@ export class Lane {
       child.once("message", resolve);
       child.once("exit", () => reject(new Error("the process that runs the tests did not start")));
     });
+    child.removeAllListeners();
     return child;
   }
 
   /**
-   * @param {number} id the change, or `UNCHANGED`
-   * @param {readonly string[]} files run in this order until one fails
-   * @param {number} limitMs
-   * @returns {Promise<Answer | null>} null: it did not come back
+   * @param {readonly Pair[]} job
+   * @param {number} limitMs how long one pair may take
+   * @returns {Promise<Answer[]>} in the order of the job; fewer where the next did not come back
    */
-  async run(id, files, limitMs) {
+  async run(job, limitMs) {
+    writeFileSync(this.job, JSON.stringify(job));
+    writeFileSync(this.answers, "");
     const child = await this.start();
-    writeFileSync(this.active, String(id));
-    return new Promise((resolve) => {
-      /** @param {Answer | null} answer */
-      const settle = (answer) => {
-        clearTimeout(timer);
+    await new Promise((resolve) => {
+      let size = 0;
+      let at = performance.now();
+      const timer = setInterval(() => {
+        const now = statSync(this.answers).size;
+        if (now !== size) at = performance.now();
+        size = now;
+        if (performance.now() - at > limitMs) settle();
+      }, LOOK_MS);
+      const settle = () => {
+        clearInterval(timer);
         child.removeAllListeners();
-        if (answer === null) this.stop();
-        resolve(answer);
+        resolve(undefined);
       };
-      const timer = setTimeout(() => settle(null), limitMs);
-      child.once("message", (answer) => settle(/** @type {Answer} */ (answer)));
-      child.once("exit", () => settle(null));
-      child.send(files);
+      this.settle = settle;
+      child.once("message", settle);
+      child.once("exit", settle);
+      child.send("run");
     });
+    const lines = readFileSync(this.answers, "utf8").split("\n").filter(Boolean);
+    if (lines.length < job.length) this.stop();
+    return lines.map((line) => JSON.parse(line));
   }
 
   stop() {
     const pid = this.child?.pid;
     this.child = undefined;
     running.delete(this);
+    this.settle?.();
     if (pid === undefined) return;
     try {
       // With the processes that it started: a group of its own.

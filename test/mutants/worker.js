@@ -1,19 +1,17 @@
-// The process of a lane (lane.js): a vitest that stays, in a changed copy of the tree. For every list
-// of test files it runs them in that order until one fails, and answers `{ by, ran }`.
-import { join, relative } from "node:path";
+// The process of a lane (lane.js): a vitest that stays, in a changed copy of the tree. When it is
+// told to it runs the job that stands in its file, and says when that is done.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createVitest } from "vitest/node";
 
 /** @typedef {import("vitest/node").TestSpecification} TestSpecification */
 
 const root = process.cwd();
 
-/** @type {readonly string[]} */
-let wanted = [];
-
-class AsWanted {
+class AsGiven {
   /** @param {TestSpecification[]} files */
   async sort(files) {
-    return [...files].sort((a, b) => wanted.indexOf(a.moduleId) - wanted.indexOf(b.moduleId));
+    return files;
   }
 
   /** @param {TestSpecification[]} files */
@@ -28,35 +26,27 @@ const vitest = await createVitest("test", {
   watch: false,
   pool: "forks",
   maxWorkers: 1,
-  isolate: true,
-  bail: 1,
+  isolate: false,
   reporters: [{}],
-  include: ["test/{unit,property,conformance}/core/**/*.test.ts"],
-  setupFiles: [join(root, "test/support/purity-guard.ts"), join(root, "test/mutants/setup.js")],
-  sequence: { sequencer: AsWanted },
+  include: ["test/{unit,conformance}/core/**/*.test.ts"],
+  runner: join(root, "test/mutants/runner.js"),
+  sequence: { sequencer: AsGiven },
   // A busy machine fails no test: what never ends is ended by who asked (lane.js).
   testTimeout: 0,
   hookTimeout: 0,
 });
-const all = await vitest.globTestSpecifications();
+const specifications = await vitest.globTestSpecifications();
+const byFile = new Map(specifications.map((one) => [one.moduleId, one]));
 
-/** @param {readonly string[]} files */
-async function run(files) {
-  wanted = files.map((file) => join(root, file));
+async function run() {
+  /** @type {readonly import("./lane.js").Pair[]} */
+  const job = JSON.parse(readFileSync(process.env["CALLGATE_MUTANT_JOB"] ?? "", "utf8"));
+  const wanted = job.flatMap(([, file]) => byFile.get(join(root, file)) ?? []);
+  await vitest.runTestSpecifications(wanted, false);
   vitest.state.filesMap.clear();
-  await vitest.runTestSpecifications(
-    all.filter(({ moduleId }) => wanted.includes(moduleId)),
-    false,
-  );
-  const modules = vitest.state.getTestModules();
-  const failed = modules.find((module) => !module.ok())?.moduleId;
-  const broken = vitest.state.getUnhandledErrors().length > 0 ? wanted[0] : undefined;
-  const by = failed ?? broken;
   vitest.state.clearErrors();
-  process.send?.({ by: by === undefined ? null : relative(root, by), ran: modules.length });
+  process.send?.("done");
 }
 
-process.on("message", (files) => {
-  void run(/** @type {readonly string[]} */ (files));
-});
+process.on("message", () => void run());
 process.send?.("ready");
