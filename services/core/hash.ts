@@ -338,62 +338,32 @@ function padded(secret: Uint8Array, pad: number): Uint8Array {
   return Uint8Array.from({ length: BLOCK_BYTES }, (_, at) => (secret[at] ?? 0) ^ pad);
 }
 
-/** What stands for a tenant's value: HMAC-SHA-256, 64 hex digits; equal values of a tenant give equal ones. */
-export function sealedDigest(secret: Uint8Array, tenantId: string, text: string): string {
-  const parts = array([tenantId, text]);
-  return createHmac("sha256", secret).update(`callgate.sealed/1\n${parts}`, "utf8").digest("hex");
+/** HMAC-SHA-256, 32 bytes. */
+export function hmac(key: Uint8Array, text: string): Uint8Array {
+  return createHmac("sha256", key).update(text, "utf8").digest();
 }
 
 const AES = "aes-256-gcm";
-const NONCE_DIGITS = 24;
-const TAG_DIGITS = 32;
 const TAG = { authTagLength: 16 } as const;
 
-/** An encrypted text in hex; its tag of 16 bytes stands last. */
-export type SealedText = { readonly nonce: string; readonly sealed: string };
+/** `bound`: what a text is opened with alone, beside the key. */
+type Lock = { readonly key: Uint8Array; readonly nonce: Uint8Array; readonly bound: Uint8Array };
 
-/**
- * AES-256-GCM under a key of the tenant. The nonce is made of place and text: the same input gives the same
- * bytes anywhere, and no nonce serves two texts. `place`: what it can be opened for alone; the tenant is first.
- */
-export function sealText(secret: Uint8Array, place: Place, text: string): SealedText {
-  const framed = array([...place, text]);
-  const nonceKey = derived(secret, "callgate.seal-nonce/1", place[0]);
-  const mac = createHmac("sha256", nonceKey).update(framed, "utf8").digest("hex");
-  const nonce = mac.slice(0, NONCE_DIGITS);
-  const key = derived(secret, "callgate.seal-key/1", place[0]);
-  const cipher = createCipheriv(AES, key, bytesOf(nonce), TAG);
-  cipher.setAAD(derived(key, "callgate.seal-place/1", array(place)));
+/** AES-256-GCM in hex, its tag of 16 bytes last. */
+export function encrypted({ key, nonce, bound }: Lock, text: string): string {
+  const cipher = createCipheriv(AES, key, nonce, TAG).setAAD(bound);
   const body = cipher.update(text, "utf8", "hex") + cipher.final("hex");
-  return { nonce, sealed: body + cipher.getAuthTag().toString("hex") };
+  return body + cipher.getAuthTag().toString("hex");
 }
 
-type Place = readonly [tenantId: string, ...rest: string[]];
-
-/** The text, or null where secret, place or bytes are not those that it was sealed with. */
-export function openText(secret: Uint8Array, place: Place, given: SealedText): string | null {
-  const cut = given.sealed.length - TAG_DIGITS;
-  if (cut < 0 || given.nonce.length !== NONCE_DIGITS) return null;
-  const key = derived(secret, "callgate.seal-key/1", place[0]);
-  const opening = createDecipheriv(AES, key, bytesOf(given.nonce), TAG);
-  opening.setAAD(derived(key, "callgate.seal-place/1", array(place)));
+/** The text of the bytes before the tag; null where anything of it is another. */
+export function decrypted(lock: Lock, body: string, tag: Uint8Array): string | null {
   try {
-    opening.setAuthTag(bytesOf(given.sealed.slice(cut)));
-    return opening.update(given.sealed.slice(0, cut), "hex", "utf8") + opening.final("utf8");
+    const opening = createDecipheriv(AES, lock.key, lock.nonce, TAG).setAAD(lock.bound);
+    return opening.setAuthTag(tag).update(body, "hex", "utf8") + opening.final("utf8");
   } catch {
     return null;
   }
-}
-
-function derived(secret: Uint8Array, tag: string, text: string): Uint8Array {
-  return createHmac("sha256", secret)
-    .update(`${tag}\n${quoted(text)}`, "utf8")
-    .digest();
-}
-
-function bytesOf(hex: string): Uint8Array {
-  const at = (byte: number): number => (nibble(hex, 2 * byte) << 4) | nibble(hex, 2 * byte + 1);
-  return Uint8Array.from({ length: hex.length / 2 }, (_, byte) => at(byte));
 }
 
 /** Link of a hash chain: SHA-256 of the link before it and of a record's bytes, 64 hex digits. */

@@ -116,11 +116,13 @@ const gateSecret = z.strictObject({
     .min(SECRET_CHARACTERS_MIN)
     .meta({ secret: "whole" } satisfies LeafMeta)
     .optional()
-    .describe("idempotency keys are made with it; at least 16 characters"),
+    .describe(
+      "idempotency keys and digests of sensitive arguments are made with it; at least 16 characters",
+    ),
   valueFile: path().optional().describe("file that holds `value`"),
   previousFiles: paths()
     .default([])
-    .describe("files of secrets used before: their keys stay valid"),
+    .describe("files of secrets used before: their keys and digests stay valid"),
 });
 
 const http = z.strictObject({

@@ -2,7 +2,7 @@
  * The secrets as the core uses them: to let a digest stand for a sensitive value, and to seal the value
  * itself for whoever has the secret. The secrets stay inside: nothing of them can be printed.
  */
-import { openText, type SealedText, sealedDigest, sealText } from "../hash.ts";
+import { openText, type SealedText, sealedDigest, sealText } from "./seal-text.ts";
 
 /** What a sealed value is opened for alone: its tenant, the decision, the place in the arguments. */
 export type SealPlace = readonly [tenantId: string, decisionId: string, pointer: string];
