@@ -3,7 +3,12 @@
 
 import type { CallReport } from "../../../services/executor/call-report.ts";
 import { type Callgate, openCallgate } from "../../../services/sdk/callgate.ts";
-import type { Decision, ProposedCall, Verdict } from "../../../services/sdk/gate-types.ts";
+import type {
+  Decision,
+  OpenOptions,
+  ProposedCall,
+  Verdict,
+} from "../../../services/sdk/gate-types.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 9);
 
@@ -15,7 +20,10 @@ export interface StoryOptions {
   readonly policy: string | object;
   /** A directory that restarts go on with; absent: memory, which no restart outlives. */
   readonly dataDir?: string;
+  readonly normalizers?: OpenOptions["normalizers"];
 }
+
+type Opening = Pick<StoryOptions, "policy" | "normalizers"> & { readonly dataDir?: string | false };
 
 export type Arguments = object | string;
 
@@ -23,20 +31,22 @@ export class GateStory {
   #gate: Callgate;
   #policy: string | object;
   readonly #dataDir: string | false;
+  readonly #normalizers: StoryOptions["normalizers"];
   #nowMs = START_MS;
   #turn: string | number | undefined = 1;
   #calls = 0;
 
-  private constructor(gate: Callgate, { policy, dataDir }: StoryOptions) {
+  private constructor(gate: Callgate, { policy, dataDir, normalizers }: StoryOptions) {
     this.#gate = gate;
     this.#policy = policy;
     this.#dataDir = dataDir ?? false;
+    this.#normalizers = normalizers;
   }
 
   static async open(options: StoryOptions): Promise<GateStory> {
     Date.now = () => START_MS;
     try {
-      return new GateStory(await open(options.policy, options.dataDir ?? false), options);
+      return new GateStory(await open(options), options);
     } catch (error) {
       Date.now = realNow;
       throw error;
@@ -62,7 +72,7 @@ export class GateStory {
     if (this.#dataDir === false) throw new Error("a gate on memory has nothing to go on with");
     await this.#gate.close();
     this.#policy = policy;
-    this.#gate = await open(policy, this.#dataDir);
+    this.#gate = await open({ policy, dataDir: this.#dataDir, normalizers: this.#normalizers });
   }
 
   /** A call of an id and a step of its own, a millisecond after the one before. */
@@ -129,8 +139,9 @@ export class GateStory {
   }
 }
 
-function open(policy: string | object, dataDir: string | false): Promise<Callgate> {
-  return openCallgate({ policy, dataDir, secret: "a secret of the tests, 32 bytes and more" });
+function open({ policy, dataDir = false, normalizers }: Opening): Promise<Callgate> {
+  const secret = "a secret of the tests, 32 bytes and more";
+  return openCallgate({ policy, dataDir, secret, normalizers });
 }
 
 /** `allowed`, `held`, or the reason of the refusal. */

@@ -4,8 +4,12 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { GateStory, type StoryOptions } from "./gate-story.ts";
 
-export async function tell(policy: StoryOptions["policy"], dataDir?: string): Promise<GateStory> {
-  const story = await GateStory.open(dataDir === undefined ? { policy } : { policy, dataDir });
+export function tell(policy: StoryOptions["policy"], dataDir?: string): Promise<GateStory> {
+  return tellWith(dataDir === undefined ? { policy } : { policy, dataDir });
+}
+
+export async function tellWith(options: StoryOptions): Promise<GateStory> {
+  const story = await GateStory.open(options);
   onTestFinished(() => story.close());
   return story;
 }
