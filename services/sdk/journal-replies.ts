@@ -48,22 +48,22 @@ export class JournalReplies {
     this.#alive.begin();
     this.#waiting += 1;
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
-        deadlineMs: Number.POSITIVE_INFINITY,
-        resolve: (record) => {
-          this.#answered();
-          resolve(record);
-        },
-        reject: (error) => {
-          this.#answered();
-          reject(error);
-        },
-      };
+      const waiter: Waiter = { deadlineMs: Number.POSITIVE_INFINITY, resolve, reject };
       this.#log.append([input]).then(
         ([appended]) => this.#appended(input, appended, waiter),
-        (error: unknown) => waiter.reject(asCallgateError(error)),
+        (error: unknown) => this.#fail(waiter, asCallgateError(error)),
       );
     });
+  }
+
+  #answer(waiter: Waiter, record: CommittedRecord): void {
+    this.#answered();
+    waiter.resolve(record);
+  }
+
+  #fail(waiter: Waiter, error: CallgateError): void {
+    this.#answered();
+    waiter.reject(error);
   }
 
   #answered(): void {
@@ -86,7 +86,7 @@ export class JournalReplies {
         this.#keepEarly(place, committed);
       } else {
         this.#waiters.delete(place);
-        waiter.resolve(committed);
+        this.#answer(waiter, committed);
       }
     }
   }
@@ -102,7 +102,7 @@ export class JournalReplies {
     this.#ended ??= error;
     const waiters = [...this.#waiters.values()];
     this.#waiters.clear();
-    for (const waiter of waiters) waiter.reject(error);
+    for (const waiter of waiters) this.#fail(waiter, error);
   }
 
   #keepEarly(place: number, committed: CommittedRecord): void {
@@ -116,16 +116,16 @@ export class JournalReplies {
 
   #appended(input: OutgoingInput, appended: Appended | undefined, waiter: Waiter): void {
     if (appended === undefined) {
-      waiter.reject(new CallgateError("storage_unavailable", NOT_ACKNOWLEDGED));
+      this.#fail(waiter, new CallgateError("storage_unavailable", NOT_ACKNOWLEDGED));
       return;
     }
     const place = this.#placeOf(input.topic, input.partition, appended.offset);
     const early = this.#early.get(place);
     if (early !== undefined) {
       this.#early.delete(place);
-      waiter.resolve(early);
+      this.#answer(waiter, early);
     } else if (this.#ended !== undefined) {
-      waiter.reject(this.#ended);
+      this.#fail(waiter, this.#ended);
     } else {
       waiter.deadlineMs = Date.now() + this.#timeoutMs;
       this.#waiters.set(place, waiter);
@@ -144,7 +144,8 @@ export class JournalReplies {
     for (const [place, waiter] of this.#waiters) {
       if (waiter.deadlineMs > nowMs) return;
       this.#waiters.delete(place);
-      waiter.reject(
+      this.#fail(
+        waiter,
         new CallgateError("timeout", `the gate gave no answer in ${this.#timeoutMs} ms`),
       );
     }

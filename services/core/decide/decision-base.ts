@@ -24,8 +24,9 @@ export function decisionBase(
   const startedAtMs = state?.startedAtMs ?? times.proposals;
   return {
     decisionId: named.decisionId,
-    tenantId: proposal.tenantId,
-    conversationId: proposal.conversationId,
+    // The same texts as the state's: those of each proposal would be kept with its call.
+    tenantId: state?.tenantId ?? proposal.tenantId,
+    conversationId: state?.conversationId ?? proposal.conversationId,
     callId: proposal.callId,
     agentId: proposal.agentId,
     turn: proposal.turn,

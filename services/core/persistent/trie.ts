@@ -20,13 +20,16 @@ interface Leaf<V> {
   readonly hash: number;
   readonly key: string;
   readonly value: V;
-  /** Other keys of the same 32-bit hash. */
+  /** Other keys of the same 32-bit hash; at the root, of any hash. */
   readonly next: Leaf<V> | undefined;
 }
 
 const BITS = 4;
 const WIDTH = 16;
 const MASK = WIDTH - 1;
+
+/** So many leaves stand at the root in a chain: a node of slots has room for more than most maps ever hold. */
+const FEW = 4;
 
 const EMPTY: Trie<never> = { root: undefined, size: 0 };
 
@@ -67,10 +70,26 @@ function find<V>(root: TrieNode<V>, key: string, hash: number): V | undefined {
 }
 
 export function trieSet<V>(trie: Trie<V>, key: string, value: V): Trie<V> {
+  const { root, size } = trie;
   const hash = hashOf(key);
-  const had = trie.root !== undefined && find(trie.root, key, hash) !== undefined;
+  const had = root !== undefined && find(root, key, hash) !== undefined;
+  if (root === undefined || (root.slots === undefined && (had || size < FEW))) {
+    const next = had ? without(root, key) : root;
+    return { root: { slots: undefined, hash, key, value, next }, size: had ? size : size + 1 };
+  }
   const leaf: Leaf<V> = { slots: undefined, hash, key, value, next: undefined };
-  return { root: insert(trie.root, leaf, 0), size: trie.size + (had ? 0 : 1) };
+  const tree = root.slots === undefined ? spread(root) : root;
+  return { root: insert(tree, leaf, 0), size: had ? size : size + 1 };
+}
+
+/** The leaves of a chain in slots. */
+function spread<V>(chain: Leaf<V>): TrieNode<V> {
+  let root: TrieNode<V> = { slots: new Array(WIDTH).fill(undefined) };
+  for (let leaf: Leaf<V> | undefined = chain; leaf !== undefined; leaf = leaf.next) {
+    const { hash, key, value } = leaf;
+    root = insert(root, { slots: undefined, hash, key, value, next: undefined }, 0);
+  }
+  return root;
 }
 
 function insert<V>(node: TrieNode<V> | undefined, leaf: Leaf<V>, shift: number): TrieNode<V> {
