@@ -290,7 +290,8 @@ export class KafkaLog implements Log {
       if (nowMs() > untilMs) {
         throw new RetryableError(
           "log_unavailable",
-          `\`${this.#names[topic]}\` partition ${partition}: a transaction stays open at ${stable}`,
+          `\`${this.#names[topic]}\` partition ${partition}: a transaction stays open at ${stable}; ` +
+            "`callgate doctor` says whose it is and how to end it",
           { context: { topic, partition, offset: stable } },
         );
       }

@@ -1,6 +1,8 @@
 /** `callgate doctor`: what of the environment is wrong, and the mend. */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
+import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
+import { describeOpen, findOpenTransactions } from "../../adapters/kafka/open-transactions.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
 import { quietLogger } from "../../adapters/log/quiet-logger.ts";
 import { journalKeepMs } from "../../gate/gate-engine.ts";
@@ -28,6 +30,8 @@ type Finding = {
 
 const NODE_MIN = [20, 20] as const;
 const DEFAULT_KEEP_MS = 9 * 86_400_000;
+/** Longer than a transaction of ours takes, whatever happens to its writer. */
+const OPEN_MS_MAX = 60_000;
 
 export async function runDoctor(
   file: string | undefined,
@@ -111,7 +115,19 @@ async function topicLines(config: Config, policy: GatePolicy | undefined) {
       problems.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`),
     );
   }
-  return [`${facts.length} topics of ${facts[0]?.partitions ?? 0} partitions`];
+  const partitions = facts[0]?.partitions ?? 0;
+  const names = facts.map(({ name }) => name);
+  const link = new ClusterLink(newKafka(), names, config.kafka.requestTimeoutMs);
+  try {
+    await link.connect();
+    const found = await findOpenTransactions(link, names, partitions);
+    const stuck = found.filter(({ sinceMs }) => Date.now() - sinceMs > OPEN_MS_MAX);
+    const { brokers } = config.kafka;
+    if (stuck.length > 0) throw environmentError(stuck.map((one) => describeOpen(one, brokers)));
+  } finally {
+    await link.close();
+  }
+  return [`${facts.length} topics of ${partitions} partitions`];
 }
 
 async function registryLines(config: Config) {

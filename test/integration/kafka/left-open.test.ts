@@ -3,6 +3,12 @@
 // does not check it here, takes the records all the same, and nobody ends them.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type LocalKafka, startKafka } from "../../../infra/local/start-kafka.js";
+import { ClusterLink } from "../../../services/adapters/kafka/cluster-link.ts";
+import {
+  describeOpen,
+  findOpenTransactions,
+  type OpenTransaction,
+} from "../../../services/adapters/kafka/open-transactions.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { findFetchedKafka, localParts } from "../../support/backends/local-parts.ts";
 import { connectKafka, readAll } from "../../support/kafka/test-cluster.ts";
@@ -138,6 +144,15 @@ describe.skipIf(!parts.available)(`what a broker has left open ${parts.reason}`,
       "another producer has a transaction open where only gates write",
     );
     expect((await untilDecided(world.log, 20)).problems).toEqual([]);
+    const link = new ClusterLink(connectKafka(kafka.bootstrap), Object.values(world.names), 5_000);
+    onTestFinished(() => link.close());
+    await link.connect();
+    const [open, ...more] = await findOpenTransactions(link, Object.values(world.names), 1);
+    expect(more).toEqual([]);
+    const stable = await link.offset(world.names.allowed, 0, "stable");
+    expect(describeOpen(open as OpenTransaction, ["broker:9092"])).toContain(
+      `broker:9092 abort --topic ${world.names.allowed} --partition 0 --start-offset ${stable}`,
+    );
   });
 
   async function valuesOf(world: World, topic: Topic): Promise<readonly Uint8Array[]> {
