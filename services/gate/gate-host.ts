@@ -28,11 +28,18 @@ import {
 } from "./gate-engine.ts";
 import type { CommittedListener, GateParts, StatusListener } from "./gate-task.ts";
 
-/** What an operator may set; the rest follows from the policy. */
+/** What an operator may set, and what a test must shorten; the rest follows from the policy. */
 export type GateTuning = Partial<
   Pick<
     TaskOptions,
-    "batch" | "checkpointEvery" | "lingerMs" | "offsetsGraceMs" | "readBytesMax" | "waitMsMax"
+    | "batch"
+    | "checkpointEvery"
+    | "idleRecordAfterMs"
+    | "journalSpanMs"
+    | "lingerMs"
+    | "offsetsGraceMs"
+    | "readBytesMax"
+    | "waitMsMax"
   >
 >;
 
@@ -78,13 +85,13 @@ const WAITING: TaskStatus = { state: "restoring", detail: "restoring", error: nu
 
 export class GateHost {
   readonly #parts: GateHostParts;
-  readonly #options: TaskOptions;
+  /** Of the tasks that begin from here on. */
+  #options: TaskOptions;
   readonly #engine: SwitchableEngine;
   readonly #hosted = new Map<number, Hosted>();
   readonly #committed: Listeners<readonly [readonly CommittedRecord[], number]>;
   readonly #statuses: Listeners<readonly [TaskStatus, number]>;
-  /** How long the journal must be kept, ms. */
-  readonly keepMs: number;
+  #keepMs: number;
   /** Resolves, with the reason, when this process must end with an error. Never rejects. */
   readonly failed: Promise<Error>;
   #fail: (error: Error) => void = () => undefined;
@@ -94,9 +101,8 @@ export class GateHost {
 
   constructor(parts: GateHostParts) {
     this.#parts = parts;
-    this.keepMs = Math.max(parts.keepMs, journalKeepMs(parts.policy));
-    const given = { waitMsMax: WAIT_MS_MAX, ...parts.tuning };
-    this.#options = { ...taskOptionsFor(parts.policy, this.keepMs), ...given };
+    this.#keepMs = Math.max(parts.keepMs, journalKeepMs(parts.policy));
+    this.#options = this.#optionsFor(parts.policy);
     this.#engine = createSwitchableEngine(parts.policy, parts.decideUnchecked);
     this.#committed = new Listeners(parts.logger);
     this.#statuses = new Listeners(parts.logger);
@@ -104,6 +110,11 @@ export class GateHost {
       this.#fail = resolve;
     });
     void parts.membership.failed.then((error) => this.#fail(error));
+  }
+
+  /** How long the journal must be kept, ms: what the longest of its policies so far needs. */
+  get keepMs(): number {
+    return this.#keepMs;
   }
 
   /** Joins the group; resolves with the first assignment, before its partitions are restored. */
@@ -134,7 +145,18 @@ export class GateHost {
 
   /** Decides under this policy from the next record on. */
   setPolicy(policy: CompiledPolicy): void {
+    this.#keepMs = Math.max(this.#keepMs, journalKeepMs(policy));
+    const { journalSpanMs } = this.#options;
+    const options = this.#optionsFor(policy);
+    // What was decided under the policy before may matter for as long as that said.
+    const spanMs = Math.max(journalSpanMs, options.journalSpanMs);
+    this.#options = { ...options, journalSpanMs: spanMs };
     this.#engine.setPolicy(policy);
+  }
+
+  #optionsFor(policy: CompiledPolicy): TaskOptions {
+    const given = { waitMsMax: WAIT_MS_MAX, ...this.#parts.tuning };
+    return { ...taskOptionsFor(policy, this.#keepMs), ...given };
   }
 
   /**

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+import { noMetrics, quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
+import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
+import { loadPolicy } from "../../../services/adapters/policy/load.ts";
+import { systemClock } from "../../../services/adapters/system/clock.ts";
+import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
+import { capabilities } from "../../../services/gate/capabilities.ts";
+import { journalKeepMs } from "../../../services/gate/gate-engine.ts";
+import { GateHost } from "../../../services/gate/gate-host.ts";
+import { compileGatePolicy } from "../../../services/gate/gate-policy.ts";
+import type { Membership } from "../../../services/runtime/membership.ts";
+
+const ALONE: Membership = {
+  assignment: { epoch: 0, numbers: [] },
+  joined: false,
+  failed: new Promise(() => undefined),
+  join: () => Promise.resolve(),
+  leave: () => Promise.resolve(),
+};
+
+function lasting(maxAgeMs: number): CompiledPolicy {
+  const document = { conversation: { max_age_ms: maxAgeMs, idle_ms: 60_000 } };
+  const result = compileGatePolicy(loadPolicy(document), capabilities);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return result.policy.compiled;
+}
+
+test("a policy whose conversations last longer lets the journal be kept longer, a shorter one no less", () => {
+  const log = new MemoryLog({ partitions: 1, clusterId: "one", nowMs: Date.now });
+  const days = 86_400_000;
+  const host = new GateHost({
+    ...{ log, ownership: log, checkpoints: null, clock: systemClock, membership: ALONE },
+    ...{ logger: quietLogger, metrics: noMetrics, decideUnchecked: null, keepMs: 0, tuning: {} },
+    codec: createAvroCodec({ secrets: new Map() }),
+    policy: lasting(2 * days),
+  });
+  expect(host.keepMs).toBe(journalKeepMs(lasting(2 * days)));
+  host.setPolicy(lasting(9 * days));
+  expect(host.keepMs).toBe(journalKeepMs(lasting(9 * days)));
+  host.setPolicy(lasting(days));
+  expect(host.keepMs).toBe(journalKeepMs(lasting(9 * days)));
+  expect(journalKeepMs(lasting(9 * days))).toBeGreaterThan(journalKeepMs(lasting(2 * days)));
+});
