@@ -20,7 +20,7 @@ const ALONE: Membership = {
 };
 
 function lasting(maxAgeMs: number): CompiledPolicy {
-  const document = { conversation: { max_age_ms: maxAgeMs, idle_ms: 60_000 } };
+  const document = { conversation: { max_age_ms: maxAgeMs, idle_ms: 3_600_000 } };
   const result = compileGatePolicy(loadPolicy(document), capabilities);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   return result.policy.compiled;
