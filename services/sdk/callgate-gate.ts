@@ -2,6 +2,7 @@
 // on their own.
 import type { CallReport } from "../executor/call-report.ts";
 import type {
+  Approval,
   Decision,
   GuardContext,
   ProposedCall,
@@ -24,7 +25,7 @@ export interface Callgate {
   /** Tells what became of an allowed call. Resolves once that is in the journal. */
   report(decisionId: string, report: CallReport): Promise<ReportOutcome>;
   /** Lets a held call run, after checking it again. Gives what was decided. */
-  approve(approvalId: string, verdict: Verdict): Promise<Decision>;
+  approve(approvalId: string, verdict: Approval): Promise<Decision>;
   /** Refuses a held call for good. */
   deny(approvalId: string, verdict: Verdict): Promise<Decision>;
   /** Of a held call: waits until it is allowed or refused. Any other decision is given at once. */

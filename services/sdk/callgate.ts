@@ -7,6 +7,7 @@ export type { Callgate } from "./callgate-gate.ts";
 export { connectCallgate } from "./connect-callgate.ts";
 export type { ConnectOptions, KafkaConnection, RegistryConnection } from "./connect-types.ts";
 export type {
+  Approval,
   CallOptions,
   CallRefusal,
   Decision,

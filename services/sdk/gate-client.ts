@@ -16,12 +16,12 @@ import { checkReport } from "./check-report.ts";
 import { decisionOf, unavailable } from "./decision-view.ts";
 import type { GateLink } from "./gate-link.ts";
 import type {
+  Approval,
   Decision,
   ProposedCall,
   ReportOutcome,
   StoredResult,
   UnavailableDetail,
-  Verdict,
   WaitOptions,
 } from "./gate-types.ts";
 import { JournalReplies } from "./journal-replies.ts";
@@ -104,7 +104,7 @@ export class GateClient {
   async decideHold(
     kind: "approve" | "deny",
     approvalId: string,
-    verdict: Verdict,
+    verdict: Approval,
   ): Promise<Decision> {
     const call = this.#known.held(approvalId) ?? (await this.#findHold(approvalId));
     if (call === undefined) throw unknownApproval(approvalId);

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../core/canonical/json-value.ts";
 import type { CustomNormalizer } from "../core/capabilities.ts";
 import type { Refusal } from "../core/events.ts";
-import type { Money, ResultStatus } from "../core/inputs.ts";
+import type { CallError, Money, ResultStatus } from "../core/inputs.ts";
 import type { ReasonCode } from "../core/reasons.ts";
 import type { CallgateError } from "./callgate-error.ts";
 
@@ -96,11 +96,22 @@ export type Verdict = {
   readonly reason?: string;
 };
 
+export type Approval = Verdict & {
+  /** And the tool may be called further in the conversation: so often (default 1), until then. */
+  readonly further?: {
+    readonly calls?: number | "any";
+    /** Unix time in ms; without it, as long as the conversation lasts. */
+    readonly untilMs?: number;
+  };
+};
+
 /** The output of an earlier call. */
 export type StoredResult = {
   readonly decisionId: string;
   /** As judged: an output that matches an error pattern is `failed`. */
   readonly status: ResultStatus;
+  /** What the executor said of a failure; null: nothing. */
+  readonly error: CallError | null;
   /** As it was reported; where it was cut, the beginning as text; undefined: there was none. */
   readonly output: unknown;
   /** False: only the beginning is kept. */

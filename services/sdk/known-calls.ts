@@ -3,7 +3,8 @@
  * only an id finds its conversation without reading the journal. A cache: what is not in it is searched
  * for there.
  */
-import type { DecisionEvent, GateEvent } from "../core/events.ts";
+import type { CallHeld, DecisionEvent, GateEvent } from "../core/events.ts";
+import type { VerdictSubject } from "../core/inputs.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 
 const CALLS_MAX = 50_000;
@@ -19,6 +20,8 @@ export type KnownCall = {
   readonly tool: string;
   readonly isRead: boolean;
   readonly outcome: DecisionEvent["type"];
+  /** Of a held call: what a verdict on it is about. */
+  readonly about: VerdictSubject | null;
   /** Of the latest decision. */
   readonly place: JournalPlace;
   /** Of the latest result that tells how the call ended. */
@@ -87,6 +90,10 @@ export class KnownCalls {
   }
 }
 
+function subjectOf({ callId, actionKey, ruleDigest }: CallHeld): VerdictSubject {
+  return { callId, actionKey, ruleDigest };
+}
+
 export function knownCall(event: DecisionEvent, place: JournalPlace): KnownCall {
   return {
     decisionId: event.decisionId,
@@ -96,6 +103,7 @@ export function knownCall(event: DecisionEvent, place: JournalPlace): KnownCall 
     tool: event.tool,
     isRead: event.isRead,
     outcome: event.type,
+    about: event.type === "held" ? subjectOf(event) : null,
     place,
     result: null,
   };

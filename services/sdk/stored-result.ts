@@ -13,8 +13,8 @@ export function storedResultOf(
   if (event.status === "started" || record.input.type !== "decided") return undefined;
   const { input } = record.input;
   if (input.type !== "result") return undefined;
-  const { outputDigest: digest, outputBytes: bytes, status } = event;
-  return withOutput({ decisionId, status, bytes, digest }, input.output);
+  const { outputDigest: digest, outputBytes: bytes, status, error } = event;
+  return withOutput({ decisionId, status, error, bytes, digest }, input.output);
 }
 
 /** The decisions whose calls have ended by this record, and how. */
@@ -49,17 +49,17 @@ function reconciled(
   if (input.type !== "decided" || input.input.type !== "result") {
     return withoutOutput(decisionId, status);
   }
-  const { output, outputBytes, outputDigest: digest } = input.input;
+  const { output, outputBytes, outputDigest: digest, error } = input.input;
   const bytes = outputBytes ?? (output === null ? 0 : utf8Length(output));
-  return withOutput({ decisionId, status, bytes, digest }, output);
+  return withOutput({ decisionId, status, error, bytes, digest }, output);
 }
 
 function withoutOutput(decisionId: string, status: StoredResult["status"]): StoredResult {
-  return withOutput({ decisionId, status, bytes: 0, digest: null }, null);
+  return withOutput({ decisionId, status, error: null, bytes: 0, digest: null }, null);
 }
 
 function withOutput(
-  known: Pick<StoredResult, "decisionId" | "status" | "bytes" | "digest">,
+  known: Pick<StoredResult, "decisionId" | "status" | "error" | "bytes" | "digest">,
   text: string | null,
 ): StoredResult {
   if (text === null) return { ...known, output: undefined, whole: known.bytes === 0 };

@@ -1,19 +1,20 @@
 /** Verdicts that a program gives on a held call, and what the gate says where one changes nothing. */
-import type { GateEvent } from "../core/events.ts";
+import type { GateEvent, IgnoredWhy } from "../core/events.ts";
 import type { VerdictInput } from "../core/inputs.ts";
 import { CallgateError } from "./callgate-error.ts";
-import type { Verdict } from "./gate-types.ts";
+import type { Approval } from "./gate-types.ts";
 import type { KnownCall } from "./known-calls.ts";
 
 export function verdictInput(
   kind: "approve" | "deny",
   call: KnownCall,
   approvalId: string,
-  verdict: Verdict,
+  verdict: Approval,
 ): VerdictInput {
   if (typeof verdict.by !== "string" || verdict.by === "") {
     throw new CallgateError("invalid_input", "a verdict must say who gives it: pass `by`");
   }
+  const further = furtherCalls(call, verdict);
   return {
     type: "verdict",
     kind,
@@ -23,12 +24,26 @@ export function verdictInput(
     decisionId: null,
     outcome: null,
     tier: null,
-    tool: null,
-    calls: null,
-    untilMs: null,
+    ...further,
     by: verdict.by,
     reason: verdict.reason ?? null,
+    ...(call.about === null ? {} : { about: call.about }),
   };
+}
+
+const THIS_CALL = { tool: null, calls: null, untilMs: null };
+
+/** What an approval gives beside its call. */
+function furtherCalls({ tool }: KnownCall, { further }: Approval) {
+  if (further === undefined) return THIS_CALL;
+  const { calls = 1, untilMs = null } = further;
+  if (calls !== "any" && !(Number.isSafeInteger(calls) && calls > 0)) {
+    throw new CallgateError("invalid_input", "`further.calls` must be a whole number, or `any`");
+  }
+  if (untilMs !== null && !(untilMs > Date.now())) {
+    throw new CallgateError("invalid_input", "`further.untilMs` must be a time that is to come");
+  }
+  return { tool, calls: calls === "any" ? null : calls, untilMs };
 }
 
 export function verdictIgnored(event: GateEvent | undefined, approvalId: string): CallgateError {
@@ -45,8 +60,16 @@ export function verdictIgnored(event: GateEvent | undefined, approvalId: string)
       "an agent cannot approve its own call: `by` must be somebody else",
     );
   }
+  if (OTHER_SUBJECT.includes(event.why)) {
+    return new CallgateError(
+      "unknown_approval",
+      `the call that waits under \`${approvalId}\` is not the one that was looked at`,
+    );
+  }
   return unknownApproval(approvalId);
 }
+
+const OTHER_SUBJECT: readonly IgnoredWhy[] = ["wrong_call", "wrong_action", "wrong_rule"];
 
 export function unknownApproval(approvalId: string): CallgateError {
   return new CallgateError(

@@ -74,24 +74,28 @@ export async function registerSubjects(
   const reports: SubjectReport[] = [];
   for (const each of schemas) {
     const report = await checkSubject(client, each, readProblem, true);
-    reports.push(report.problems.length > 0 ? report : await register(client, each, report));
+    reports.push(report.problems.length > 0 ? report : await registered(client, each, report));
   }
   return reports;
 }
 
-async function register(
+async function registered(
   client: RegistryClient,
   { subject, schema }: SubjectSchema,
   report: SubjectReport,
 ): Promise<SubjectReport> {
   let { id } = report;
   if (id === null) {
-    const outcome = await client.register(subject, schemaText(schema));
+    const text = schemaText(schema);
+    const outcome = await client.register(subject, text);
     if ("refused" in outcome) {
+      // Another process that starts at the same time may have registered it between look and write.
+      id = await client.idOf(subject, text);
       const problem = `the registry refuses it: ${outcome.refused}`;
-      return { ...report, state: "refused", problems: [problem] };
+      if (id === null) return { ...report, state: "refused", problems: [problem] };
+    } else {
+      id = outcome.id;
     }
-    id = outcome.id;
   }
   const level = await client.level(subject);
   if (isGood(level)) return { ...report, state: "registered", id, level };

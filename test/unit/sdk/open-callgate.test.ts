@@ -125,6 +125,14 @@ describe("report", () => {
     expect(await gate.report("no such decision", { status: "succeeded" })).toEqual(late);
   });
 
+  test("tells whoever waits for a result what went wrong", async () => {
+    const gate = await openGate();
+    const { decisionId = "" } = await gate.propose(CALL);
+    const error = { code: "declined", message: "card declined", retryable: false };
+    await gate.report(decisionId, { status: "failed", error });
+    expect(await gate.awaitResult(decisionId)).toMatchObject({ status: "failed", error });
+  });
+
   test("keeps what a refusal refers to, whole or its beginning", async () => {
     const gate = await openGate();
     const large = "x".repeat(40_000);
@@ -165,6 +173,30 @@ describe("a held call", () => {
       "unknown_approval",
     );
   });
+
+  test("lets its tool be called further, so often as the approval says and no more", async () => {
+    const gate = await openGate();
+    const next = (n: number) => gate.propose({ ...removal, callId: `r${n}`, arguments: { n } });
+    const { approvalId = "" } = await next(1);
+    const further = { calls: 2, untilMs: Date.now() + 60_000 };
+    expect((await gate.approve(approvalId, { by: "ann", further })).outcome).toBe("allowed");
+    const outcomes = [await next(2), await next(3), await next(4)].map(({ outcome }) => outcome);
+    expect(outcomes).toEqual(["allowed", "allowed", "held"]);
+    const last = await next(5);
+    await gate.approve(last.approvalId ?? "", { by: "ann", further: { calls: "any" } });
+    expect((await next(6)).outcome).toBe("allowed");
+    expect((await next(7)).outcome).toBe("allowed");
+  });
+
+  test.each([{ calls: 0 }, { calls: 1.5 }, { untilMs: 1 }, { untilMs: Number.NaN }])(
+    "is not approved with further calls of %j",
+    async (further) => {
+      const gate = await openGate();
+      const { approvalId = "" } = await gate.propose(removal);
+      expect(await codeOf(gate.approve(approvalId, { by: "ann", further }))).toBe("invalid_input");
+      expect((await gate.approve(approvalId, { by: "ann" })).outcome).toBe("allowed");
+    },
+  );
 
   test("is refused by a denial, with its reason", async () => {
     const gate = await openGate();
