@@ -110,9 +110,10 @@ function addNumber(node, changes) {
     changes.push(up);
     return;
   }
+  const value = Number(text.replaceAll("_", ""));
   const isValue = ts.isPropertyAssignment(parent) && parent.initializer === node;
   const isBound = isValue || isConstant(parent) || ts.isArrayLiteralExpression(parent);
-  if (isBound && Number(text) !== 0) changes.push(up, { node, to: `${text} - 1` });
+  if (isBound && value !== 0 && value + 1 !== value) changes.push(up, { node, to: `${text} - 1` });
 }
 
 /** @param {import("typescript").Node} node */

@@ -8,6 +8,14 @@ function refusalOf(text: string): readonly [string, number, string] {
   return [read.code, read.at, read.message];
 }
 
+function escapedPair(character: string): string {
+  if (character.length === 1) return character;
+  return character
+    .split("")
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
+    .join("");
+}
+
 describe("readStrict refuses, with place and mend,", () => {
   it.each([
     ["", 0, "found the end of the text where a value must stand, send valid JSON"],
@@ -66,6 +74,29 @@ describe("readStrict refuses, with place and mend,", () => {
 });
 
 describe("readStrict accepts", () => {
+  it("the four characters of white space around every token, and no other", () => {
+    const space = " \t\n\r";
+    const text = ["", "{", '"a"', ":", "[", "1", ",", "2", "]", "}", ""].join(space);
+    expect(readStrict(text, DEFAULT_CANONICAL_LIMITS)).toMatchObject({ value: { a: [1, 2] } });
+    for (const other of ["\u000b", "\u000c", "\u000e", "\u0008", "\u00a0", "!"]) {
+      expect(refusalOf(`${other}1`)[0]).toBe("syntax");
+    }
+  });
+
+  it("as many keys as the limit says, and not one more", () => {
+    const limits = { ...DEFAULT_CANONICAL_LIMITS, maxKeys: 2 };
+    expect(readStrict('{"a":{"b":1}}', limits)).toMatchObject({ ok: true, keyCount: 2 });
+    expect(readStrict('{"a":{"b":1},"c":2}', limits)).toMatchObject({ code: "too_many_keys" });
+  });
+
+  it("the first and the last surrogate pair, raw and escaped", () => {
+    const value = ["\u{10000}", "\u{10ffff}", "\ud83f\udc00", "\ud800\udfff"];
+    const escaped = value.map((pair) => JSON.stringify(pair).replace(/./gsu, escapedPair));
+    for (const text of [JSON.stringify(value), `[${escaped.join(",")}]`]) {
+      expect(readStrict(text, DEFAULT_CANONICAL_LIMITS)).toMatchObject({ ok: true, value });
+    }
+  });
+
   it("every escape, and gives members in canonical order", () => {
     const text = '{"b":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00E9\\uD83D\\uDE00","a":[]}';
     const read = readStrict(text, DEFAULT_CANONICAL_LIMITS);

@@ -42,4 +42,12 @@ describe("utf8Length", () => {
     expect(utf8Length(text)).toBe(Buffer.byteLength(text));
     expect([0, 1, 2, 3, 5].map((units) => utf8Length(text, units))).toEqual([0, 1, 3, 6, 10]);
   });
+
+  it.each([0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x1_0000, 0x1_03ff, 0x10_ffff])(
+    "counts U+%s, at an edge of a length, as it is written",
+    (point) => {
+      const text = String.fromCodePoint(point);
+      expect(utf8Length(text)).toBe(Buffer.byteLength(text));
+    },
+  );
 });

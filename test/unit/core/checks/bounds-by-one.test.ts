@@ -1,6 +1,6 @@
 // Bounds that no rule of a policy names, each just below and at its number.
 import { expect, test } from "vitest";
-import { given } from "../../../support/decider-spec.ts";
+import { given, MINUTE } from "../../../support/decider-spec.ts";
 
 test("a used-up budget names the five latest results, the latest first", () => {
   const story = given({ budgets: { max_tool_calls: 7 }, tool_schemas: { look: {} } });
@@ -69,4 +69,11 @@ test("what is as similar as the threshold is a near duplicate", () => {
   const text = Array.from({ length: 40 }, (_, n) => `word${n}`).join(" ");
   story.done("page", { text, draft: 1 });
   expect(story.reason("page", { text, draft: 2 })).toBe("near_duplicate");
+});
+
+test("where nothing is declared another call between two equal ones says nothing", () => {
+  const story = given({});
+  story.done("send", { to: "a" });
+  story.done("send", { to: "b" });
+  expect(story.after(2 * MINUTE).reason("send", { to: "a" })).toBe("duplicate_call");
 });

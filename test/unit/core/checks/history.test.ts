@@ -12,6 +12,12 @@ const POLICY: PolicyDocument = {
     write: {},
     set: { effects: [{ resource: "thing/{id}", kind: "update" }] },
     make: { effects: [{ resource: "thing/{id}", kind: "create" }] },
+    pair: {
+      effects: [
+        { resource: "left/{id}", kind: "update" },
+        { resource: "right/{id}", kind: "update" },
+      ],
+    },
   },
 };
 
@@ -56,8 +62,17 @@ describe("history_full", () => {
 
   test("refuses writes while all changed resources are in their window", () => {
     const story = given(POLICY);
-    fill(story, "set", LIMITS.resources);
-    expect(story.reason("set", { id: "more" })).toBe("history_full");
+    fill(story, "pair", LIMITS.resources / 2 - 1);
+    story.done("set", { id: "but one" });
+    story.done("set", { id: "last" });
+    expect(story.refused("set", { id: "more" }).refusal.message).toContain("changed resources");
+  });
+
+  test("refuses them to the end of the first window and no longer", () => {
+    const story = given({ ...POLICY, idempotency: { ttl_ms: HOUR } });
+    fill(story, "pair", LIMITS.resources / 2);
+    expect(story.after(30 * MINUTE - 1).reason("pair", { id: "more" })).toBe("history_full");
+    expect(story.after(1).allowed("pair", { id: "more" }).evicted?.resources).toHaveLength(2);
   });
 
   test("refuses writes while call names have filled their place", () => {
@@ -95,6 +110,12 @@ describe("tools with a budget of their own", () => {
     expect(story.reason("get_more")).toBe("history_full");
     story.done("get_0", { id: 1 }, "again");
     expect(story.reason("get_0", { id: 2 })).toBe("budget_calls");
+  });
+
+  test("are as many as there are where none has a budget of its own", () => {
+    const story = given({ authorization: many.authorization ?? {} });
+    fillTools(story);
+    story.allowed("get_more");
   });
 
   test("make room for those of the next turn", () => {

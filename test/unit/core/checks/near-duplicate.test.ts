@@ -45,6 +45,13 @@ test("`balanced` only warns", () => {
 });
 
 describe("not", () => {
+  test("of the same call again, which its tool may repeat", () => {
+    const similarity = [{ field: "text", threshold: 0.9 }];
+    const story = given({ ...POLICY, tool_schemas: { log: { repeatable: true, similarity } } });
+    story.done("log", { text: LINES });
+    story.allowed("log", { text: LINES });
+  });
+
   test("of another file, of other content, or without the field", () => {
     const story = written();
     story.allowed("write_file", file(NEARLY, "b.py"));

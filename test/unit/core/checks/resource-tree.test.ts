@@ -17,6 +17,8 @@ const POLICY: PolicyDocument = {
     bill: { effects: [{ resource: "invoice/{id}", kind: "send" }] },
     move: { effects: [{ resource: "customer/{id}", kind: "transfer" }] },
     note: { effects: [{ resource: "order/{id}/note", kind: "create" }] },
+    drop_note: { effects: [{ resource: "order/{id}/note", kind: "delete" }] },
+    confirm: { effects: [{ resource: "order/{id}", kind: "send" }] },
   },
 };
 
@@ -70,6 +72,12 @@ describe("a delete or transfer conflicts", () => {
     story.done("charge", { id: 8 });
     story.reported(story.allowed("charge", ID), { status: "not_executed" });
     story.done("drop", ID);
+  });
+
+  test("alone: what stays may follow the delete of a part", () => {
+    const story = given(POLICY);
+    story.done("drop_note", ID);
+    story.done("confirm", ID);
   });
 
   test("not with what it undoes", () => {

@@ -50,6 +50,15 @@ describe("loop_no_progress", () => {
     expect(warnings(story.allowed("poll", { n: 1 }))).toEqual([]);
   });
 
+  test("calls of other tools in between are left out", () => {
+    const story = given(POLICY);
+    for (const n of [1, 2, 3]) {
+      lookAt(story, [n]);
+      story.done("quiet", { n }, "something");
+    }
+    expect(warnings(story.allowed("look", { n: 4 }))).toEqual(["loop_no_progress"]);
+  });
+
   test("takes its number from the policy, and counts where nothing is declared", () => {
     const story = given({ tool_deduplication: { no_progress_threshold: 2 } });
     for (const n of [1, 2]) story.done("git_log", { n }, "seven commits");
@@ -93,6 +102,28 @@ describe("loop_rotation", () => {
   });
 });
 
+describe("loop_rotation of a turn", () => {
+  const ROTATION: PolicyDocument = {
+    tool_schemas: { look: { read_only: true }, log: { repeatable: true } },
+    deduplication: { cache_ttl_ms: 0 },
+    loops: { rotation: { calls: 8, keys: 3 } },
+    checks: { loop_cycle: "off", loop_repeat: "off", loop_no_progress: "off" },
+  };
+  const order = [1, 2, 3, 1, 3, 2, 1, 2];
+
+  test("is none of an earlier turn's calls", () => {
+    const story = given(ROTATION);
+    lookAt(story, order);
+    expect(warnings(story.turn("2").allowed("look", { n: 3 }))).toEqual([]);
+  });
+
+  test("is also of writes that were all made before", () => {
+    const story = given(ROTATION);
+    for (const n of order) story.done("log", { n }, "logged");
+    expect(warnings(story.allowed("log", { n: 3 }))).toEqual(["loop_rotation"]);
+  });
+});
+
 describe("failure_run", () => {
   test("warns after five failures of one tool with one error", () => {
     const story = given(POLICY);
@@ -106,6 +137,21 @@ describe("failure_run", () => {
     for (let n = 0; n < 7; n++) story.failed(n % 2 === 0 ? "fail" : "write", { n }, `E${n}`);
     expect(warnings(story.failed("look", { n: 8 }, "E8"))).toEqual([]);
     expect(warnings(story.allowed("look", { n: 9 }))).toEqual(["failure_run"]);
+  });
+
+  test("of one tool, calls of others in between are left out", () => {
+    const story = given(POLICY);
+    for (const n of [1, 2, 3, 4, 5]) {
+      story.failed("fail", { n });
+      story.done("look", { n });
+    }
+    expect(warnings(story.allowed("fail", { n: 6 }))).toEqual(["failure_run"]);
+  });
+
+  test("ends with the turn", () => {
+    const story = given(POLICY);
+    for (const n of [1, 2, 3, 4, 5]) story.failed("fail", { n });
+    expect(warnings(story.turn("2").allowed("fail", { n: 6 }))).toEqual([]);
   });
 
   test("a success ends both", () => {

@@ -54,6 +54,13 @@ describe("deny", () => {
 });
 
 describe("allowlist", () => {
+  test("goes on where another revision of the policy has no rate any more", () => {
+    const story = given(POLICY);
+    for (const n of [1, 2]) story.done("get_a", { n });
+    const reads = { name: "reads", pattern: "get_*", action: "allowlist" } as const;
+    story.under({ authorization: { tiers: [reads] } }).allowed("get_a", { n: 3 });
+  });
+
   test("refuses the call over its rate, in a sliding window over allowed calls", () => {
     const story = given(POLICY);
     story.done("get_a");

@@ -292,3 +292,13 @@ test("a check that throws refuses its call with internal_error, and names it", (
     fresh: true,
   });
 });
+
+test("confirmations are remembered up to their bound, and none counts beyond it", () => {
+  const story = given(POLICY);
+  story.done("write");
+  for (let n = 0; n < 1_023; n += 1) {
+    story.reported(story.allowed("look", { n }, { confirmation: `said-${n}` }), { output: "x" });
+  }
+  story.reported(story.allowed("write", {}, { confirmation: "last" }), { output: "x" });
+  expect(story.reason("write", {}, { confirmation: "over" })).toBe("duplicate_call");
+});

@@ -51,6 +51,34 @@ describe("a result", () => {
     });
   });
 
+  test.each([0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x1_0000, 0x1_03ff, 0x10_ffff])(
+    "is measured as it is written, U+%s too",
+    (point) => {
+      const story = given(POLICY);
+      const output = String.fromCodePoint(point);
+      const { length } = new TextEncoder().encode(output);
+      expect(story.reported(story.allowed("look"), { output })).toMatchObject({
+        outputBytes: length,
+      });
+    },
+  );
+
+  test("keeps the reported digest of an error", () => {
+    const story = given(POLICY);
+    const failed = { status: "failed", outputDigest: "e".repeat(64) } as const;
+    expect(story.reported(story.allowed("look"), failed)).toMatchObject({
+      outputDigest: "e".repeat(64),
+    });
+  });
+
+  test("is digested as it is written where nothing is declared to vary", () => {
+    const story = given(POLICY);
+    const [spaced, tight] = ['{"a": 1}', '{"a":1}'].map((output, n) =>
+      ofType(story.reported(story.allowed("look", { n }), { output }), "result_recorded"),
+    );
+    expect(spaced?.outputDigest).not.toBe(tight?.outputDigest);
+  });
+
   test("leaves out what is declared to vary, also in lists", () => {
     const story = given(POLICY);
     const digest = (output: string, n: number) =>

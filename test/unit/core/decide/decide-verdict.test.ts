@@ -189,3 +189,49 @@ describe("a verdict is ignored", () => {
     });
   });
 });
+
+describe("a verdict that says what was looked at", () => {
+  const OTHERS = [
+    ["callId", "wrong_call"],
+    ["actionKey", "wrong_action"],
+    ["ruleDigest", "wrong_rule"],
+  ] as const;
+  const NOTHING = { callId: null, actionKey: null, ruleDigest: null };
+
+  test.each(OTHERS)("and names another %s changes nothing: %s", (member, why) => {
+    const story = given(POLICY);
+    const hold = story.held("ask", { id: 1 });
+    const about = { ...NOTHING, [member]: "another" };
+    for (const kind of ["approve", "deny", "cancel"] as const) {
+      const said = { kind, approvalId: hold.holdId, about } as const;
+      expect(story.said(said)).toMatchObject({
+        type: "ignored",
+        input: kind,
+        why,
+        id: hold.holdId,
+      });
+    }
+    ofType(story.approved(hold, { about: { ...NOTHING, [member]: hold[member] } }), "allowed");
+  });
+
+  test("is bound to all that it names", () => {
+    const story = given(POLICY);
+    const { callId, actionKey, ruleDigest } = story.held("ask", { id: 1 });
+    const other = story.held("ask", { id: 2 });
+    expect(story.approved(other, { about: { callId, actionKey, ruleDigest } })).toMatchObject({
+      why: "wrong_call",
+    });
+    const about = { callId: null, actionKey, ruleDigest };
+    expect(story.approved(other, { about })).toMatchObject({ why: "wrong_action" });
+    ofType(story.approved(other, { about: { ...NOTHING, ruleDigest } }), "allowed");
+  });
+
+  test("ends no hold that is over by the time it comes", () => {
+    const story = given(POLICY);
+    const hold = story.held("ask");
+    story.after(HOUR);
+    const about = { ...NOTHING, callId: "another" };
+    expect(story.approved(hold, { about })).toMatchObject({ why: "wrong_call" });
+    expect(ofType(story.approved(hold), "refused").refusal.reason).toBe("approval_expired");
+  });
+});

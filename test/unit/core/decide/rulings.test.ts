@@ -86,6 +86,37 @@ describe("a grant by verdict", () => {
     expect(story.after(1).reason("make_a", { n: 2 })).toBe("grant_exceeded");
   });
 
+  test("needs a time that is still to come", () => {
+    const story = given(POLICY);
+    story.reason("make_a");
+    const grant = (untilMs: number) => story.said({ kind: "grant", tier: "given", untilMs });
+    expect(grant(story.nowMs)).toMatchObject({ why: "unknown_grant" });
+    expect(grant(story.nowMs + 1)).toMatchObject({ type: "ruled" });
+  });
+
+  test("is not used up by a call that a person approved by itself", () => {
+    const story = given(tiers({ ...HITL, approvals: 1 }));
+    const hold = story.held("drop_a", { n: 1 });
+    story.said({ kind: "grant", tier: "ask", calls: 1 });
+    ofType(story.approved(hold), "allowed");
+    story.allowed("drop_a", { n: 2 });
+    story.held("drop_a", { n: 3 });
+  });
+
+  test("of a tier is nothing to a tool that has none, whatever the tier is called", () => {
+    const unnamed: PolicyTier = { ...GIVEN, name: "null" };
+    const story = given({ ...tiers(unnamed), tool_schemas: { ask: { risk_level: "HIGH" } } });
+    story.reason("make_a");
+    story.said({ kind: "grant", tier: "null", calls: 9 });
+    story.held("ask");
+  });
+
+  test("of a tool is given with an approval of that tool alone", () => {
+    const story = given(tiers({ ...HITL, approvals: 1 }));
+    const hold = story.held("drop_a");
+    expect(story.approved(hold, { tool: "drop_b" })).toMatchObject({ why: "unknown_grant" });
+  });
+
   test("gives more than the policy does, and a revocation takes both", () => {
     const story = given(POLICY);
     story.allowed("set_a", { n: 1 });
