@@ -14,6 +14,7 @@ import {
 import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
 import { RecentKeys } from "./recent-keys.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
+import { writeAllowedCall, writeRefusedCall } from "./write-outputs.ts";
 
 /** Secrets that idempotency keys are made with, by their id. */
 export type Secrets = ReadonlyMap<string, Uint8Array>;
@@ -65,6 +66,36 @@ function argumentsOfAllowed(secrets: Secrets, event: CallAllowed): string {
 
 /** @throws FatalError for an unknown key id, or a field that is not what the schema says. */
 export function encodeDecision(
+  types: RecordTypes,
+  secrets: Secrets,
+  event: DecisionEvent,
+  inputOffset: number,
+): EncodedDecision {
+  const { writer } = types;
+  switch (event.type) {
+    case "allowed": {
+      const key = keyOfAllowed(secrets, event);
+      writer.begin(types["allowed-call"].prefix);
+      writeAllowedCall(writer, event, key, inputOffset);
+      const value = writer.end();
+      if (value !== undefined) return { topic: "allowed", value };
+      break;
+    }
+    case "refused": {
+      writer.begin(types["refused-call"].prefix);
+      writeRefusedCall(writer, event, inputOffset);
+      const value = writer.end();
+      if (value !== undefined) return { topic: "refused", value };
+      break;
+    }
+    case "held":
+      break;
+  }
+  return encodeDecisionByLibrary(types, secrets, event, inputOffset);
+}
+
+/** Any decision; throws as `encodeDecision` does. */
+export function encodeDecisionByLibrary(
   types: RecordTypes,
   secrets: Secrets,
   event: DecisionEvent,

@@ -8,11 +8,13 @@ import { member, optionalMember, QUARANTINES, REJECTIONS, TOPICS } from "./close
 import { eventFromRaw } from "./events-from-raw.ts";
 import { eventToRaw } from "./events-to-raw.ts";
 import { plainMoney, plainPerInput } from "./plain.ts";
+import { isNamedBy } from "./proposal-name.ts";
 import type { RawJournal, RawName, RawProposal } from "./raw-journal.ts";
 import { UndecodableError } from "./reader.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 import { resultFromRaw, resultToRaw } from "./result.ts";
 import { verdictFromRaw, verdictToRaw } from "./verdict.ts";
+import { writeProposalRecord } from "./write-journal.ts";
 
 /**
  * Bytes of a journal record. What the input and its decision both say is written once.
@@ -20,6 +22,25 @@ import { verdictFromRaw, verdictToRaw } from "./verdict.ts";
  * @throws FatalError where a field is not what the schema says.
  */
 export function encodeJournal(types: RecordTypes, record: JournalRecord): Uint8Array {
+  return encodeDirectly(types, record) ?? encodeByLibrary(types, record);
+}
+
+/** Undefined where the record is not like most. */
+function encodeDirectly(types: RecordTypes, record: JournalRecord): Uint8Array | undefined {
+  const { input, events } = record;
+  const [event] = events;
+  if (input.type !== "decided" || input.input.type !== "proposal" || events.length !== 1) {
+    return undefined;
+  }
+  if (event?.type !== "allowed" && event?.type !== "refused") return undefined;
+  const { writer } = types;
+  writer.begin(types["decision-event"].prefix);
+  writeProposalRecord(writer, record, input.at, input.input, event);
+  return writer.end();
+}
+
+/** The bytes of any record. @throws FatalError where a field is not what the schema says. */
+export function encodeByLibrary(types: RecordTypes, record: JournalRecord): Uint8Array {
   const { input, events, policyRevision } = record;
   const decided = input.type === "decided" ? input.input : null;
   const raw: RawJournal = {
@@ -74,18 +95,6 @@ function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined
     traceparent: null,
     tracestate: null,
   };
-}
-
-function isNamedBy(input: ProposalInput, decision: DecisionEvent): boolean {
-  return (
-    input.callId === decision.callId &&
-    input.conversationId === decision.conversationId &&
-    input.tenantId === decision.tenantId &&
-    input.agentId === decision.agentId &&
-    input.turn === decision.turn &&
-    input.step === decision.step &&
-    input.tool === decision.tool
-  );
 }
 
 function nameOf(name: RawName): RawName {

@@ -6,6 +6,7 @@ import type { Type } from "avsc";
 import { FatalError } from "../../runtime/errors.ts";
 import { compileAvro, withTextField } from "./avro-types.ts";
 import { schemaFingerprint } from "./fingerprint.ts";
+import { FlatWriter } from "./flat-writer.ts";
 import { SINGLE_OBJECT, singleObjectPrefix, WIRE_FORMAT, wireId, wirePrefix } from "./framing.ts";
 import { type Reader, type Resolver, UndecodableError } from "./reader.ts";
 import {
@@ -49,7 +50,8 @@ class ByteArena {
 class RecordType {
   readonly schemaName: SchemaName;
   private readonly type: Type;
-  private readonly prefix: Buffer;
+  /** What says before each record which schema it is of. */
+  readonly prefix: Buffer;
   private readonly readers: readonly FingerprintReader[];
   private readonly wireReaders: WireReaders | undefined;
   private readonly arena: ByteArena;
@@ -186,6 +188,8 @@ export type RecordTypes = {
 } & {
   /** Proposals with their arguments as text. */
   readonly proposedText: RecordType;
+  /** For records that are written without the library. */
+  readonly writer: FlatWriter;
 };
 
 /**
@@ -204,5 +208,6 @@ export function compileRecordTypes(files: SchemaFiles, wire?: WireFormat): Recor
       ...(textField === undefined ? {} : { textField }),
     });
   const types = Object.fromEntries(SCHEMA_NAMES.map((name) => [name, build(name)]));
-  return { ...types, proposedText: build("proposed-call", "arguments") } as RecordTypes;
+  const proposedText = build("proposed-call", "arguments");
+  return { ...types, proposedText, writer: new FlatWriter() } as RecordTypes;
 }
