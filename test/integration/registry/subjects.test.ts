@@ -74,6 +74,15 @@ describe.skipIf(!backend.available)("at a schema registry", () => {
   const without = (field: string) =>
     withField(files.current.result, ["CallResult", field], () => undefined);
 
+  it("takes the schemas of processes that start at the same time, as one", async () => {
+    for (const turn of ["first", "second", "third"]) {
+      const schemas = underTest(uniqueName(`at-once-${turn}`));
+      const opened = await Promise.all([1, 2, 3, 4].map(() => open(schemas, true)));
+      expect(opened[0]?.ids).toHaveProperty("result");
+      for (const { ids } of opened) expect(ids).toEqual(opened[0]?.ids);
+    }
+  });
+
   it("schemas are new, then registered under BACKWARD_TRANSITIVE, then found", async () => {
     const schemas = underTest(uniqueName("topics"));
     const before = await checkSubjects(client, schemas, readProblem);
