@@ -72,7 +72,7 @@ describe("history_full", () => {
     const story = given({ ...POLICY, idempotency: { ttl_ms: HOUR } });
     fill(story, "pair", LIMITS.resources / 2);
     expect(story.after(30 * MINUTE - 1).reason("pair", { id: "more" })).toBe("history_full");
-    expect(story.after(1).allowed("pair", { id: "more" }).evicted?.resources).toHaveLength(2);
+    expect(story.after(1).allowed("set", { id: "more" }).evicted?.resources).toHaveLength(1);
   });
 
   test("refuses writes while call names have filled their place", () => {

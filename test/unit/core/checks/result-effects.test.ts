@@ -19,6 +19,12 @@ const TOOLS: Readonly<Record<string, ToolDocument>> = {
       { resource: "customer/{id}/note/{result.note.id}", kind: "create" },
     ],
   },
+  pair: {
+    effects: [
+      { resource: "left/{id}", kind: "update" },
+      { resource: "right/{id}", kind: "update" },
+    ],
+  },
   get_invoice: { read_only: true, reads: ["invoice/{id}"] },
   find_invoice: { read_only: true, reads: ["invoice/{result.id}"] },
   list_invoices: { read_only: true },
@@ -271,4 +277,15 @@ test("a read that only its result names depends on every write", () => {
   expect(story.refused("find_invoice").answered).not.toBeNull();
   story.done("set_customer", { id: 1 });
   story.allowed("find_invoice");
+});
+
+test("a name that there is no room to remember leaves the call with resources that nobody knows", () => {
+  const story = given(POLICY);
+  const [first, second] = [1, 2].map((amount) => story.allowed("create_invoice", { amount }));
+  for (let id = 0; id < 1_023; id += 1) story.done("pair", { id });
+  story.done("set_customer", { id: 1 });
+  const named = (call: typeof first, id: number) =>
+    story.reported(call as NonNullable<typeof first>, { output: `{"id":${id}}` });
+  expect(named(first, 7)).toMatchObject({ effects: { resources: ["invoice/7"] } });
+  expect(named(second, 8)).toMatchObject({ effects: { resources: null } });
 });

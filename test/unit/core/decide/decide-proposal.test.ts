@@ -293,6 +293,25 @@ test("a check that throws refuses its call with internal_error, and names it", (
   });
 });
 
+test("what a defect says is told, but where the call's arguments are sensitive", () => {
+  const story = given({ tool_schemas: { pay: { sensitive: ["card"] }, write: {} } });
+  const killedBy = (): never => {
+    throw new Error("what is broken");
+  };
+  const messageOf = (tool: string, policy = story.policy) => {
+    const [event] = decide(story.state, story.proposal(tool), { ...policy, killedBy }, 0);
+    return event?.type === "refused" ? event.refusal.message : "";
+  };
+  expect(messageOf("write")).toContain("Detail for the operator: what is broken.");
+  expect(messageOf("pay")).not.toContain("what is broken");
+  const tool = (): never => {
+    throw new Error("another");
+  };
+  const plain = { ...given(POLICY).policy, tool };
+  expect(messageOf("write", plain)).toContain("another");
+  expect(messageOf("write", { ...story.policy, tool })).not.toContain("another");
+});
+
 test("confirmations are remembered up to their bound, and none counts beyond it", () => {
   const story = given(POLICY);
   story.done("write");

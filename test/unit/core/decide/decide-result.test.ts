@@ -30,6 +30,7 @@ describe("a result", () => {
       error: null,
       transient: false,
       durationMs: 5,
+      effects: null,
       evicted: null,
     });
   });

@@ -72,3 +72,11 @@ describe("the facts of a call", () => {
     expect(repeats).toEqual([0, 1, 2]);
   });
 });
+
+test("nothing is kept of a call that has neither cost, sketches, grant nor names to come", () => {
+  const similarity = [{ field: "text", threshold: 0.9 }];
+  const page = { similarity, checks: { near_duplicate: "off" } } as const;
+  const story = given({ tool_schemas: { page, write: {} } });
+  expect(story.allowed("write").call.more).toBeNull();
+  expect(story.allowed("page", { text: "a b c d" }).call.more).toBeNull();
+});

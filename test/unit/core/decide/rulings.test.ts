@@ -117,6 +117,15 @@ describe("a grant by verdict", () => {
     expect(story.approved(hold, { tool: "drop_b" })).toMatchObject({ why: "unknown_grant" });
   });
 
+  test("comes with no approval whose call is refused after all", () => {
+    const asks = tiers({ ...HITL, approvals: 1 });
+    const story = given(asks);
+    const hold = story.held("drop_a");
+    story.under({ ...asks, kill: { tools: ["drop_a"] } });
+    const refused = ofType(story.approved(hold, { tool: "drop_a" }), "refused");
+    expect(refused.refusal.reason).toBe("killed");
+  });
+
   test("gives more than the policy does, and a revocation takes both", () => {
     const story = given(POLICY);
     story.allowed("set_a", { n: 1 });
