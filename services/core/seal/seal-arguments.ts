@@ -140,8 +140,9 @@ export function withSealed<D extends DecisionEvent>(
 
 /** A sealed proposal as it may be written: what the model said may spell the values in any way. */
 export function withoutClear(proposal: ProposalInput): ProposalInput {
-  const { clear, ...written } = proposal;
-  return clear === undefined ? proposal : { ...written, assistantText: null };
+  if (proposal.clear === undefined) return proposal;
+  const { clear: _clear, ...written } = proposal;
+  return { ...written, assistantText: null };
 }
 
 interface Problem {
