@@ -1,18 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { endChild, removeAtEnd, startChild, waitUntilGone, waitUntilReady } from "./child.js";
 import { findFreePorts } from "./free-ports.js";
+import { serverFolder, startServer } from "./local-server.js";
 import { requirePrograms } from "./missing.js";
-import { isAlive, killIfSame } from "./process-identity.js";
 
 const HOST = "127.0.0.1";
 const READY_WITHIN_MS = 20_000;
 const ANSWER_WITHIN_MS = 1_000;
 
 /**
- * @typedef {import("./child.js").ProcessIdentity} ProcessIdentity
  * @typedef {{
  *   port?: number | undefined,
  *   folder?: string,
@@ -20,17 +16,7 @@ const ANSWER_WITHIN_MS = 1_000;
  *   keepFolder?: boolean,
  * }} RedisOptions `args`: further options of redis-server, such as `["--maxmemory", "4mb"]`; they win.
  *
- * @typedef {{
- *   readonly url: string,
- *   readonly port: number,
- *   readonly pid: number,
- *   identity(): ProcessIdentity,
- *   isAlive(): boolean,
- *   kill(signal?: NodeJS.Signals): boolean,
- *   waitForExit(): Promise<void>,
- *   restart(signal?: NodeJS.Signals): Promise<void>,
- *   stop(): Promise<void>,
- * }} LocalRedis
+ * @typedef {import("./local-server.js").LocalServer} LocalRedis
  */
 
 /**
@@ -40,41 +26,20 @@ const ANSWER_WITHIN_MS = 1_000;
  */
 export async function startRedis(options = {}) {
   requirePrograms(["redis-server"]);
-  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "callgate-redis-"));
-  mkdirSync(folder, { recursive: true });
-  if (options.keepFolder !== true) removeAtEnd(folder);
+  const folder = serverFolder("redis", options);
   const port = options.port ?? (await findFreePorts(1))[0] ?? 0;
   const where = ["--bind", HOST, "--port", String(port), "--dir", folder];
-  const args = [...where, "--save", "", "--appendonly", "no", ...(options.args ?? [])];
-  const logFile = join(folder, "redis.log");
-
-  const start = async () => {
-    const started = await startChild({ command: "redis-server", args, logFile });
-    const context = { identity: started, what: "Redis", logFile, withinMs: READY_WITHIN_MS };
-    await waitUntilReady(context, () => ping(port));
-    return started;
-  };
-  const end = (/** @type {NodeJS.Signals | undefined} */ signal) => endChild(identity, signal);
-  let identity = await start();
-  return {
+  return startServer({
+    what: "Redis",
+    command: "redis-server",
+    args: [...where, "--save", "", "--appendonly", "no", ...(options.args ?? [])],
+    folder,
+    logFile: join(folder, "redis.log"),
     url: `redis://${HOST}:${port}`,
     port,
-    get pid() {
-      return identity.pid;
-    },
-    identity: () => identity,
-    isAlive: () => isAlive(identity),
-    kill: (signal = "SIGKILL") => killIfSame(identity, signal),
-    waitForExit: () => waitUntilGone(identity),
-    restart: async (signal) => {
-      await end(signal);
-      identity = await start();
-    },
-    stop: async () => {
-      await end(undefined);
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+    withinMs: READY_WITHIN_MS,
+    answers: () => ping(port),
+  });
 }
 
 /**

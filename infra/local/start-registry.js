@@ -1,33 +1,20 @@
 // Apicurio Registry with the API of Confluent's, on 127.0.0.1.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { endChild, removeAtEnd, startChild, waitUntilGone, waitUntilReady } from "./child.js";
 import { isRegistryFetched, registryFolder } from "./fetch-parts.js";
 import { findFreePorts } from "./free-ports.js";
+import { serverFolder, startServer } from "./local-server.js";
 import { MissingError, requirePrograms } from "./missing.js";
-import { isAlive, killIfSame } from "./process-identity.js";
 
 const HOST = "127.0.0.1";
 const READY_WITHIN_MS = 90_000;
 const ANSWER_WITHIN_MS = 2_000;
 
 /**
- * @typedef {import("./child.js").ProcessIdentity} ProcessIdentity
  * @typedef {{ port?: number | undefined, folder?: string, keepFolder?: boolean }} RegistryOptions
  *
- * @typedef {{
- *   readonly url: string,
- *   readonly port: number,
- *   readonly pid: number,
- *   identity(): ProcessIdentity,
- *   isAlive(): boolean,
- *   kill(signal?: NodeJS.Signals): boolean,
- *   waitForExit(): Promise<void>,
- *   restart(signal?: NodeJS.Signals): Promise<void>,
- *   stop(): Promise<void>,
- * }} LocalRegistry `url` is what a client of Confluent's registry is given. Schemas and their ids
- *   outlive `restart`.
+ * @typedef {import("./local-server.js").LocalServer} LocalRegistry `url` is what a client of Confluent's
+ *   registry is given. Schemas and their ids outlive `restart`.
  */
 
 /**
@@ -41,42 +28,20 @@ export async function startRegistry(options = {}) {
   if (!isRegistryFetched()) {
     throw new MissingError("the registry is not in the cache: run `npm run infra:fetch`");
   }
-  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "callgate-registry-"));
-  mkdirSync(folder, { recursive: true });
-  if (options.keepFolder !== true) removeAtEnd(folder);
+  const folder = serverFolder("registry", options);
   const port = options.port ?? (await findFreePorts(1))[0] ?? 0;
   const url = `http://${HOST}:${port}/apis/ccompat/v7`;
-  const logFile = join(folder, "registry.log");
-  const args = javaArguments(port, join(folder, "schemas"));
-
-  const start = async () => {
-    const started = await startChild({ command: "java", args, logFile });
-    const what = "the schema registry";
-    const context = { identity: started, what, logFile, withinMs: READY_WITHIN_MS };
-    await waitUntilReady(context, () => assertAnswers(url));
-    return started;
-  };
-  const end = (/** @type {NodeJS.Signals | undefined} */ signal) => endChild(identity, signal);
-  let identity = await start();
-  return {
+  return startServer({
+    what: "the schema registry",
+    command: "java",
+    args: javaArguments(port, join(folder, "schemas")),
+    folder,
+    logFile: join(folder, "registry.log"),
     url,
     port,
-    get pid() {
-      return identity.pid;
-    },
-    identity: () => identity,
-    isAlive: () => isAlive(identity),
-    kill: (signal = "SIGKILL") => killIfSame(identity, signal),
-    waitForExit: () => waitUntilGone(identity),
-    restart: async (signal) => {
-      await end(signal);
-      identity = await start();
-    },
-    stop: async () => {
-      await end(undefined);
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+    withinMs: READY_WITHIN_MS,
+    answers: () => assertAnswers(url),
+  });
 }
 
 /**
