@@ -2,7 +2,9 @@
 import type { Row } from "./lab/row.ts";
 import { brokerKilled, brokersBounced } from "./rows/brokers.ts";
 import { executorKilled, partitionsAdded, proposedTwice, retriedAtOnce } from "./rows/clients.ts";
+import { diskFull } from "./rows/embedded.ts";
 import { gateKilled, gatePaused, gatesComeAndGo } from "./rows/gates.ts";
+import { idle } from "./rows/idle.ts";
 import { backlog, deadProducer, poison, readAgain } from "./rows/inputs.ts";
 import { redisStruck, registryDown } from "./rows/stores.ts";
 import { answersDelayed, commitUnanswered } from "./rows/wire.ts";
@@ -23,6 +25,8 @@ export const ROWS: readonly Row[] = [
   proposedTwice,
   readAgain,
   partitionsAdded,
+  idle,
   backlog,
   retriedAtOnce,
+  diskFull,
 ];

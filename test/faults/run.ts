@@ -10,7 +10,7 @@ import { startKafka } from "../../infra/local/start-kafka.js";
 import { connectKafka } from "../support/kafka/test-cluster.ts";
 import { buildOnce } from "./lab/build.ts";
 import { type Cluster, Lab } from "./lab/lab.ts";
-import type { Row } from "./lab/row.ts";
+import type { Row, Run } from "./lab/row.ts";
 import { ROWS } from "./rows.ts";
 import { table } from "./table.ts";
 
@@ -52,7 +52,7 @@ async function runRow(row: Row, cluster: Cluster): Promise<RowResult> {
   const { short } = values;
   const startedMs = Date.now();
   const problems: string[] = [];
-  let lab: Lab | undefined;
+  let lab: Run | undefined;
   const ends: (() => Promise<unknown>)[] = [];
   const counts = { calls: 0, lost: 0, doubled: 0 };
   try {
@@ -87,7 +87,7 @@ async function runRow(row: Row, cluster: Cluster): Promise<RowResult> {
 /** A run in which nothing was decided, or nothing was struck, proves nothing. */
 function voidOf(
   row: Row,
-  lab: Lab,
+  lab: Run,
   verdict: { calls: number; allowed: number; refused: number; lost: number; doubled: number },
 ): readonly string[] {
   const { short } = values;

@@ -1,5 +1,6 @@
 // The load of a fault run: agents that propose without pause, an executor that reports most calls, a
 // person that answers most holds. It remembers what the broker acknowledged.
+import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kafka, Producer } from "kafkajs";
 import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
@@ -73,6 +74,8 @@ export class Load {
 
   constructor(options: LoadOptions) {
     this.#options = options;
+    // Each follower of a topic waits on it.
+    setMaxListeners(0, this.#abort.signal);
     this.#random = randomOf(options.seed);
     this.#producer = options.kafka.producer({ idempotent: true, retry: KEEP_TRYING });
     for (let partition = 0; partition < options.partitions; partition += 1) {

@@ -1,5 +1,16 @@
 // One row of the fault suite.
+import type { Verdict } from "./check-run.ts";
 import type { Cluster, Lab, LabOptions } from "./lab.ts";
+
+/** A run to be judged: a lab, or what else was struck. */
+export type Run = {
+  readonly faults: number;
+  /** Of those, how many struck while a transaction was open. */
+  readonly inTransaction: number;
+  readonly worstGapMs: number;
+  finish(): Promise<Verdict>;
+  logs(): string;
+};
 
 export type RowContext = {
   readonly cluster: Cluster;
@@ -25,5 +36,5 @@ export type Row = {
   readonly inTransactionMin?: (short: boolean) => number;
   /** Longest time to the next decision that is allowed, ms. */
   readonly gapMaxMs?: number;
-  run(context: RowContext): Promise<Lab>;
+  run(context: RowContext): Promise<Run>;
 };

@@ -32,9 +32,10 @@ async function checkpointed(lab: Lab, url: string): Promise<readonly string[]> {
 
 export const redisStruck: Row = {
   name: "redis",
-  about: "flushed, evicted, rolled back, corrupt, foreign, killed and back; a take-over after each",
+  about:
+    "flushed, rolled back, corrupt, foreign, deleted, full and evicting, killed and back; a take-over after each",
   inShort: false,
-  faultsMin: () => 6,
+  faultsMin: () => 7,
   run: async ({ open, onEnd, fail }) => {
     const redis = await startRedis();
     onEnd(() => redis.stop());
@@ -59,6 +60,9 @@ export const redisStruck: Row = {
     await checkpointed(lab, url);
     await mustBe(url, ["DEL", one, three], ":2", fail);
     await restart(lab);
+    await checkpointed(lab, url);
+    await fillUp(url, fail);
+    await restart(lab);
     redis.kill("SIGKILL");
     await redis.waitForExit();
     await restart(lab);
@@ -66,6 +70,25 @@ export const redisStruck: Row = {
     return lab;
   },
 };
+
+/** Somebody else's keys push the checkpoints out of a Redis that takes no more. */
+async function fillUp(url: string, fail: (problem: string) => void): Promise<void> {
+  const set = async (name: string, value: string) =>
+    mustBe(url, ["CONFIG", "SET", name, value], "+OK", fail);
+  await set("maxmemory-policy", "allkeys-lru");
+  await set("maxmemory", "4mb");
+  const filler = "x".repeat(50_000);
+  for (let number = 0; number < 200; number += 1) {
+    await askRedis(url, ["SET", `filler-${number}`, filler]);
+  }
+  const left = Number((await askRedis(url, ["DBSIZE"])).slice(1));
+  if (left >= 200) fail(`void: ${left} keys are left, nothing was evicted`);
+  await askRedis(url, ["EVAL", EVICTED, "0"]).then((evicted) => {
+    if (evicted === ":0") fail("void: Redis says that it evicted nothing");
+  });
+}
+
+const EVICTED = `return tonumber(string.match(redis.call('INFO', 'stats'), 'evicted_keys:(%d+)'))`;
 
 async function mustBe(
   url: string,

@@ -1,0 +1,21 @@
+// A program with the embedded gate: proposes numbered calls, prints each answer as a JSON line, and ends
+// at the first that the gate cannot decide. Begun again on the same directory it proposes them all again.
+import { openCallgate } from "../../../services/sdk/callgate.ts";
+
+const REFUSED_EVERY = 8;
+
+const [dataDir = "", callsMax = "0"] = process.argv.slice(2);
+const policy = { tool_schemas: { note: { read_only: true } } };
+const gate = await openCallgate({ policy, dataDir, timeoutMs: 1_000 });
+for (let number = 0; number < Number(callsMax); number += 1) {
+  const tool = number % REFUSED_EVERY === 0 ? "no_such_tool" : "note";
+  const call = { conversationId: `c-${number % 4}`, callId: `call-${number}`, tool };
+  const text = "x".repeat(10_000);
+  const answer = await gate.propose({ ...call, arguments: { text, number } }).then(
+    ({ outcome, decisionId, refusal }) => ({ outcome, decisionId, reason: refusal?.reason }),
+    ({ code }) => ({ outcome: "failed", decisionId: undefined, reason: code }),
+  );
+  process.stdout.write(`${JSON.stringify({ ...answer, atMs: Date.now() })}\n`);
+  if (answer.decisionId === undefined) break;
+}
+await gate.close();

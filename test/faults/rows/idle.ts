@@ -1,0 +1,122 @@
+// A partition that nobody proposes to for longer than its journal is kept.
+import { setTimeout as sleep } from "node:timers/promises";
+import { startKafka } from "../../../infra/local/start-kafka.js";
+import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
+import type { JournalRecord } from "../../../services/runtime/journal.ts";
+import { readJournal } from "../../../services/runtime/read-journal.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
+import { connectKafka, makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
+import { openTestGate, propose, testCodec } from "../../support/kafka/test-gate.ts";
+import type { Row } from "../lab/row.ts";
+
+const KEPT_MS = 4_000;
+/** As the gate would have it for a journal that is kept so long. */
+const TUNING = { idleRecordAfterMs: KEPT_MS / 4, journalSpanMs: KEPT_MS / 2, waitMsMax: 100 };
+const CALLS = 20;
+const WITHIN_MS = 60_000;
+const FOR_EVER = "-1";
+/** `ConfigResourceTypes.TOPIC` of kafkajs. */
+const TOPIC = 2;
+
+export const idle: Row = {
+  name: "a partition idle beyond its retention",
+  about: "seconds instead of days: the journal loses every record, is never empty, and goes on",
+  inShort: false,
+  faultsMin: () => 2,
+  run: async ({ open, onEnd, version, fail }) => {
+    const kafka = await startKafka({
+      ...version,
+      properties: { "log.retention.check.interval.ms": 250, "log.initial.task.delay.ms": 250 },
+    });
+    onEnd(() => kafka.stop());
+    const { bootstrap, libs, brokers } = kafka;
+    const lab = await open({ cluster: { bootstrap, libs, brokers } });
+    await lab.startGate();
+    await lab.load.start();
+
+    const names = await makeTopics(bootstrap, {
+      partitions: 1,
+      config: { "retention.ms": FOR_EVER },
+    });
+    const log = await openTestLog(bootstrap, names);
+    onEnd(() => log.close());
+    const admin = connectKafka(bootstrap).admin();
+    await admin.connect();
+    onEnd(() => admin.disconnect());
+    const keep = (retentionMs: string) =>
+      admin.alterConfigs({
+        validateOnly: false,
+        resources: [
+          {
+            type: TOPIC,
+            name: names.decisions,
+            configEntries: [
+              { name: "retention.ms", value: retentionMs },
+              { name: "segment.ms", value: "500" },
+              { name: "file.delete.delay.ms", value: "0" },
+              { name: "message.timestamp.type", value: "LogAppendTime" },
+            ],
+          },
+        ],
+      });
+    const group = uniqueName("idle");
+    for (let round = 0; round < 2; round += 1) {
+      await keep(FOR_EVER);
+      const gate = await openTestGate(bootstrap, names, { group, tuning: TUNING });
+      await gate.host.start();
+      const from = round * CALLS;
+      const startedMs = Date.now();
+      await propose(log, from, CALLS);
+      await until(async () => countOf(await journalOf(log)) >= CALLS, "decided");
+      lab.worstGapMs = Math.max(lab.worstGapMs, Date.now() - startedMs);
+      for (const problem of problemsOf(await journalOf(log), from)) fail(problem);
+      await keep(String(KEPT_MS));
+      const end = await log.endOffset("decisions", 0);
+      await until(async () => (await log.startOffset("decisions", 0)) >= end, "deleted");
+      await sleep(2 * KEPT_MS);
+      lab.faults += 1;
+      await gate.stop();
+    }
+    return lab;
+  },
+};
+
+async function until(condition: () => Promise<boolean>, what: string): Promise<void> {
+  for (const untilMs = Date.now() + WITHIN_MS; !(await condition()); await sleep(100)) {
+    if (Date.now() > untilMs) throw new Error(`the records of the idle partition were not ${what}`);
+  }
+}
+
+/** What is left of it. */
+async function journalOf(log: KafkaLog): Promise<readonly JournalRecord[]> {
+  const records: JournalRecord[] = [];
+  const end = await log.endOffset("decisions", 0);
+  const start = await log.startOffset("decisions", 0);
+  for await (const entries of readJournal(log, testCodec, 0, start, end)) {
+    records.push(...entries.map(({ record }) => record));
+  }
+  return records;
+}
+
+function proposalsOf(journal: readonly JournalRecord[]): readonly number[] {
+  return journal.flatMap(({ input }) =>
+    input.type === "decided" && input.at.topic === "proposals" ? [input.at.offset] : [],
+  );
+}
+
+function countOf(journal: readonly JournalRecord[]): number {
+  return proposalsOf(journal).length;
+}
+
+/** Gapless, and each call decided once, from what the partition had been before. */
+function problemsOf(journal: readonly JournalRecord[], from: number): readonly string[] {
+  const problems: string[] = [];
+  for (const [index, { seq }] of journal.entries()) {
+    const first = journal[0]?.seq ?? 0;
+    if (seq !== first + index) problems.push(`journal record ${seq} follows ${first + index - 1}`);
+  }
+  const places = proposalsOf(journal);
+  const wanted = Array.from({ length: CALLS }, (_, at) => from + at);
+  if (places.join() !== wanted.join()) problems.push(`decided were ${places.join()}`);
+  return problems;
+}
