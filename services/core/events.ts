@@ -386,6 +386,8 @@ export type IgnoredWhy =
   | "self_approval"
   | "not_unknown"
   | "wrong_call"
+  | "wrong_action"
+  | "wrong_rule"
   | "unknown_conversation"
   | "unknown_grant"
   | "not_supported";

@@ -125,6 +125,16 @@ export interface VerdictInput {
   readonly untilMs: number | null;
   readonly by: string;
   readonly reason: string | null;
+  /** approve, deny, cancel: the held call as it was looked at. Of another one, the verdict changes nothing. */
+  readonly about?: VerdictSubject;
+}
+
+/** What a hold says of itself; null: not said. */
+export interface VerdictSubject {
+  readonly callId: string | null;
+  readonly actionKey: string | null;
+  /** Digest of the tool's schema and of the rule of its tier. */
+  readonly ruleDigest: string | null;
 }
 
 /** Time has passed: deadlines up to the input's append time fall due. Concerns all conversations. */

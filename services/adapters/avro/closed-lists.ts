@@ -107,6 +107,12 @@ export const OUTCOMES = listOf<NonNullable<VerdictInput["outcome"]>>("outcome", 
   not_executed: true,
 });
 
+/** What an approval is of. */
+export const SCOPES = listOf<"this_call" | "this_tool">("scope", {
+  this_call: true,
+  this_tool: true,
+});
+
 export const RULINGS = listOf<VerdictRuled["kind"]>("ruling", {
   approve: true,
   grant: true,
@@ -135,6 +141,8 @@ export const IGNORED_WHY = listOf<IgnoredWhy>("cause", {
   self_approval: true,
   not_unknown: true,
   wrong_call: true,
+  wrong_action: true,
+  wrong_rule: true,
   unknown_conversation: true,
   unknown_grant: true,
   not_supported: true,

@@ -171,10 +171,10 @@ export type RawResult = RawTrace & {
 };
 
 export type RawVerdict = RawTrace & {
-  readonly callId: null;
-  readonly actionKey: null;
-  readonly ruleDigest: null;
-  readonly scope: null;
+  readonly callId: string | null;
+  readonly actionKey: string | null;
+  readonly ruleDigest: string | null;
+  readonly scope: string | null;
   readonly kind: string;
   readonly tenantId: string | null;
   readonly conversationId: string | null;

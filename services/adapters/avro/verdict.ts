@@ -1,7 +1,7 @@
 /** Verdicts and ticks to and from Avro, on their topic and in the journal. */
 import type { TickInput, VerdictInput } from "../../core/inputs.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
-import { KINDS, member, OUTCOMES, optionalMember } from "./closed-lists.ts";
+import { KINDS, member, OUTCOMES, optionalMember, SCOPES } from "./closed-lists.ts";
 import { conversationProblem } from "./input-rules.ts";
 import type { RawVerdict } from "./raw-journal.ts";
 import { UndecodableError } from "./reader.ts";
@@ -44,9 +44,9 @@ export function verdictToRaw(verdict: VerdictInput): RawVerdict {
     tool: verdict.tool,
     calls: verdict.calls,
     untilMs: verdict.untilMs,
-    callId: null,
-    actionKey: null,
-    ruleDigest: null,
+    callId: verdict.about?.callId ?? null,
+    actionKey: verdict.about?.actionKey ?? null,
+    ruleDigest: verdict.about?.ruleDigest ?? null,
     scope: null,
     traceparent: null,
     tracestate: null,
@@ -66,12 +66,19 @@ export function verdictFromRaw(raw: RawVerdict): VerdictInput {
     decisionId: raw.decisionId,
     outcome: optionalMember(OUTCOMES, raw.outcome),
     tier: raw.tier,
-    tool: raw.tool,
+    // Who says that it is this call alone has not meant the tool.
+    tool: optionalMember(SCOPES, raw.scope) === "this_call" ? null : raw.tool,
     calls: raw.calls,
     untilMs: raw.untilMs,
     by: given(raw.by, "by"),
     reason: raw.reason,
+    ...aboutFromRaw(raw),
   };
+}
+
+function aboutFromRaw({ callId, actionKey, ruleDigest }: RawVerdict): Pick<VerdictInput, "about"> {
+  if (callId === null && actionKey === null && ruleDigest === null) return {};
+  return { about: { callId, actionKey, ruleDigest } };
 }
 
 function given(text: string | null, field: string): string {

@@ -5,12 +5,16 @@
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
 import type { GateEvent } from "../../core/events.ts";
+import type { VerdictSubject } from "../../core/inputs.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
+import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { findHolds, type Hold, type HoldVerdict } from "./find-holds.ts";
 import { IGNORED_SENTENCES, sendVerdict } from "./send-verdict.ts";
+
+const TEXT_CHARACTERS = 80;
 
 export interface VerdictCommand extends SourceOptions {
   readonly kind: HoldVerdict;
@@ -19,9 +23,11 @@ export interface VerdictCommand extends SourceOptions {
   readonly by: string | undefined;
   readonly reason: string | undefined;
   /** approve: so many further calls of the tool in the conversation; undefined: of this call alone. */
-  readonly calls: number | undefined;
+  readonly calls: number | "any" | undefined;
   /** For so long. */
   readonly forMs: number | undefined;
+  /** What was looked at: of another call, action or rule nothing is sent. Digests may be cut. */
+  readonly about: Readonly<Partial<VerdictSubject>>;
   readonly json: boolean;
 }
 
@@ -30,12 +36,24 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
   try {
     const hold = await holdOf(command.id, source);
     const { holdId: approvalId, tenantId, conversationId, tool } = hold.held;
+    const about = subjectOf(command, hold);
     const reason = await reasonOf(command, hold, terminal);
     const { kind, calls, forMs } = command;
     const by = command.by ?? userInfo().username;
-    const more = calls === undefined && forMs === undefined ? {} : { tool, calls: calls ?? 1 };
+    const isMore = calls !== undefined || forMs !== undefined;
+    const more = isMore ? { tool, calls: calls === "any" ? null : (calls ?? 1) } : {};
     const untilMs = forMs === undefined ? null : Date.now() + forMs;
-    const given = { kind, tenantId, conversationId, by, approvalId, reason, untilMs, ...more };
+    const given = {
+      kind,
+      tenantId,
+      conversationId,
+      by,
+      approvalId,
+      reason,
+      untilMs,
+      about,
+      ...more,
+    };
     return await tell(command, hold, await sendVerdict(given, source), terminal);
   } finally {
     await source.close();
@@ -50,6 +68,24 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
   if (found.length === 1 && only !== undefined) return only;
   const what = found.length === 0 ? "no call waits under this id" : `fits ${found.length} calls`;
   throw usageError(`${id}: ${what}; see: callgate approvals list`);
+}
+
+/** @throws CliError that says what differs from what was looked at. */
+function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
+  const { callId, actionKey, ruleDigest } = held;
+  const differ = [
+    differs("call", about.callId, callId, callId),
+    differs("action", about.actionKey, actionKey, actionKey.slice(0, about.actionKey?.length)),
+    differs("rule", about.ruleDigest, ruleDigest, ruleDigest.slice(0, about.ruleDigest?.length)),
+  ].filter((one) => one !== null);
+  if (differ.length === 0) return { callId, actionKey, ruleDigest };
+  const see = `see: callgate approvals show ${held.holdId}`;
+  throw usageError(`${held.holdId}: nothing is said, for ${differ.join("; ")}; ${see}`);
+}
+
+function differs(what: string, seen: string | null | undefined, is: string, begins: string) {
+  if (seen === undefined || seen === null || seen === begins) return null;
+  return `the ${what} that waits is ${printable(is, TEXT_CHARACTERS)}, not ${printable(seen, TEXT_CHARACTERS)}`;
 }
 
 /** Where the policy wants one and a person is there, it is asked for. */

@@ -30,9 +30,11 @@ export async function listApprovals(
 
 export function approvalOf({ held, verdict, approvedBy }: Hold): object {
   const { holdId, tenantId, conversationId, callId, decisionId, agentId, tool } = held;
+  const { actionKey, ruleDigest } = held;
   return {
     approvalId: holdId,
     ...{ tenantId, conversationId, callId, decisionId, agentId, tool },
+    ...{ actionKey, ruleDigest },
     arguments: JSON.parse(held.arguments),
     heldAtMs: held.atMs,
     expiresAtMs: held.expiresAtMs,

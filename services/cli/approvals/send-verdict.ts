@@ -63,7 +63,11 @@ export const IGNORED_SENTENCES: Readonly<Record<IgnoredWhy, string>> = {
   reason_required: "the policy wants a reason; give it with --reason",
   self_approval: "the agent that proposed the call cannot approve it; somebody else must",
   not_unknown: "the outcome of the call is known, or still awaited; see callgate explain",
-  wrong_call: "the ids name different calls; see callgate tail",
+  wrong_call: "another call waits than the one that was looked at; see callgate approvals show",
+  wrong_action:
+    "the call that waits has other arguments than the one that was looked at; see callgate approvals show",
+  wrong_rule:
+    "the call waits for another rule than the one that was looked at; see callgate approvals show",
   unknown_conversation: "the gate knows no such conversation; see callgate tail",
   unknown_grant:
     "the policy has no such tier or tool, the grant is over, or there is no room for it; see the policy",

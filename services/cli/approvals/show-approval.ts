@@ -104,6 +104,7 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
     ["held since", new Date(held.atMs).toISOString()],
     ["expires", `${new Date(held.expiresAtMs).toISOString()}, ${expiry(held.expiresAtMs - nowMs)}`],
     ["rule", `${held.rule}: ${place ?? "give the policy with --policy to see the line"}`],
+    ["bound to", `action ${held.actionKey}, rule ${held.ruleDigest}`],
     ["who", whoMay(hold)],
     ["why held", printable(held.message, TEXT_CHARACTERS)],
   ];

@@ -15,8 +15,14 @@ interface SaidOptions extends LogOptions {
 interface GrantOptions extends SaidOptions {
   readonly tier?: string;
   readonly tool?: string;
-  readonly calls?: number;
+  readonly calls?: number | "any";
   readonly for?: number;
+}
+
+interface AnswerOptions extends GrantOptions {
+  readonly call?: string;
+  readonly action?: string;
+  readonly rule?: string;
 }
 
 const OUTCOMES = ["succeeded", "failed", "not_executed"] as const;
@@ -95,14 +101,20 @@ function addVerdict(
     command
       .option(
         "--calls <number>",
-        "and so many further calls of the tool in the conversation",
-        count,
+        "and so many further calls of the tool in the conversation, or any",
+        callCount,
       )
       .option("--for <time>", "and further calls for so long: 30min, 2h", duration);
   }
-  addLog(addSaid(command)).action(async (id: string, options: GrantOptions) => {
+  command
+    .option("--call <id>", "only of this call: what was looked at (see: approvals show)")
+    .option("--action <digest>", "only of this action, or the beginning of its digest")
+    .option("--rule <digest>", "only under this rule, or the beginning of its digest");
+  addLog(addSaid(command)).action(async (id: string, options: AnswerOptions) => {
     const { giveVerdict } = await import("../approvals/give-verdict.ts");
-    const more = { calls: options.calls, forMs: options.for };
+    const { call = null, action = null, rule = null } = options;
+    const about = { callId: call, actionKey: action, ruleDigest: rule };
+    const more = { calls: options.calls, forMs: options.for, about };
     cli.end(await giveVerdict({ ...saidOf(options), ...more, kind, id }, cli.terminal));
   });
 }
@@ -122,7 +134,7 @@ function addRuling(
   }
   if (name === "grant") {
     command
-      .option("--calls <number>", "how many calls; default 1", count)
+      .option("--calls <number>", "how many calls, or any; default 1", callCount)
       .option("--for <time>", "for how long: 30min, 2h; default: as long as it lasts", duration);
   }
   addLog(addSaid(command)).action(async (conversation: string, options: GrantOptions) => {
@@ -159,10 +171,11 @@ function saidOf(options: SaidOptions) {
   return { ...sourceOf(options), by, reason, json: json === true };
 }
 
-function count(text: string): number {
+function callCount(text: string): number | "any" {
   const number = Number(text);
+  if (text === "any") return text;
   if (Number.isInteger(number) && number > 0) return number;
-  throw new InvalidArgumentError("it must be a whole number above 0");
+  throw new InvalidArgumentError("it must be a whole number above 0, or any");
 }
 
 const UNIT_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;

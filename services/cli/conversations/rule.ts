@@ -24,7 +24,7 @@ export type RulingCommand = Common & {
   readonly conversation: string;
   readonly tier: string | undefined;
   readonly tool: string | undefined;
-  readonly calls: number | undefined;
+  readonly calls: number | "any" | undefined;
   readonly forMs: number | undefined;
 };
 
@@ -47,7 +47,7 @@ export async function giveRuling(command: RulingCommand, terminal: Terminal): Pr
     const events = await sendVerdict(
       {
         ...nameOf(command.conversation),
-        ...{ kind, tier: tier ?? null, tool: tool ?? null, calls: calls ?? null },
+        ...{ kind, tier: tier ?? null, tool: tool ?? null, calls: callsOf(kind, calls) },
         ...saidOf(command),
         untilMs: forMs === undefined ? null : Date.now() + forMs,
       },
@@ -57,6 +57,12 @@ export async function giveRuling(command: RulingCommand, terminal: Terminal): Pr
   } finally {
     await source.close();
   }
+}
+
+/** One call, unless more are asked for: a grant is of no more than is said. */
+function callsOf(kind: RulingCommand["kind"], calls: RulingCommand["calls"]): number | null {
+  if (kind !== "grant" || calls === "any") return null;
+  return calls ?? 1;
 }
 
 const DONE = {

@@ -99,6 +99,8 @@ function decideHold(
   if (state === undefined || open === undefined || held === null) {
     return [ignored(input, "unknown_approval")];
   }
+  const other = otherSubject(held, input);
+  if (other !== null) return [ignored(input, other)];
   const said = input.reason === null ? null : `Reason given: ${reasonText(input.reason)}.`;
   if (input.kind !== "approve") {
     const detail = input.kind === "deny" ? said : `It was cancelled. ${said ?? ""}`.trim();
@@ -113,6 +115,15 @@ function decideHold(
   const wrong = wrongApproval(open, held, input);
   if (wrong !== null) return [ignored(input, wrong)];
   return approve(state, open, held, input, policy, nowMs);
+}
+
+/** The verdict is of a call that was looked at, and another one waits. */
+function otherSubject(held: CallHeld, { about }: VerdictInput): IgnoredWhy | null {
+  if (about === undefined) return null;
+  const { callId, actionKey, ruleDigest } = about;
+  if (callId !== null && callId !== held.callId) return "wrong_call";
+  if (actionKey !== null && actionKey !== held.actionKey) return "wrong_action";
+  return ruleDigest !== null && ruleDigest !== held.ruleDigest ? "wrong_rule" : null;
 }
 
 function wrongApproval(open: OpenCall, held: CallHeld, input: VerdictInput): IgnoredWhy | null {

@@ -118,6 +118,37 @@ describe("approvals approve", () => {
     expect(second).toMatchObject({ code: 0, stdout: `${id} pay_bill: allowed\n` });
   });
 
+  it("says what differs from what was looked at, and sends nothing", async () => {
+    const id = await held("looked", "pay_bill", { amount: 2 });
+    const { stdout } = await run("approvals", "show", id, "--json");
+    const { callId, actionKey, ruleDigest } = JSON.parse(stdout) as Record<string, string>;
+    const seen = ["--action", actionKey?.slice(0, 12) ?? "", "--rule", ruleDigest ?? ""];
+    const other = await run("approvals", "approve", id, ...seen, "--call", "c0", "--by", "ana");
+    const changed = await run("approvals", "deny", id, "--action", "abc");
+    const same = await run("approvals", "approve", id, ...seen, "--by", "ana");
+
+    expect([other.code, changed.code, same.code]).toEqual([2, 2, 0]);
+    expect(other.stderr).toContain(
+      `${id}: nothing is said, for the call that waits is ${callId}, not c0; see: callgate approvals show ${id}`,
+    );
+    expect(changed.stderr).toContain(`the action that waits is ${actionKey}, not abc`);
+    expect(same.stdout).toContain("approved by 1 of 2 who must");
+  });
+
+  it("lets the tool run so often more, or any number of times", async () => {
+    const id = await held("often", "delete_row", { id: 1 });
+    const why = ["--reason", "cleaning up"];
+    await run("approvals", "approve", id, "--calls", "1", ...why);
+    const second = await propose("often", "delete_row", { id: 2 });
+    const any = await held("often", "delete_row", { id: 3 });
+    await run("approvals", "approve", any, "--calls", "any", "--for", "1h", ...why);
+    const more = [];
+    for (const n of [4, 5, 6]) more.push(await propose("often", "delete_row", { id: n }));
+
+    expect(second.outcome).toBe("allowed");
+    expect(more.map(({ outcome }) => outcome)).toEqual(["allowed", "allowed", "allowed"]);
+  });
+
   it("cancels a call that nobody needs any more", async () => {
     const id = await held("cancel", "delete_row");
     const { code, stdout } = await run("approvals", "cancel", id);
@@ -139,6 +170,22 @@ describe("rulings", () => {
     expect([given.stdout, revoked.stdout]).toEqual(["grant: granted\n", "grant: revoked\n"]);
     expect(granted.outcome).toBe("allowed");
     expect(after.refusal?.reason).toBe("grant_exceeded");
+  });
+
+  it("grants one call of a tool where no number is given", async () => {
+    await propose("one", "send_mail", { to: 1 });
+    const given = await run("approvals", "grant", "one", "--tool", "send_mail");
+    const first = await propose("one", "send_mail", { to: 2 });
+    const second = await propose("one", "send_mail", { to: 3 });
+    await run("approvals", "grant", "one", "--tool", "send_mail", "--calls", "any");
+    const third = await propose("one", "send_mail", { to: 4 });
+    const fourth = await propose("one", "send_mail", { to: 5 });
+
+    // The policy knows the tool by its tier.
+    expect(given.stdout).toBe("one: granted\n");
+    expect(first.outcome).toBe("allowed");
+    expect(second.refusal?.reason).toBe("grant_exceeded");
+    expect([third.outcome, fourth.outcome]).toEqual(["allowed", "allowed"]);
   });
 
   it("wants one tier or one tool, and one that the policy has", async () => {

@@ -23,6 +23,7 @@ import {
   type ResultInput,
   VERDICT_KINDS,
   type VerdictInput,
+  type VerdictSubject,
 } from "../../../services/core/inputs.ts";
 import { REASON_CODES } from "../../../services/core/reasons.ts";
 import {
@@ -398,6 +399,13 @@ export const result: Arbitrary<ResultInput> = record({
 
 const VERDICTS = VERDICT_KINDS.filter((kind) => kind !== "tick");
 
+/** At least one of them: a subject that says nothing is none. */
+const subject: Arbitrary<VerdictSubject> = record({
+  callId: nullable(text),
+  actionKey: text,
+  ruleDigest: nullable(text),
+});
+
 export const verdict: Arbitrary<VerdictInput> = record({
   type: fc.constant("verdict" as const),
   kind: fc.constantFrom(...VERDICTS),
@@ -412,7 +420,9 @@ export const verdict: Arbitrary<VerdictInput> = record({
   untilMs: nullable(long),
   by: text,
   reason: nullable(text),
-});
+}).chain((given) =>
+  fc.option(subject).map((about) => (about === null ? given : { ...given, about })),
+);
 
 const position: Arbitrary<InputPosition> = record({
   topic: fc.constantFrom(...INPUT_TOPICS),

@@ -1,7 +1,7 @@
 // Random histories of one conversation. An act names what it is about by distance ("the last call but
 // one"), so that it stays meaningful when fast-check leaves out acts before it.
 import fc from "fast-check";
-import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
+import type { CallHeld, DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import type {
   CallError,
   GateInput,
@@ -10,6 +10,7 @@ import type {
   ResultInput,
   ResultStatus,
   VerdictInput,
+  VerdictSubject,
 } from "../../../services/core/inputs.ts";
 
 type Shift = "same" | "next" | "back" | "none";
@@ -52,6 +53,8 @@ type Rule =
       readonly skewMs: number;
       readonly by: string;
       readonly reason: string | null;
+      /** What the verdict says that it is about: nothing, the hold, or in one thing another. */
+      readonly seen: "nothing" | "hold" | keyof VerdictSubject;
     }
   | {
       readonly act: "govern";
@@ -228,6 +231,17 @@ const single: fc.Arbitrary<Act> = fc.oneof(
       skewMs: skew,
       by: fc.constantFrom("boss", "boss", "chief", "agent-1"),
       reason: fc.constantFrom("because", "because", null),
+      seen: fc.oneof(
+        { weight: 6, arbitrary: fc.constantFrom("nothing" as const, "hold" as const) },
+        {
+          weight: 1,
+          arbitrary: fc.constantFrom(
+            "callId" as const,
+            "actionKey" as const,
+            "ruleDigest" as const,
+          ),
+        },
+      ),
     }),
   },
   {
@@ -374,11 +388,12 @@ export class Actor {
     return proposal;
   }
 
-  #rule({ kind, back: at, by, reason, calls }: Extract<Act, { by: string }>): VerdictInput {
+  #rule({ kind, back: at, by, reason, calls, seen }: Extract<Act, { by: string }>): VerdictInput {
     const approvalId = this.#approvals.at(-1 - at) ?? "none";
     const held = this.#decided.find((call) => call.type === "held" && call.holdId === approvalId);
     const tool = calls === null ? null : (held?.tool ?? "none");
-    return verdict({ kind, approvalId, by, reason, tool, calls });
+    const about = held?.type === "held" ? aboutOf(held, seen) : {};
+    return verdict({ kind, approvalId, by, reason, tool, calls, ...about });
   }
 
   #govern({ kind, what, calls, forMs }: Extract<Act, { act: "govern" }>): VerdictInput {
@@ -414,6 +429,15 @@ export class Actor {
       cost,
     };
   }
+}
+
+function aboutOf(
+  { callId, actionKey, ruleDigest }: CallHeld,
+  seen: "nothing" | "hold" | keyof VerdictSubject,
+): Pick<VerdictInput, "about"> {
+  if (seen === "nothing") return {};
+  const about = { callId, actionKey, ruleDigest };
+  return { about: seen === "hold" ? about : { ...about, [seen]: "another" } };
 }
 
 function verdict(given: Partial<VerdictInput> & Pick<VerdictInput, "kind">): VerdictInput {

@@ -240,6 +240,8 @@ export class ReferenceEngine {
     if (history === null || call === undefined || call.hold === null) {
       return [ignored("unknown_approval")];
     }
+    const other = otherThan(call, input);
+    if (other !== null) return [ignored(other)];
     if (input.kind !== "approve") return [this.#endHold(call, "approval_denied", nowMs)];
     const { requireReason, approvals, approvedBy, expiresAtMs } = call.hold;
     if (nowMs >= expiresAtMs) return [this.#endHold(call, "approval_expired", nowMs)];
@@ -292,7 +294,11 @@ export class ReferenceEngine {
 
   #tick(nowMs: number): Answer[] {
     const answers: Answer[] = [];
-    for (const call of this.#history?.calls ?? []) {
+    const calls = this.#history?.calls ?? [];
+    for (const call of calls) {
+      // A call that came again after its name was forgotten has the same id: what is told is of the later.
+      const isLatest = calls.findLast((one) => one.decisionId === call.decisionId) === call;
+      if (!isLatest) continue;
       if (call.kind === "held" && call.hold !== null && nowMs >= call.hold.expiresAtMs) {
         answers.push(this.#endHold(call, "approval_expired", nowMs));
       } else if (
@@ -307,6 +313,15 @@ export class ReferenceEngine {
     }
     return answers;
   }
+}
+
+/** What the verdict says of the call and is not so; verdicts of random histories say all of it. */
+function otherThan(call: Call, { about }: VerdictInput): string | null {
+  if (about === undefined) return null;
+  const { callId, actionKey, ruleDigest } = about;
+  if (callId !== call.input.callId) return "wrong_call";
+  if (actionKey !== call.actionKey) return "wrong_action";
+  return ruleDigest === call.tool.ruleDigest ? null : "wrong_rule";
 }
 
 /** What a call with effects of its result has written, if anything; null: nobody knows what. */

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { createAvroCodec } from "../../../../services/adapters/avro/codec.ts";
 import { type Envelope, proposalProblem } from "../../../../services/adapters/avro/proposal.ts";
+import { compileRecordTypes } from "../../../../services/adapters/avro/record-types.ts";
+import { readSchemaFiles } from "../../../../services/adapters/avro/schema-files.ts";
+import { verdictToRaw } from "../../../../services/adapters/avro/verdict.ts";
 import type { ResultInput, VerdictInput } from "../../../../services/core/inputs.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import type { DecodedInput } from "../../../../services/runtime/ports.ts";
@@ -168,6 +171,29 @@ describe("a verdict", () => {
 
   test("comes back as it was sent", () => {
     expect(give({})).toStrictEqual({ ok: true, input: SAMPLE_VERDICT });
+  });
+
+  test("says what it is about, or nothing of it", () => {
+    const about = { callId: null, actionKey: "a1", ruleDigest: null };
+    expect(give({ about })).toStrictEqual({ ok: true, input: { ...SAMPLE_VERDICT, about } });
+    const nothing = { callId: null, actionKey: null, ruleDigest: null };
+    expect(give({ about: nothing })).toStrictEqual({ ok: true, input: SAMPLE_VERDICT });
+  });
+
+  test("of this call alone is not of its tool, whatever else it says", () => {
+    const types = compileRecordTypes(readSchemaFiles());
+    const given = { ...verdictToRaw({ ...SAMPLE_VERDICT, tool: "send_mail" }) };
+    const toolOf = (scope: string | null) => {
+      const value = types.verdict.encode({ ...given, scope });
+      const decoded = codec.decodeInput("verdicts", value);
+      return decoded.ok && decoded.input.type === "verdict" ? decoded.input.tool : decoded;
+    };
+    expect([toolOf("this_call"), toolOf("this_tool"), toolOf(null)]).toEqual([
+      null,
+      "send_mail",
+      "send_mail",
+    ]);
+    expect(toolOf("everything")).toMatchObject({ ok: false });
   });
 
   test.each([{ kind: "permit" }, { outcome: "perhaps" }])("with %j is refused", (change) => {
