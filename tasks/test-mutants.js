@@ -1,4 +1,4 @@
-// `npm run test:mutants [part of a path]`: switches off each check and turns each bound of the engine by
+// `npm run test:mutants [parts of paths]`: switches off each check and turns each bound of the engine by
 // one, one at a time, in a copy of the tree, and runs the tests of the core that come by it. A change
 // that no test notices is a gap in the tests. Exit codes: 1 one survives, 3 something is missing.
 import {
@@ -160,6 +160,11 @@ class Order {
   }
 }
 
+/** @param {string} file @param {readonly string[]} parts */
+function isAmong(file, parts) {
+  return parts.length === 0 || parts.some((part) => file.includes(part));
+}
+
 /** @param {Mutant} mutant */
 function inWords({ file, line, from, to }) {
   return `${file}:${line} \`${from}\` as \`${to}\``;
@@ -217,14 +222,19 @@ async function killChunk(lane, chunk, tests, order) {
   return chunk.length - alive.size;
 }
 
-/** @param {string} copy @param {string} only @returns {Promise<number>} exit code */
-async function check(copy, only) {
+/**
+ * @param {string} copy
+ * @param {readonly string[]} parts of paths, of which a changed file's has one; none: all files
+ * @returns {Promise<number>} exit code
+ */
+async function check(copy, parts) {
   const mutants = await changeCopy(copy);
   const equivalent = findEquivalent(mutants);
   const wanted = mutants
     .map((mutant, id) => ({ ...mutant, id }))
-    .filter(({ file, id }) => file.includes(only) && !equivalent.has(id));
-  if (wanted.length === 0) throw new Missing(`there is nothing to change in \`${only}\``);
+    .filter(({ file, id }) => isAmong(file, parts) && !equivalent.has(id));
+  if (wanted.length === 0)
+    throw new Missing(`there is nothing to change in \`${parts.join(" ")}\``);
   print(`${wanted.length} changes, besides ${equivalent.size} that are known to change nothing`);
   const lanes = Array.from({ length: LANES }, (_, number) => new Lane(copy, number));
   const tests = await findTests(copy, lanes, mutants.length);
@@ -259,7 +269,7 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 }
 
 try {
-  process.exitCode = await check(copy, process.argv[2] ?? "");
+  process.exitCode = await check(copy, process.argv.slice(2));
 } catch (error) {
   const why = error instanceof Error ? error.message : String(error);
   process.stderr.write(`callgate: the mutation check cannot run: ${why}\n`);

@@ -2,8 +2,8 @@
 // text at once, each change behind a switch: `mutant(17) ? (a >= b) : (a > b)`. So one copy of the
 // tree serves all of them.
 //
-// A bound is a comparison by size, or a number that has a name, stands in a list or a record, or is
-// compared with. No bound are 0 and other numbers that a variable starts from, the head of a `for`,
+// A bound is a comparison by size, or a number that has a name, stands in a list or a record, is a
+// default or one of two, goes to a function by name, or is compared with. No bound are 0 and other numbers that a variable starts from, the head of a `for`,
 // the byte values of UTF-8, and what a fast path decides (SHORT_CUTS).
 //
 // A check is an entry of CHECKS; and where calls are judged, each `if` without `else`, each choice
@@ -111,9 +111,25 @@ function addNumber(node, changes) {
     return;
   }
   const value = Number(text.replaceAll("_", ""));
-  const isValue = ts.isPropertyAssignment(parent) && parent.initializer === node;
-  const isBound = isValue || isConstant(parent) || ts.isArrayLiteralExpression(parent);
-  if (isBound && value !== 0 && value + 1 !== value) changes.push(up, { node, to: `${text} - 1` });
+  const turns = value !== 0 && value + 1 !== value;
+  if (turns && hasMeaning(node)) changes.push(up, { node, to: `${text} - 1` });
+}
+
+/**
+ * It is a constant, stands in a list or record, is what counts where nothing is written, or goes to a
+ * function by name.
+ * @param {import("typescript").Expression} node
+ */
+function hasMeaning(node) {
+  const { parent } = node;
+  if (ts.isPropertyAssignment(parent)) return parent.initializer === node;
+  // What a comparison gives for the order of two things is a sign.
+  if (ts.isConditionalExpression(parent)) return parent.whenTrue.getText() !== "-1";
+  if (ts.isCallExpression(parent)) return ts.isIdentifier(parent.expression);
+  if (ts.isBinaryExpression(parent)) {
+    return parent.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken;
+  }
+  return isConstant(parent) || ts.isArrayLiteralExpression(parent);
 }
 
 /** @param {import("typescript").Node} node */

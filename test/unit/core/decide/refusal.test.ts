@@ -35,6 +35,14 @@ describe("what a refusal tells", () => {
     expect(story.refused("write").refusal.userMessage).toMatch(/^I stopped .* \(write\)\.$/);
   });
 
+  test("is five other tools at most", () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const tools = Object.fromEntries(names.map((name) => [name, {}]));
+    const story = given({ tool_schemas: { ...tools, write: { suggest: names } } });
+    story.done("write");
+    expect(story.refused("write").refusal.suggestedNext).toEqual(names.slice(0, 5));
+  });
+
   test("is a result of so many characters whole, and one more cut", () => {
     const messageOf = (output: string) => {
       const story = given(POLICY);

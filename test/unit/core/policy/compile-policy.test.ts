@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { capabilities } from "../../../support/core/compile.ts";
+import { capabilities, compiled } from "../../../support/core/compile.ts";
 
 const problems = (document: PolicyDocument): readonly string[] => {
   const result = compilePolicy(document, capabilities, { revision: "sha256:x", keyId: "k" });
@@ -35,7 +35,36 @@ describe("a conversation that would be forgotten too soon is refused", () => {
     ]);
   });
 
+  test("not where windows and holds are just as long", () => {
+    const tiers = [{ name: "ask", pattern: "*", action: "hitl", expires_ms: HOUR }] as const;
+    const deduplication = { window_ms: HOUR };
+    for (const conversation of [{ idle_ms: HOUR }, { max_age_ms: HOUR }]) {
+      expect(problems({ authorization: { tiers }, deduplication, conversation })).toEqual([]);
+    }
+  });
+
+  test("at `idle_ms` where both times are the same", () => {
+    const conversation = { idle_ms: HOUR, max_age_ms: HOUR };
+    expect(problems({ deduplication: { window_ms: 2 * HOUR }, conversation })).toEqual([
+      expect.stringMatching(/^conversation.idle_ms:/),
+    ]);
+  });
+
   test("not where the memory is the turn's, which ends with the conversation", () => {
     expect(problems({ tool_deduplication: { enabled: true } })).toEqual([]);
   });
+});
+
+test("a conversation lives for seven days, and a day without a call", () => {
+  const { conversation } = compiled({});
+  expect(conversation).toEqual({ maxAgeMs: 604_800_000, idleMs: 86_400_000 });
+});
+
+test("ten thousand tools that nothing names are remembered, then they are compiled anew", () => {
+  const { tool } = compiled({});
+  const first = tool("tool-0");
+  for (let n = 1; n < 10_000; n += 1) tool(`tool-${n}`);
+  expect(tool("tool-0")).toBe(first);
+  tool("one more");
+  expect(tool("tool-0")).not.toBe(first);
 });

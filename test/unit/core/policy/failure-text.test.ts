@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { looksFailedByDefault } from "../../../../services/core/policy/failure-text.ts";
+import {
+  looksFailedByDefault,
+  looksTransient,
+} from "../../../../services/core/policy/failure-text.ts";
 
 describe("an output is a failure in disguise", () => {
   test.each([
@@ -29,4 +32,16 @@ describe("an output is a failure in disguise", () => {
   ])("not %j", (output) => {
     expect(looksFailedByDefault(output)).toBe(false);
   });
+});
+
+test("two thousand characters are looked at", () => {
+  for (const [looks, word] of [
+    [looksFailedByDefault, "error"],
+    [(text: string) => looksTransient(null, text), "timeout"],
+  ] as const) {
+    const within = " ".repeat(2_000 - word.length) + word;
+    expect(looks(within)).toBe(true);
+    expect(looks(`${within} goes on`)).toBe(true);
+    expect(looks(` ${within} goes on`)).toBe(false);
+  }
 });
