@@ -6,6 +6,7 @@
  * L2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
  * L3 elements of the queue without an entry (replaced, deleted) may wait in it; whoever takes its
  *    head skips them. Looking up whether the next head has one is left until it is asked for.
+ * L4 an entry without an end (`NO_END`) is in no queue: nothing drops it, and it never goes to make room.
  */
 
 import {
@@ -36,6 +37,9 @@ export interface Ledger<V> {
   readonly nextOrder: number;
 }
 
+/** The end of what stays until it is put again with another one, or deleted. */
+export const NO_END = Number.MAX_SAFE_INTEGER;
+
 const EMPTY: Ledger<never> = {
   map: emptyTable(),
   queue: EMPTY_QUEUE,
@@ -63,10 +67,11 @@ export function ledgerPut<V>(
   const old = tableGet(ledger.map, key);
   const order = ledger.nextOrder;
   const entry = { value, dropAt, order, bytes };
+  const ends = dropAt < NO_END;
   const next: Ledger<V> = {
     map: tableSet(ledger.map, key, entry),
-    queue: queuePush(ledger.queue, dropAt, order, key),
-    queued: ledger.queued + 1,
+    queue: ends ? queuePush(ledger.queue, dropAt, order, key) : ledger.queue,
+    queued: ends ? ledger.queued + 1 : ledger.queued,
     bytes: ledger.bytes + bytes - (old === undefined ? 0 : old.bytes),
     nextOrder: order + 1,
   };
@@ -117,7 +122,7 @@ export function ledgerPurge<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
   }
 }
 
-/** The key that goes first (L2), or undefined of an empty ledger. */
+/** The key that goes first (L2), or undefined where none can go (L4). */
 export function ledgerFirst<V>(ledger: Ledger<V>): string | undefined {
   let { queue } = ledger;
   for (;;) {
@@ -203,11 +208,11 @@ function headDropped<V>(ledger: Ledger<V>, order: number): Pick<Ledger<V>, "queu
 
 function rebuilt<V>(ledger: Ledger<V>): Ledger<V> {
   let queue = EMPTY_QUEUE;
-  const entries = [...tableEntries(ledger.map)].sort(
-    ([, a], [, b]) => a.dropAt - b.dropAt || a.order - b.order,
-  );
+  const entries = tableEntries(ledger.map)
+    .filter(([, { dropAt }]) => dropAt < NO_END)
+    .sort(([, a], [, b]) => a.dropAt - b.dropAt || a.order - b.order);
   for (const [key, entry] of entries) queue = queuePush(queue, entry.dropAt, entry.order, key);
-  return { ...ledger, queue, queued: ledger.map.size };
+  return { ...ledger, queue, queued: entries.length };
 }
 
 /** Entries in the order of L2: for snapshots. */

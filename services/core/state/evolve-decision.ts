@@ -17,6 +17,7 @@ import {
   ledgerGet,
   ledgerPurge,
   ledgerPut,
+  NO_END,
 } from "../persistent/ledger.ts";
 import { trieSet } from "../persistent/trie.ts";
 import { useUp } from "./allowance.ts";
@@ -140,8 +141,6 @@ function addOpen(state: StateDraft, call: OpenCall): void {
 
 function addTwin(state: StateDraft, event: CallAllowed): void {
   const { call, proposalsAtMs: at } = event;
-  // Whatever its window, it is remembered until a tick has found it without a result.
-  const openUntil = event.notAfterMs + event.timeLimitMs + LIMITS.callNameKeepMs;
   const ledger = ledgerPurge(event.isRead ? state.readTwins : state.writeTwins, at);
   const earlier = ledgerGet(ledger, call.twinKey, at);
   // A new turn is progress: equal outputs are counted anew.
@@ -170,9 +169,18 @@ function addTwin(state: StateDraft, event: CallAllowed): void {
     failure: before?.failure ?? null,
     wrote: null,
   };
-  const put = ledgerPut(ledger, call.twinKey, twin, Math.max(call.dropAtMs, openUntil), 0);
+  const deadlineMs = event.notAfterMs + event.timeLimitMs;
+  // Its result, or a tick that finds it without one, says how long it is remembered: whatever comes late.
+  const waits = !event.isRead && state.open.size < LIMITS.openCalls;
+  const dropAtMs = waits ? NO_END : rememberedUntil(call.dropAtMs, deadlineMs);
+  const put = ledgerPut(ledger, call.twinKey, twin, dropAtMs, 0);
   if (event.isRead) state.readTwins = put;
   else state.writeTwins = put;
+}
+
+/** Whatever its window, a call is remembered until a tick can have found it without a result. */
+export function rememberedUntil(dropAtMs: number, deadlineMs: number): number {
+  return Math.max(dropAtMs, deadlineMs + LIMITS.callNameKeepMs);
 }
 
 const NOBODY: readonly string[] = [];

@@ -8,11 +8,11 @@ import type {
   ResultRecorded,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { ledgerGet, ledgerPut, ledgerReplace } from "../persistent/ledger.ts";
+import { ledgerGet, ledgerPut, ledgerReplace, NO_END } from "../persistent/ledger.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { giveBack } from "./allowance.ts";
 import { draftOf } from "./draft.ts";
-import { forget, progress } from "./evolve-decision.ts";
+import { forget, progress, rememberedUntil } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
 import { release, spend } from "./reservation.ts";
 import { addNamedEffects, tellEffects } from "./standing-effects.ts";
@@ -132,13 +132,17 @@ function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
   const named = told.status !== "unknown" && namesByResult(open);
   const next = toldTwin(twin, told, room, named ? open.call.resources : null);
   const bytes = room ? kept : 0;
-  // An unknown outcome refuses its repeats until it is told, however long that takes.
-  const put =
-    told.status === "unknown" && !open.isRead
-      ? ledgerPut(ledger, open.call.twinKey, next, Number.MAX_SAFE_INTEGER, bytes)
-      : ledgerReplace(ledger, open.call.twinKey, next, bytes);
-  if (open.isRead) state.readTwins = put;
-  else state.writeTwins = put;
+  const { twinKey } = open.call;
+  if (open.isRead) state.readTwins = ledgerReplace(ledger, twinKey, next, bytes);
+  else state.writeTwins = ledgerPut(ledger, twinKey, next, twinEnd(state, open, told), bytes);
+}
+
+/** A write of unknown outcome refuses its repeats until it is told, however long that takes. */
+function twinEnd(state: StateDraft, { call, atMs, deadlineMs }: OpenCall, told: Told): number {
+  if (told.status === "unknown") return NO_END;
+  if (deadlineMs !== null) return rememberedUntil(call.dropAtMs, deadlineMs);
+  // Told late: remembered from now on for as long as it would have been.
+  return Math.max(atMs, state.lastAtMs) + (call.dropAtMs - atMs);
 }
 
 /** Field by field, as all objects are built that every call needs. */

@@ -101,8 +101,10 @@ function hold(
 ): Answer {
   const { asked, history, nowMs } = given;
   const rule = holdRule(asked);
-  const held = history.calls.filter((call) => call.decisionId === asked.decisionId).length;
-  const id = approvalIdOf(asked.decisionId, asked.tool.ruleDigest, held + 1);
+  const isHeld = history.calls.some(
+    (call) => call.kind === "held" && call.decisionId === asked.decisionId,
+  );
+  const id = approvalIdOf(asked.decisionId, asked.tool.ruleDigest, isHeld ? 2 : 1);
   const call = record(given, question, "held");
   const expiresAtMs = nowMs + rule.expiresMs;
   history.holds.push({ atMs: nowMs, change: 1 });

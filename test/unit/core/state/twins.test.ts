@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { LIMITS } from "../../../../services/core/limits.ts";
+import { given, HOUR, type Story } from "../../../support/decider-spec.ts";
+
+const DAY = 24 * HOUR;
+const TOOLS = {
+  authorization: { tiers: [{ name: "ask", pattern: "ask", action: "hitl" }] },
+} as const;
+
+/** A call that waits keeps the conversation alive; no tick comes. */
+function aDayLater(write: (story: Story) => void): Story {
+  const story = given({ ...TOOLS, tool_schemas: { write: {} } });
+  story.held("ask");
+  write(story);
+  return story.after(DAY + 1);
+}
+
+describe("a write without a known outcome, after a day without a tick", () => {
+  test("refuses its repeat as one in flight", () => {
+    const story = aDayLater((early) => early.allowed("write"));
+    expect(story.reason("write")).toBe("duplicate_in_flight");
+  });
+
+  test("refuses its repeat as one of unknown outcome", () => {
+    const story = aDayLater((early) =>
+      early.reported(early.allowed("write"), { status: "unknown" }),
+    );
+    expect(story.reason("write")).toBe("outcome_unknown");
+  });
+
+  test("is forgotten in its time once its outcome is told", () => {
+    const told = aDayLater((early) => early.done("write"));
+    expect(told.allowed("write").occurrence.attempt).toBe(1);
+    expect(told.state?.writeTwins.map.size).toBe(1);
+  });
+
+  test("makes no room and is not let go of, but others are", () => {
+    const story = given({ deduplication: { window_ms: 1_000 }, tool_schemas: { write: {} } });
+    story.allowed("write", { id: "waits" });
+    for (let n = 0; n <= LIMITS.writeTwins; n += 1) {
+      story.after(2_000).done("write", { n });
+      story.journal.length = 0;
+    }
+    expect(story.state?.writeTwins.map.size).toBeLessThanOrEqual(LIMITS.writeTwins);
+    expect(story.reason("write", { id: "waits" })).toBe("duplicate_in_flight");
+  });
+});
