@@ -2,6 +2,7 @@
 import type { IHeaders, Message, RecordMetadata, TopicMessages } from "kafkajs";
 import { FatalError, RetryableError } from "../../runtime/errors.ts";
 import type { Appended, OutgoingRecord, RecordHeader } from "../../runtime/ports.ts";
+import type { Topic } from "../../runtime/topics.ts";
 import type { TopicNames } from "./topic-names.ts";
 
 /** Grouped by topic, in order; every message names its partition. */
@@ -12,18 +13,22 @@ export function toTopicMessages(
   const groups = new Map<string, Message[]>();
   for (const record of records) {
     const name = names[record.topic];
-    const message = toMessage(record);
     const group = groups.get(name);
-    if (group === undefined) groups.set(name, [message]);
-    else group.push(message);
+    if (group === undefined) groups.set(name, [toMessage(record)]);
+    else group.push(toMessage(record));
   }
   return [...groups].map(([topic, messages]) => ({ topic, messages }));
 }
 
+type Base = { next: number; readonly appendTimeMs: number };
+
 /** Where each record went, in the order of `records`. All of them must have been in one send. */
 export class SentRecords {
-  readonly #bases = new Map<string, { next: number; readonly appendTimeMs: number }>();
+  readonly #bases = new Map<string, Base>();
   readonly #names: TopicNames;
+  /** By topic, of the partition that was asked for last: nearly all are of one. */
+  #recent = new Map<Topic, Base>();
+  #partition = -1;
 
   constructor(metadata: readonly RecordMetadata[], names: TopicNames) {
     this.#names = names;
@@ -39,16 +44,29 @@ export class SentRecords {
    *   kafkajs drops a partition whose leader moves while it sends, and says nothing.
    */
   take({ topic, partition }: OutgoingRecord): Appended {
+    if (partition !== this.#partition) {
+      this.#recent = new Map();
+      this.#partition = partition;
+    }
+    let base = this.#recent.get(topic);
+    if (base === undefined) {
+      base = this.#baseOf(topic, partition);
+      this.#recent.set(topic, base);
+    }
+    const { next: offset, appendTimeMs } = base;
+    base.next += 1;
+    return { offset, appendTimeMs };
+  }
+
+  #baseOf(topic: Topic, partition: number): Base {
     const name = this.#names[topic];
     const base = this.#bases.get(`${partition} ${name}`);
     if (base === undefined) {
       const text = `\`${name}\` partition ${partition} did not acknowledge what was sent to it`;
       throw new RetryableError("outcome_unknown", text, { context: { topic: name, partition } });
     }
-    const { next: offset, appendTimeMs } = base;
-    if (appendTimeMs < 0) throw ownTime(name);
-    base.next += 1;
-    return { offset, appendTimeMs };
+    if (base.appendTimeMs < 0) throw ownTime(name);
+    return base;
   }
 }
 
@@ -59,13 +77,11 @@ function ownTime(name: string): FatalError {
   );
 }
 
+/** Written out: this runs twice for each input, and a spread costs several times as much. */
 function toMessage({ key, value, headers, partition }: OutgoingRecord): Message {
-  return {
-    partition,
-    key: key as Buffer | string | null,
-    value: value as Buffer | null,
-    ...(headers === undefined || headers.length === 0 ? {} : { headers: toHeaders(headers) }),
-  };
+  const message = { partition, key: key as Buffer | string | null, value: value as Buffer | null };
+  if (headers === undefined || headers.length === 0) return message;
+  return { ...message, headers: toHeaders(headers) };
 }
 
 function toHeaders(headers: readonly RecordHeader[]): IHeaders {

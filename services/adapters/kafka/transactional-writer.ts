@@ -224,7 +224,8 @@ export class TransactionalWriter implements PartitionWriter {
     let bytes = BATCH_EXTRA_BYTES;
     for (const { key, value, headers } of messages) {
       bytes += RECORD_EXTRA_BYTES + lengthOf(key) + lengthOf(value);
-      for (const [name, header] of Object.entries(headers ?? {})) {
+      if (headers === undefined) continue;
+      for (const [name, header] of Object.entries(headers)) {
         const values = Array.isArray(header) ? header : [header];
         for (const one of values) bytes += RECORD_EXTRA_BYTES + name.length * 3 + lengthOf(one);
       }
