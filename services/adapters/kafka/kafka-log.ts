@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Kafka } from "kafkajs";
 import { FatalError, RetryableError } from "../../runtime/errors.ts";
 import type {
@@ -86,6 +87,8 @@ export class KafkaLog implements Log {
     links: readonly [ClusterLink, ClusterLink],
     facts: TopicFacts,
   ) {
+    // Each reader of each partition waits on it.
+    setMaxListeners(0, this.#closing.signal);
     this.#facts = facts;
     this.#names = options.names;
     this.partitions = facts.partitions;

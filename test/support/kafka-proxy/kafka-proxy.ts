@@ -146,6 +146,8 @@ export class KafkaProxy {
     };
     for (const socket of [client, broker]) {
       socket.setNoDelay(true);
+      // Each write waits for a connection that is not there yet.
+      socket.setMaxListeners(0);
       this.#sockets.add(socket);
       socket.on("error", cut);
       socket.on("close", () => {
