@@ -4,7 +4,7 @@
 //
 // A bound is a comparison by size, or a number that has a name, stands in a list or a record, is a
 // default or one of two, goes to a function by name, or is compared with. No bound are 0 and other numbers that a variable starts from, the head of a `for`,
-// the byte values of UTF-8, and what a fast path decides (SHORT_CUTS).
+// characters and bits, which are written in hexadecimal, and what a fast path decides (SHORT_CUTS).
 //
 // A check is an entry of CHECKS; and where calls are judged, each `if` without `else`, each choice
 // between something and nothing, and each list of one finding.
@@ -37,8 +37,6 @@ const JUDGES = /^services\/core\/(checks|decide)\//;
  * design. Laws of test/property/core hold the two ways together.
  */
 const SHORT_CUTS = /^services\/core\/(hash|canonical\/(fast-[a-z]+|read-members))\.ts$/;
-
-const BYTE_VALUES = "services/core/canonical/utf8.ts";
 
 /** A process that a test starts knows of no change. */
 const PROLOGUE = "const mutant = globalThis.callgateMutant ?? (() => false);";
@@ -79,7 +77,7 @@ function collect(node, changes) {
   }
   if (ts.isBinaryExpression(node)) addComparison(node, changes);
   if (isNumber(node)) {
-    if (node.getSourceFile().fileName !== BYTE_VALUES) addNumber(node, changes);
+    addNumber(node, changes);
     return;
   }
   if (isCheckList(node)) addChecks(node, changes);
@@ -105,6 +103,7 @@ function addComparison(node, changes) {
 function addNumber(node, changes) {
   const { parent } = node;
   const text = node.getText();
+  if (text.startsWith("0x")) return;
   const up = { node, to: `${text} + 1` };
   if (ts.isBinaryExpression(parent) && EQUALITIES.has(parent.operatorToken.kind)) {
     changes.push(up);
@@ -124,12 +123,17 @@ function hasMeaning(node) {
   const { parent } = node;
   if (ts.isPropertyAssignment(parent)) return parent.initializer === node;
   // What a comparison gives for the order of two things is a sign.
-  if (ts.isConditionalExpression(parent)) return parent.whenTrue.getText() !== "-1";
+  if (ts.isConditionalExpression(parent)) return !isSign(parent) && !isSign(parent.parent);
   if (ts.isCallExpression(parent)) return ts.isIdentifier(parent.expression);
   if (ts.isBinaryExpression(parent)) {
     return parent.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken;
   }
   return isConstant(parent) || ts.isArrayLiteralExpression(parent);
+}
+
+/** @param {import("typescript").Node} node */
+function isSign(node) {
+  return ts.isConditionalExpression(node) && node.whenTrue.getText() === "-1";
 }
 
 /** @param {import("typescript").Node} node */

@@ -96,7 +96,7 @@ function valuesIn(
 
 function parentOf(resource: string): string | null {
   const at = resource.lastIndexOf("/");
-  return at < 0 ? null : resource.slice(0, at);
+  return at <= 0 ? null : resource.slice(0, at);
 }
 
 /** Breadth first, so that the shortest way to each resource is the one named. */

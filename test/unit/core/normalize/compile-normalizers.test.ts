@@ -22,6 +22,16 @@ function problemOf(step: NormalizerStep): string {
   return compiled.ok ? "" : compiled.problem;
 }
 
+describe("minor_units", () => {
+  it.each([
+    ["0.01", 1],
+    ["0.00", 0],
+    ["-0", 0],
+  ])("gives %s as %i", (value, units) => {
+    expect(run(["minor_units"], value)).toEqual({ ok: true, value: units });
+  });
+});
+
 describe("compileNormalizers", () => {
   it("runs a chain from left to right", () => {
     expect(run(["trim", "to_lower"], " USD ")).toEqual({ ok: true, value: "usd" });
@@ -67,6 +77,10 @@ describe("arguments", () => {
       "normalizer `e164` takes at most 2 arguments",
     ],
     [{ name: "minor_units", arguments: ["QQQ"] }, "`QQQ` is no currency of ISO 4217"],
+    [
+      { name: "omit_if_default", arguments: ["1", "2"] },
+      "normalizer `omit_if_default` takes at most one argument",
+    ],
     [
       { name: "minor_units", arguments: ["USD", "EUR"] },
       "normalizer `minor_units` takes at most one argument",
@@ -120,6 +134,10 @@ describe("omit_if_default", () => {
   });
 });
 
+function nested(depth: number): JsonValue {
+  return depth === 0 ? "inmost" : [nested(depth - 1)];
+}
+
 describe("a normalizer of the program", () => {
   const custom = new Map<string, CustomNormalizer>([
     ["x_order", (value, [prefix = ""]) => (typeof value === "string" ? prefix + value : undefined)],
@@ -130,6 +148,7 @@ describe("a normalizer of the program", () => {
       },
     ],
     ["x_odd", () => new Map() as unknown as JsonValue],
+    ["x_nested", (depth) => nested(Number(depth))],
     ["x_deep", () => [[[{ a: [1, null, true, "x"] }]]]],
   ]);
   const place = { ...PLACE, capabilities: { ...valueCapabilities, customNormalizers: custom } };
@@ -150,6 +169,12 @@ describe("a normalizer of the program", () => {
       ok: false,
       message: `\`${name}\` cannot take the value`,
     });
+  });
+
+  it("may nest as deep as arguments may, and no deeper", () => {
+    const compiled = compileNormalizers(["x_nested"], place);
+    const results = [32, 33].map((depth) => compiled.ok && compiled.run(depth));
+    expect(results).toMatchObject([{ ok: true }, { ok: false }]);
   });
 
   it("may give any JSON value", () => {

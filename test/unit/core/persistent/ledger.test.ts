@@ -8,10 +8,12 @@ import {
   ledgerFirst,
   ledgerFrom,
   ledgerGet,
+  ledgerIsFull,
   ledgerOverflow,
   ledgerPurge,
   ledgerPut,
   ledgerReplace,
+  NO_END,
 } from "../../../../services/core/persistent/ledger.ts";
 
 interface Kept {
@@ -139,5 +141,23 @@ describe("a ledger", () => {
     expect(ledgerDelete(two, "absent")).toBe(two);
     expect(ledgerReplace(two, "absent", 3, 1)).toBe(two);
     expect(ledgerPurge(two, 9)).toBe(two);
+  });
+});
+
+describe("a ledger of one entry", () => {
+  const one = ledgerPut(emptyLedger<string>(), "a", "value", 100, 10);
+
+  test("is full at its size and at its bytes, until the entry ends", () => {
+    expect([1, 2].map((most) => ledgerIsFull(one, most, Infinity, 99))).toEqual([true, false]);
+    expect([10, 11].map((most) => ledgerIsFull(one, 9, most, 99))).toEqual([true, false]);
+    expect(ledgerIsFull(one, 1, 10, 100)).toBe(false);
+  });
+
+  test("lets none go that has no end, also where it was built anew", () => {
+    const endless = ledgerPut(emptyLedger<string>(), "a", "value", NO_END, 10);
+    expect(ledgerFirst(endless)).toBeUndefined();
+    expect(ledgerFirst(ledgerFrom(ledgerEntries(endless), endless.nextOrder))).toBeUndefined();
+    const almost = ledgerPut(emptyLedger<string>(), "a", "value", NO_END - 1, 10);
+    expect(ledgerFirst(almost)).toBe("a");
   });
 });

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
 import {
   getArgument,
+  removeArgument,
   setArgument,
   withoutArgument,
 } from "../../../../services/core/policy/argument-path.ts";
@@ -37,4 +38,11 @@ test("nothing is added where no value was", () => {
 test("a member is left out of a copy", () => {
   expect(withoutArgument({ a: 1, b: 2 }, "a")).toEqual({ b: 2 });
   expect(withoutArgument(ARGS, "x")).toBe(ARGS);
+});
+
+test("a path whose first part is empty names a member of the member without a name", () => {
+  const args: JsonObject = { "": { x: 1 }, ".x": 2 };
+  expect(getArgument(args, ".x")).toBe(1);
+  expect(setArgument(args, ".x", 3)).toEqual({ "": { x: 3 }, ".x": 2 });
+  expect(removeArgument(args, ".x")).toEqual({ "": {}, ".x": 2 });
 });

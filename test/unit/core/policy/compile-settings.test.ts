@@ -31,6 +31,32 @@ describe("budgets", () => {
   });
 });
 
+test("what nobody writes is the preset's", () => {
+  expect(compiled({}).loops).toEqual({
+    sameOutput: 3,
+    anyOutput: null,
+    cycleRounds: 3,
+    failureSame: 3,
+    failureTransient: 5,
+    noProgress: 3,
+    rotation: { calls: 24, keys: 8 },
+    failureRun: { sameTool: 5, any: 8 },
+  });
+  const { answersFromRepeat, idempotencyTtlMs, ladder } = compiled({});
+  expect([answersFromRepeat, idempotencyTtlMs]).toEqual([1, 86_400_000]);
+  expect(ladder).toEqual({ ask: 1, options: 2, userInput: 4, end: null });
+  const strict = compiled({ preset: "strict" });
+  expect(strict.ladder).toEqual({
+    ask: 1,
+    options: 2,
+    userInput: 3,
+    end: { at: 4, lasts: "turn" },
+  });
+  expect(strict.budgets.turn.maxSteps).toBe(25);
+  const none = { ask: null, options: null, userInput: null, end: null };
+  expect(compiled({ preset: "observe" }).ladder).toEqual(none);
+});
+
 test("thresholds of loops have their defaults, key by key", () => {
   const { loops } = compiled({
     tool_deduplication: { no_progress_threshold: 4 },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { stricter } from "../../../../services/core/policy/compile-tiers.ts";
 import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
 import { compiled } from "../../../support/core/compile.ts";
 
@@ -99,4 +100,24 @@ test("the longest hold is that of any tier, or of the default", () => {
   expect(policy().longestHoldMs).toBe(900_000);
   const long = { name: "l", pattern: "x", action: "hitl", expires_ms: 3_600_000 } as const;
   expect(policy({}, [long]).longestHoldMs).toBe(3_600_000);
+});
+
+test("of two tiers the later one of this order is the stricter; of equals it is the first", () => {
+  const find = (name: string) => tierOf(name);
+  const [allow, ...others] = ["any", "get_a", "put_a", "drop_a", "wipe_a"].map(find);
+  const order = [allow ?? find("any"), ...others];
+  expect(order.map(({ action }) => action)).toEqual([
+    "allow",
+    "allowlist",
+    "grant",
+    "hitl",
+    "deny",
+  ]);
+  for (const [at, one] of order.entries()) {
+    for (const later of order.slice(at + 1)) {
+      expect([stricter(one, later), stricter(later, one)]).toEqual([later, later]);
+    }
+    const equal = { ...one };
+    expect(stricter(one, equal)).toBe(one);
+  }
 });

@@ -14,6 +14,8 @@ describe("a list of globs", () => {
     ["a*a", "a", false],
     ["a*a", "aa", true],
     ["a*b*a", "aba", true],
+    ["*b*", "b", true],
+    ["*b*c", "bc", true],
     ["a*ab*a", "aba", false],
     ["*", "", true],
     ["exact", "exact", true],

@@ -25,6 +25,11 @@ describe("without edges", () => {
   });
 });
 
+test("a path that begins with a slash lies in no nameless whole", () => {
+  const { compiled } = graph(undefined);
+  expect(names(compiled.wholesOf("/etc/hosts"))).toEqual(["/etc"]);
+});
+
 describe("with edges", () => {
   const { compiled, paths } = graph({
     contains: [["customer/{id}", "account/{id}"]],
