@@ -2,7 +2,9 @@
 import { describe, expect, test } from "vitest";
 import type { GateEvent } from "../../../services/core/events.ts";
 import { LIMITS } from "../../../services/core/limits.ts";
+import { trieEntries } from "../../../services/core/persistent/trie.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
+import { SKETCH_SIZE } from "../../../services/core/similarity/sketch.ts";
 import { snapshotState } from "../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import { given, MINUTE, type Story } from "../../support/decider-spec.ts";
@@ -16,6 +18,7 @@ const DOCUMENT: PolicyDocument = {
   deduplication: { window_ms: 30 * MINUTE, max_history: 16 },
   limits: { output_bytes: 65_536 },
   unknown_tools: "allow",
+  edges: { contains: [["shelf/{id}", "thing/{id}"]] },
   authorization: {
     tiers: [
       { name: "ask", pattern: "ask", action: "hitl", expires_ms: 10 * MINUTE },
@@ -30,7 +33,7 @@ const DOCUMENT: PolicyDocument = {
   },
   tool_schemas: {
     look: { read_only: true },
-    write: {},
+    write: { similarity: [{ field: "text", threshold: 0.8, with: ["id"] }] },
     make: { effects: [{ resource: "thing/{id}", kind: "create" }] },
     set: { effects: [{ resource: "thing/{id}", kind: "update" }] },
     drop: { effects: [{ resource: "thing/{id}", kind: "delete" }] },
@@ -59,6 +62,11 @@ function sizes(state: ConversationState): Sizes {
     resources: [writes.byResource.map.size, LIMITS.resources],
     queued: [writeTwins.queued, 2 * LIMITS.writeTwins + 17],
     effects: [state.effects.size, LIMITS.exclusiveEffects],
+    // The resource lies in two things: what its path says, and what the edge says; that in one more.
+    effectIndex: [partsOf(state), 3 * LIMITS.exclusiveEffects],
+    sketches: [state.sketches.map.size, LIMITS.sketches],
+    sketchesQueued: [state.sketches.queued, 2 * LIMITS.sketches + 17],
+    sketchBytes: [state.sketches.bytes, LIMITS.sketches * 8 * SKETCH_SIZE],
     open: [state.open.size, LIMITS.openCalls],
     ring: [ring.length, 16],
     strikes: [state.strikes.length, LIMITS.strikes],
@@ -68,6 +76,10 @@ function sizes(state: ConversationState): Sizes {
     confirmations: [state.confirmations.size, LIMITS.confirmations],
   } as const;
   return { of, bytes: snapshotState(state).length };
+}
+
+function partsOf({ effectIndex }: ConversationState): number {
+  return [...trieEntries(effectIndex)].reduce((sum, [, parts]) => sum + parts.size, 0);
 }
 
 function answers(story: Story, random: Random, event: GateEvent | undefined): void {
@@ -93,9 +105,11 @@ function lives(story: Story, random: Random, n: number): void {
   const tool = random.chance(0.02) ? `unheard_of_${n}` : random.pick(TOOLS);
   const id = random.chance(0.5) ? random.integer(0, 50) : n;
   const confirmation = random.chance(0.1) ? `confirmation ${n}` : null;
-  const turn = random.chance(0.9) ? undefined : `turn ${n}`;
+  // Long turns too: what is remembered of a turn must have filled its place.
+  const turn = random.chance(n < CALLS / 2 ? 0.9 : 0.999) ? undefined : `turn ${n}`;
   const name = { confirmation, ...(turn === undefined ? {} : { turn }) };
-  const [event] = story.when(story.proposal(tool, { id }, name));
+  const text = tool === "write" ? { text: `page ${n} `.repeat(random.integer(0, 400)) } : {};
+  const [event] = story.when(story.proposal(tool, { id, ...text }, name));
   answers(story, random, event);
   if (n % 20 === 0) story.ticked();
   story.after(random.integer(0, 4_000));

@@ -6,7 +6,21 @@ export interface Subject {
   readonly name: string;
   readonly document: PolicyDocument;
   readonly tools: readonly string[];
+  /** In place of those that all others take. */
+  readonly arguments?: readonly string[];
 }
+
+/** Texts that are almost one, and others; the latter two are longer than what a sketch holds whole. */
+const SHORT = Array.from({ length: 24 }, (_, n) => `word${n}`);
+const LONG = Array.from({ length: 420 }, (_, n) => `w${n}`);
+const TEXTS = [
+  { id: "1", text: SHORT.join(" ") },
+  { id: "1", text: [...SHORT, "more"].join(" ") },
+  { id: "2", text: SHORT.with(0, "other").join(" ") },
+  { id: "1", text: SHORT.toReversed().join(" ") },
+  { id: "1", text: LONG.join(" ") },
+  { id: "1", text: LONG.with(99, "other").join(" ") },
+];
 
 const read: ToolDocument = { read_only: true };
 
@@ -337,6 +351,23 @@ export const SUBJECTS: readonly Subject[] = [
       },
     },
     tools: ["get_invoice", "create_invoice", "update_invoice", "delete_invoice"],
+  },
+  {
+    name: "texts that are almost one",
+    document: {
+      checks: { near_duplicate: "enforce" },
+      tool_schemas: {
+        page: { similarity: [{ field: "text", threshold: 0.8, with: ["id"] }] },
+        note: {
+          similarity: [{ field: "text", threshold: 0.5 }],
+          checks: { near_duplicate: "warn" },
+        },
+        mail: { similarity: [{ field: "text", threshold: 0.9 }], repeatable: true },
+        look: { read_only: true },
+      },
+    },
+    tools: ["page", "note", "mail", "look"],
+    arguments: TEXTS.map((args) => JSON.stringify(args)),
   },
   {
     name: "like T2: windows and nothing declared",

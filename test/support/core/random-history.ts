@@ -296,6 +296,7 @@ export const acts: fc.Arbitrary<Act[]> = fc
 /** Makes inputs of acts, from what the engine answered so far. */
 export class Actor {
   readonly #tools: readonly string[];
+  readonly #arguments: readonly string[];
   readonly #sent: ProposalInput[] = [];
   readonly #decided: DecisionEvent[] = [];
   readonly #approvals: string[] = [];
@@ -305,8 +306,10 @@ export class Actor {
   /** Time of the input that was made last. */
   atMs = 0;
 
-  constructor(tools: readonly string[]) {
+  /** `given`: what calls are about, in place of the usual. */
+  constructor(tools: readonly string[], given: readonly string[] = ARGUMENTS) {
     this.#tools = tools;
+    this.#arguments = [...given, ...ODD_ARGUMENTS];
   }
 
   /** The inputs of one act; each is to be answered before the next is asked for. */
@@ -378,7 +381,7 @@ export class Actor {
       turn: act.turn === "none" ? null : String(this.#turn - (act.turn === "back" ? 1 : 0)),
       step: act.step === "none" ? null : `s${this.#step - (act.step === "back" ? 1 : 0)}`,
       tool,
-      arguments: [...ARGUMENTS, ...ODD_ARGUMENTS][act.args] as string,
+      arguments: this.#arguments[act.args] as string,
       assistantText: act.said,
       estimatedCost: act.cost,
       confirmation: act.confirmation,

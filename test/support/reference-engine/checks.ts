@@ -23,6 +23,7 @@ import {
   writtenSince,
 } from "./history.ts";
 import { loopFindings } from "./loops.ts";
+import { nearFindings } from "./near-findings.ts";
 
 /** What is asked of the checks: a call, by whom it is covered, and which hold of it to leave out. */
 export interface Question {
@@ -43,6 +44,8 @@ export interface Finding {
   readonly answers: boolean;
   readonly cycle: readonly string[] | null;
   readonly twin: Call | null;
+  /** Texts that are almost one: what the strike is counted for. */
+  readonly near?: string;
   /** The action that a word was asked about, and the model said something else. */
   readonly asked?: string | null;
 }
@@ -65,6 +68,7 @@ export function findings(question: Question): Finding[] {
     ...wordFindings(question).map((asked) => ({ ...plain("acknowledgement_required"), asked })),
     ...budgetFindings(question).map(plain),
     ...(duplicate === null ? [] : [duplicate]),
+    ...nearFindings(question).map((near) => ({ ...plain("near_duplicate"), near })),
     ...(conflicts(question) ? [plain("side_effect_conflict")] : []),
     ...loops,
     ...(repeatsWithoutWord(question) ? [plain("acknowledgement_required")] : []),

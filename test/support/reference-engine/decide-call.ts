@@ -179,8 +179,9 @@ function refuse(
 }
 
 /** What the strike is counted for: a cycle, all calls that go round, a tool, or the call itself. */
-function loopOf({ reason, cycle, asked: about }: Finding, asked: Asked): string {
+function loopOf({ reason, cycle, near, asked: about }: Finding, asked: Asked): string {
   if (typeof about === "string") return about;
+  if (near !== undefined) return `near ${near}`;
   if (cycle !== null) return [...cycle].sort().join(" ");
   if (reason === "loop_rotation") return "rotation";
   const ofTool = reason === "loop_no_progress" || reason === "failure_run";

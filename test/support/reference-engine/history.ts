@@ -17,8 +17,17 @@ export interface Asked {
   /** What its arguments say that it touches; null: not declared, it may touch anything. */
   readonly touched: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
+  /** Texts that a call of the turn may be almost like. */
+  readonly similar: readonly Similar[];
   /** Effects whose resource its result will name. */
   readonly pending: readonly PendingEffect[];
+}
+
+export interface Similar {
+  /** The declared field and the values that must be equal. */
+  readonly key: string;
+  readonly text: string;
+  readonly threshold: number;
 }
 
 /** A call that was let through, is held, or was a read answered from memory. */

@@ -1,17 +1,19 @@
 // Checks 1 to 4 of the reference engine: what a proposal says, as far as it can be read.
 
+import { canonicalText } from "../../../services/core/canonical/canonical-text.ts";
 import type { JsonObject } from "../../../services/core/canonical/json-value.ts";
 import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
 import type { ExclusiveEffect, PendingEffect } from "../../../services/core/events.ts";
 import { actionDigest, decisionIdOf, rawDigest } from "../../../services/core/hash.ts";
 import type { ProposalInput } from "../../../services/core/inputs.ts";
+import { getArgument } from "../../../services/core/policy/argument-path.ts";
 import type {
   CompiledPolicy,
   CompiledTool,
   IdentityResult,
 } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons.ts";
-import type { Asked } from "./history.ts";
+import type { Asked, Similar } from "./history.ts";
 
 type Known = Extract<IdentityResult, { ok: true }>;
 
@@ -75,8 +77,19 @@ function understood(
     touched,
     exclusive,
     pending,
+    similar: identity.ok ? similarOf(tool, known) : [],
   };
   return { ok: true, asked, found };
+}
+
+function similarOf(tool: CompiledTool, { normalized }: Known): Similar[] {
+  return tool.similarity.flatMap(({ field, threshold, with: equal }, at) => {
+    const value = getArgument(normalized, field);
+    if (value === undefined || value === null) return [];
+    const values = equal.map((path) => getArgument(normalized, path) ?? null);
+    const text = typeof value === "string" ? value : canonicalText(value);
+    return [{ key: JSON.stringify([tool.name, at, values]), text, threshold }];
+  });
 }
 
 function touchedBy(
@@ -106,5 +119,6 @@ function unread(input: ProposalInput, tool: CompiledTool, text: string | null): 
     touched: null,
     exclusive: [],
     pending: [],
+    similar: [],
   };
 }

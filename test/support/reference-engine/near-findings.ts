@@ -1,0 +1,44 @@
+// Check 8 of the reference engine: by the exact likeness of whole texts, not by sketches.
+import type { Question } from "./checks.ts";
+import { exactLikeness, shinglesOf } from "./exact-likeness.ts";
+import { byOrder, type Call, type Similar, writtenSince } from "./history.ts";
+
+/** What a sketch holds whole; of longer texts the engine knows the likeness with an error. */
+const HELD_WHOLE = 256;
+
+/** What the strike is counted for, of the first text that is almost one of this turn. */
+export function nearFindings(question: Question): string[] {
+  const { asked, meant } = question;
+  if (meant || asked.tool.modes.near_duplicate === "off") return [];
+  const near = asked.similar.find((one) => isNear(question, one));
+  return near === undefined ? [] : [near.key];
+}
+
+function isNear({ history, asked, policy, atMs }: Question, similar: Similar): boolean {
+  const keptMs = asked.tool.isRead
+    ? policy.conversation.idleMs
+    : Math.max(policy.longestWindowMs, policy.idempotencyTtlMs);
+  const textIn = (call: Call) => call.similar.find(({ key }) => key === similar.key)?.text;
+  const earlier = history.calls
+    .filter((call) => call.kind === "allowed" && call.turn === history.turns)
+    .filter((call) => textIn(call) !== undefined)
+    .sort(byOrder)
+    .at(-1);
+  if (earlier === undefined || atMs >= earlier.atMs + keptMs) return false;
+  if (earlier.status === "failed" || earlier.status === "not_executed") return false;
+  if (earlier.actionKey === asked.actionKey) return false;
+  const anything = { ...asked, resources: null, tool: { ...asked.tool, isRead: false } };
+  if (writtenSince(history, anything, earlier.order)) return false;
+  return isAlike(similar, textIn(earlier) ?? "");
+}
+
+/** @throws where the texts are so near the threshold that the engine's error decides. */
+function isAlike({ text, threshold }: Similar, earlier: string): boolean {
+  const alike = exactLikeness(text, earlier);
+  const error = Math.sqrt((threshold * (1 - threshold)) / HELD_WHOLE);
+  const isEstimated = [text, earlier].some((one) => shinglesOf(one).size > HELD_WHOLE);
+  if (isEstimated && Math.abs(alike - threshold) < 4 * error) {
+    throw new Error(`${alike} is too near ${threshold} to be told from it`);
+  }
+  return alike >= threshold;
+}
