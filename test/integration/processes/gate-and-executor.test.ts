@@ -113,6 +113,38 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     expect(await callgate.awaitResult(asked.decisionId ?? "")).toMatchObject({ output: "paid" });
   });
 
+  test("a held call's sensitive argument reaches the executor through another gate, and nothing else", async () => {
+    const policy = `
+authorization: { tiers: [{ name: ask, pattern: pay, action: hitl, expires_ms: 600000 }] }
+tool_schemas: { pay: { sensitive: [order] } }
+`;
+    const order = "4111-2222-3333-4444";
+    const kit = await createClusterKit(kafka.brokers);
+    const first = kit.startGate(policy);
+    const executor = kit.startExecutor(HANDLERS);
+    const callgate = await kit.connect();
+    const holder = await kit.connect({ secret: kit.config.secret.value });
+    await Promise.all([first.ready(), executor.ready()]);
+    const held = await callgate.propose({ ...CALL, arguments: { order } });
+    expect(held).toMatchObject({ outcome: "held" });
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const second = kit.startGate(policy);
+    await second.ready();
+    await callgate.approve(held.approvalId ?? "", { by: "ann" });
+    const id = held.decisionId ?? "";
+    expect(await callgate.awaitResult(id)).toMatchObject({ output: { paid: 1, order } });
+    // Who has the secret can run it; who has not sees a digest, and no key.
+    expect(await holder.awaitDecision(id)).toMatchObject({ arguments: { order } });
+    const shown = await callgate.awaitDecision(id);
+    expect(shown.arguments).toEqual({ order: expect.stringMatching(/^sealed:/) });
+    expect(shown.idempotencyKey).toBeUndefined();
+    const told = [first, second, executor].flatMap(({ lines }) =>
+      lines.map((line) => JSON.stringify(line)),
+    );
+    expect(told.filter((line) => line.includes(order))).toEqual([]);
+  });
+
   test("the agent's own tools are guarded, with the gate's secret", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
