@@ -41,11 +41,18 @@ describe("keys made of late", () => {
     expect(asked(keys, ALLOWED, new Uint8Array([1, 2, 3]))).toBe(true);
   });
 
-  it("are forgotten in the end", () => {
+  it("give way to later ones whose decision ids begin alike, and to no others", () => {
     const keys = new RecentKeys();
-    asked(keys, ALLOWED);
-    for (let at = 0; at < 3_000; at += 1) asked(keys, { ...ALLOWED, decisionId: `d-${at}` });
-    expect(asked(keys, ALLOWED)).toBe(true);
-    expect(asked(keys, { ...ALLOWED, decisionId: "d-2999" })).toBe(false);
+    const beginning = (digits: string, actionKey: string): CallAllowed => ({
+      ...ALLOWED,
+      decisionId: `${digits}${"0".repeat(29)}`,
+      actionKey,
+    });
+    asked(keys, beginning("a3f", "first"));
+    asked(keys, beginning("a3e", "second"));
+    expect(asked(keys, beginning("a3f", "first"))).toBe(false);
+    asked(keys, beginning("a3f", "third"));
+    expect(asked(keys, beginning("a3f", "first"))).toBe(true);
+    expect(asked(keys, beginning("a3e", "second"))).toBe(false);
   });
 });
