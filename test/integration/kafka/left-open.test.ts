@@ -19,6 +19,7 @@ import {
   untilDecided,
   untilReady,
 } from "../../support/kafka/test-gate.ts";
+import { ownAlone } from "../../support/kafka/test-ownership.ts";
 import { makeWorld, startCounted, type World } from "../../support/kafka/two-owners.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 import { createTestLogger, type LoggedLine, until } from "../../support/runtime-kit.ts";
@@ -71,8 +72,13 @@ describe.skipIf(!parts.available)(`what a broker has left open ${parts.reason}`,
     return lines;
   }
 
-  /** Opens a transaction in the allowed calls, which stays open. */
-  async function leaveOpen(world: World, transactionalId: string, value: Buffer): Promise<void> {
+  /** Opens a transaction, which stays open. */
+  async function leaveOpen(
+    world: World,
+    transactionalId: string,
+    value: Buffer,
+    topic: Topic = "allowed",
+  ): Promise<void> {
     const proxy = await proxied();
     const producer = connectKafka(proxy.brokers).producer({
       ...{ transactionalId, idempotent: true, maxInFlightRequests: 1 },
@@ -81,7 +87,7 @@ describe.skipIf(!parts.available)(`what a broker has left open ${parts.reason}`,
     proxy.arm({ api: "AddPartitionsToTxn", deed: ADDED });
     const transaction = await producer.transaction();
     const messages = [{ partition: 0, value }];
-    await transaction.send({ topic: world.names.allowed, messages });
+    await transaction.send({ topic: world.names[topic], messages });
     await producer.disconnect();
   }
 
@@ -132,6 +138,26 @@ describe.skipIf(!parts.available)(`what a broker has left open ${parts.reason}`,
     await leaveOpen(world, `test.${world.group}.0`, Buffer.from("of no decision"));
     expect(ended(await nextGate(world))).toEqual(["aborted"]);
     await assertWhole(world, 20);
+  });
+
+  it("is committed where it is an executor's claim", async () => {
+    const world = await makeWorld(kafka.bootstrap, 1);
+    const { names, group } = world;
+    await leaveOpen(world, `claims.${group}.0`, Buffer.from("a claim"), "results");
+    const lines: LoggedLine[] = [];
+    const ownership = ownAlone(kafka.bootstrap, names, {
+      ...{ app: "claims", group },
+      written: {
+        ...{ topics: ["results"], writtenWith: null, logger: createTestLogger(lines) },
+        newLink: () => new ClusterLink(connectKafka(kafka.bootstrap), [names.results], 5_000),
+      },
+    });
+    onTestFinished(() => ownership.close());
+    const writer = await ownership.takeOver(0);
+    onTestFinished(() => writer.close());
+    expect(ended(lines)).toEqual(["committed"]);
+    const values = (await valuesOf(world, "results")).map((value) => Buffer.from(value).toString());
+    expect(values).toEqual(["a claim"]);
   });
 
   it("is left to others, and told, where it is another producer's", async () => {

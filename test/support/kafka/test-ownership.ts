@@ -1,4 +1,7 @@
-import { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
+import {
+  KafkaOwnership,
+  type OwnershipContext,
+} from "../../../services/adapters/kafka/kafka-ownership.ts";
 import {
   ALL_KAFKA_SAFEGUARDS,
   type KafkaSafeguards,
@@ -15,6 +18,7 @@ export type OwnershipChoices = {
   readonly safeguards?: Partial<KafkaSafeguards>;
   readonly transactionTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
+  readonly written?: NonNullable<OwnershipContext["written"]>;
 };
 
 /** Without a group: every number is ours for as long as nobody fences us. */
@@ -41,5 +45,6 @@ export function ownAlone(
     messageBytesMax: () => BATCH_BYTES_MAX,
     metrics: { count: () => undefined, observe: () => undefined },
     safeguards: { ...ALL_KAFKA_SAFEGUARDS, ...choices.safeguards },
+    ...(choices.written === undefined ? {} : { written: choices.written }),
   });
 }
