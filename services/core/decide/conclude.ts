@@ -33,7 +33,7 @@ export function conclude(
     : hold(call, common, found, { ...found.hold, number: (approval?.holdNumber ?? 0) + 1 });
 }
 
-/** Field by field: a spread of so many costs more than all checks together. */
+/** Field by field, here and below: a spread of so many costs more than all checks together. */
 function allow(call: CallContext, base: Draft): CallAllowed {
   const { policy, tool } = call;
   const notAfterMs = base.atMs + tool.startWithinMs;
@@ -80,7 +80,7 @@ function allowedNameDrop({ tool, facts }: CallContext, base: Draft, notAfterMs: 
   return Math.max(base.nameDropAtMs, notAfterMs + tool.timeLimitMs, windowUntilMs);
 }
 
-function refuse(call: CallContext, base: DecisionBase, found: Finding): CallRefused {
+function refuse(call: CallContext, base: Draft, found: Finding): CallRefused {
   const rung = climb(call, found);
   const { twin, facts } = call;
   const answered =
@@ -88,8 +88,32 @@ function refuse(call: CallContext, base: DecisionBase, found: Finding): CallRefu
       ? { call: { ...facts, repeats: twin.repeats + 1 }, outputDigest: twin.outputDigest }
       : null;
   return {
-    ...base,
     type: "refused",
+    decisionId: base.decisionId,
+    tenantId: base.tenantId,
+    conversationId: base.conversationId,
+    callId: base.callId,
+    agentId: base.agentId,
+    turn: base.turn,
+    step: base.step,
+    tool: base.tool,
+    arguments: base.arguments,
+    argumentsDigest: base.argumentsDigest,
+    actionKey: base.actionKey,
+    atMs: base.atMs,
+    proposalsAtMs: base.proposalsAtMs,
+    policy: base.policy,
+    tier: base.tier,
+    isRead: base.isRead,
+    warnings: base.warnings,
+    shadow: base.shadow,
+    fresh: base.fresh,
+    stateDropAtMs: base.stateDropAtMs,
+    entersTurn: base.entersTurn,
+    confirmation: base.confirmation,
+    approvalId: base.approvalId,
+    approvedBy: base.approvedBy,
+    nameDropAtMs: base.nameDropAtMs,
     evicted: makeRoom(call, "refusal"),
     refusal: refusalOf(call, base, found, rung),
     strike: rung.strike,
