@@ -1,5 +1,6 @@
 // Bounds that no rule of a policy names, each just below and at its number.
 import { expect, test } from "vitest";
+import { emptyTrie, trieGet } from "../../../../services/core/persistent/trie.ts";
 import { given, MINUTE } from "../../../support/decider-spec.ts";
 
 test("a used-up budget names the five latest results, the latest first", () => {
@@ -76,4 +77,64 @@ test("where nothing is declared another call between two equal ones says nothing
   story.done("send", { to: "a" });
   story.done("send", { to: "b" });
   expect(story.after(2 * MINUTE).reason("send", { to: "a" })).toBe("duplicate_call");
+});
+
+test("the ring holds as many calls as it is to hold", () => {
+  const story = given({ limits: { ring: 8 }, tool_schemas: { look: { read_only: true } } });
+  const sizes = Array.from({ length: 10 }, (_, n) => {
+    story.done("look", { n });
+    return story.state?.ring.length;
+  });
+  expect(sizes).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 8, 8]);
+  expect(story.state?.ring.map(({ n }) => n)).toEqual([5, 7, 9, 11, 13, 15, 17, 19]);
+});
+
+test("sketches of so many fields are kept, and the oldest goes for one more", () => {
+  const similarity = [{ field: "text", threshold: 0.9, with: ["path"] }];
+  const story = given({ tool_schemas: { page: { similarity } } });
+  for (let path = 0; path < 130; path += 1) story.done("page", { path, text: "a b c d" });
+  expect(story.state?.sketches.map.size).toBe(128);
+});
+
+test("verdicts give so many tools calls of their own, and not one more", () => {
+  const tiers = [{ name: "reads", pattern: "get_*", action: "allowlist" }] as const;
+  const story = given({ authorization: { tiers } });
+  story.done("get_0");
+  const grant = (n: number) => story.said({ kind: "grant", tool: `get_${n}` }).type;
+  const types = Array.from({ length: 257 }, (_, n) => grant(n));
+  expect(types.slice(0, 256).every((type) => type === "ruled")).toBe(true);
+  expect([types[256], grant(0)]).toEqual(["ignored", "ruled"]);
+});
+
+test("a write with a cost touches what it declares and nothing else", () => {
+  const story = given({
+    budgets: { max_spend: { amount: "5.00", currency: "EUR" } },
+    tool_schemas: {
+      get: { read_only: true, reads: ["order/{id}"] },
+      set: { effects: [{ resource: "order/{id}", kind: "update" }] },
+    },
+  });
+  story.done("get", { id: 1 });
+  const estimatedCost = { microUnits: 1, currency: "EUR" };
+  story.reported(story.allowed("set", { id: 2 }, { estimatedCost }), { output: "set" });
+  expect(story.reason("get", { id: 1 })).toBe("duplicate_call");
+});
+
+test("what calls in flight may cost is counted once for each of them, wherever it is counted", () => {
+  const max_spend = { amount: "5.00", currency: "EUR" };
+  const story = given({
+    budgets: { max_spend, per_conversation: { max_spend }, per_tool: { max_spend } },
+    tool_schemas: { pay: {} },
+  });
+  const estimatedCost = { microUnits: 3, currency: "EUR" };
+  const [first] = [1, 2].map((n) => story.allowed("pay", { n }, { estimatedCost }));
+  const spent = () => [
+    story.state?.totals.spent,
+    story.state?.turn.spent,
+    trieGet(story.state?.tools ?? emptyTrie<never>(), "pay")?.spent,
+  ];
+  const once = (microUnits: number) => [{ microUnits, currency: "EUR" }];
+  expect(spent()).toEqual([once(6), once(6), once(6)]);
+  if (first !== undefined) story.reported(first, { cost: { microUnits: 5, currency: "EUR" } });
+  expect(spent()).toEqual([once(8), once(8), once(8)]);
 });

@@ -342,3 +342,10 @@ test("checks switched off or to warn let the repeat run", () => {
   expect(again.warnings).toMatchObject([{ reason: "duplicate_call", rule: "deduplication" }]);
   expect(ofType(again, "allowed").shadow).toEqual([]);
 });
+
+test("of two calls of a batch that wait for approval, the one that is left is still waited for", () => {
+  const story = given(POLICY);
+  const [first] = [1, 2].map(() => story.held("ask_many", {}, { step: "one" }));
+  if (first !== undefined) story.denied(first);
+  expect(story.reason("ask_many", {}, { step: "two" })).toBe("duplicate_in_flight");
+});

@@ -1,6 +1,7 @@
 // The bounds, reached for real: what must not be forgotten refuses new writes, the rest makes room.
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../services/core/limits.ts";
+import { emptyLedger, ledgerEntries, NO_END } from "../../../../services/core/persistent/ledger.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { given, HOUR, MINUTE, SECOND, type Story } from "../../../support/decider-spec.ts";
 
@@ -72,7 +73,8 @@ describe("history_full", () => {
     const story = given({ ...POLICY, idempotency: { ttl_ms: HOUR } });
     fill(story, "pair", LIMITS.resources / 2);
     expect(story.after(30 * MINUTE - 1).reason("pair", { id: "more" })).toBe("history_full");
-    expect(story.after(1).allowed("set", { id: "more" }).evicted?.resources).toHaveLength(1);
+    expect(story.after(1).done("set", { id: "more" }).evicted?.resources).toHaveLength(1);
+    expect(story.state?.writes.byResource.map.size).toBe(LIMITS.resources);
   });
 
   test("refuses writes while call names have filled their place", () => {
@@ -116,6 +118,7 @@ describe("tools with a budget of their own", () => {
     const story = given({ authorization: many.authorization ?? {} });
     fillTools(story);
     story.allowed("get_more");
+    expect(story.state?.tools.size).toBe(LIMITS.counters);
   });
 
   test("make room for those of the next turn", () => {
@@ -158,6 +161,15 @@ describe("room is made", () => {
     expect(story.reason("look", { id: 19 })).toBe("duplicate_call");
   });
 
+  test("of no write's output, which may fill their bytes just so", () => {
+    const story = given({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
+    const output = "x".repeat(LIMITS.outputBytesMax - 2);
+    for (let id = 10; id < 26; id += 1) story.done("write", { id }, `${id}${output}`);
+    expect(story.state?.writeTwins.bytes).toBe(4_194_304);
+    story.done("write", { id: "more" }, "y");
+    expect(story.state?.writeTwins.bytes).toBe(4_194_304);
+  });
+
   test("of no write's output: beyond its bytes only the digest is kept", () => {
     const story = given({ ...POLICY, limits: { output_bytes: LIMITS.outputBytesMax } });
     const output = "x".repeat(LIMITS.outputBytesMax - 8);
@@ -185,8 +197,21 @@ test("where history_full is not enforced the state keeps its bounds all the same
   const last = story.allowed("write", { id: "last" });
   expect(last.shadow.map(({ reason }) => reason)).toContain("history_full");
   expect(story.reported(last, {})).toMatchObject({ type: "ignored", why: "unknown_call" });
+  const endless = [...ledgerEntries(story.state?.writeTwins ?? emptyLedger<never>())].filter(
+    ([, { dropAt }]) => dropAt === NO_END,
+  );
+  expect(endless).toHaveLength(LIMITS.openCalls);
   const twins = given({ ...POLICY, preset: "observe" });
   fill(twins, "set", LIMITS.writeTwins + 10);
   expect(twins.state?.writeTwins.map.size).toBe(LIMITS.writeTwins);
   expect(twins.state?.writes.byResource.map.size).toBeLessThanOrEqual(LIMITS.resources);
+});
+
+test("a hold that there is no room for does not stop the clock of a budget", () => {
+  const tiers = [{ name: "ask", pattern: "ask", action: "hitl" }] as const;
+  const checks = { history_full: "shadow" } as const;
+  const story = given({ authorization: { tiers }, checks, tool_schemas: { write: {} } });
+  for (let id = 0; id < LIMITS.openCalls; id += 1) story.allowed("write", { id });
+  story.held("ask");
+  expect(story.state?.heldTime).toEqual({ totalMs: 0, sinceMs: null });
 });

@@ -17,6 +17,7 @@ const POLICY: PolicyDocument = {
     bill: { effects: [{ resource: "invoice/{id}", kind: "send" }] },
     move: { effects: [{ resource: "customer/{id}", kind: "transfer" }] },
     note: { effects: [{ resource: "order/{id}/note", kind: "create" }] },
+    item: { effects: [{ resource: "order/{id}/item/{n}", kind: "send" }] },
     drop_note: { effects: [{ resource: "order/{id}/note", kind: "delete" }] },
     confirm: { effects: [{ resource: "order/{id}", kind: "send" }] },
   },
@@ -65,6 +66,13 @@ describe("a delete or transfer conflicts", () => {
     const other = given(POLICY);
     other.held("ask_charge", ID);
     expect(conflictOf(other, "drop")?.path).toContain("order/7/payment");
+  });
+
+  test("with the one part that is left of two", () => {
+    const story = given(POLICY);
+    story.done("item", { ...ID, n: 1 });
+    story.reported(story.allowed("item", { ...ID, n: 2 }), { status: "not_executed" });
+    expect(conflictOf(story, "drop")?.path).toContain("order/7/item/1");
   });
 
   test("not with other things, nor once the effect turned out never to have happened", () => {

@@ -51,3 +51,18 @@ test("what is kept of a decision holds no arguments", () => {
     else expect(kept.decision.arguments).toBe("");
   }
 });
+
+test("decisions that differ in one thing alone are recalled each with its own", () => {
+  const story = given(POLICY);
+  const base = story.allowed("look");
+  const notice = (rule: string) => ({ reason: "loop_repeat", rule, message: "m" }) as const;
+  const rate = (key: string) => ({ ...base.call, rates: [{ key, windowMs: 5 }] });
+  const pairs = ["a", "b"].flatMap((name) => [
+    { ...base, warnings: [notice(name)] },
+    { ...base, shadow: [notice(name)] },
+    { ...base, call: rate(name) },
+    base,
+  ]);
+  const kept = pairs.map((event) => keptOf(event));
+  expect(kept.map((one, at) => recalled(one, pairs[at] ?? base))).toEqual(pairs);
+});

@@ -46,7 +46,7 @@ describe("entering a turn", () => {
     expect(enterTurn(present, turn, 30)).toBe(present);
   });
 
-  test.each(["10", "next", "1a", "-1"])("takes %s after 2 for a new one", (turn) => {
+  test.each(["10", "next", "1a", "-1", "02"])("takes %s after 2 for a new one", (turn) => {
     expect(enterTurn(SECOND_TURN, turn, 30).turn.id).toBe(turn);
   });
 
@@ -55,6 +55,15 @@ describe("entering a turn", () => {
     expect(enterTurn(named, "a", 1).turn.id).toBe("a");
     expect(enterTurn(named, "1", 1).turn.id).toBe("1");
   });
+});
+
+test("strikes from before the first turn stand, unless a call ran before it", () => {
+  const strikes = [{ key: "k", count: 2, step: null }];
+  expect(enterTurn({ ...START, strikes }, "1", 10).strikes).toEqual(strikes);
+  const totals = { ...START.totals, calls: 1 };
+  expect(enterTurn({ ...START, strikes, totals }, "1", 10).strikes).toEqual([]);
+  const turn = { ...START.turn, index: 1 };
+  expect(enterTurn({ ...START, strikes, turn }, "1", 10).strikes).toEqual([]);
 });
 
 test("a step is opened by another name than the last, and by none", () => {

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { LIMITS } from "../../../../services/core/limits.ts";
+import { emptyTrie, trieGet, trieSet } from "../../../../services/core/persistent/trie.ts";
+import { addEffects } from "../../../../services/core/state/standing-effects.ts";
+import { type ConversationState, initialState } from "../../../../services/core/state/state.ts";
+import { given } from "../../../support/decider-spec.ts";
+
+const POLICY = {
+  tool_schemas: { charge: { effects: [{ resource: "order/{id}/payment", kind: "charge" }] } },
+} as const;
+
+const standing = ({ state }: { readonly state: ConversationState | undefined }) =>
+  trieGet(state?.effects ?? emptyTrie<never>(), "order/7/payment");
+
+test("one that is known for certain is replaced for good by a later one", () => {
+  const story = given(POLICY);
+  story.done("charge", { id: 7 });
+  const again = story.allowed("charge", { id: 7 }, { confirmation: "yes" });
+  expect(standing(story)).toHaveLength(2);
+  story.reported(again, { output: "charged" });
+  expect(standing(story)).toHaveLength(1);
+});
+
+test("one that never happened leaves nothing behind", () => {
+  const story = given(POLICY);
+  const call = story.allowed("charge", { id: 7 });
+  expect(story.state?.effectIndex.size).toBe(2);
+  story.reported(call, { status: "not_executed" });
+  expect([story.state?.effects.size, story.state?.effectIndex.size]).toEqual([0, 0]);
+});
+
+test("beyond the bound none is added, but to a resource that has one", () => {
+  const story = given(POLICY);
+  const event = story.allowed("charge", { id: 7 });
+  const holders = standing(story) ?? [];
+  let effects = emptyTrie<typeof holders>();
+  for (let n = 1; n < LIMITS.exclusiveEffects; n += 1)
+    effects = trieSet(effects, `r/${n}`, holders);
+  const state = { ...initialState("t", "c", 0), effects };
+  addEffects(state, event);
+  expect(state.effects.size).toBe(8_192);
+  const full = { ...state, effects: trieSet(effects, "other", holders) };
+  addEffects(full, event);
+  expect([full.effects.size, trieGet(full.effects, "order/7/payment")]).toEqual([8_192, undefined]);
+});
