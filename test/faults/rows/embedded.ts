@@ -108,8 +108,14 @@ async function verify(dataDir: string): Promise<readonly string[]> {
 }
 
 async function linesOf(command: string, args: readonly string[]): Promise<readonly string[]> {
-  const child = spawn(command, args, { cwd: REPOSITORY, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(command, args, { cwd: REPOSITORY, stdio: ["ignore", "pipe", "pipe"] });
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
   const lines: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) lines.push(line);
+  // LMDB tells of every page that it could not write.
+  if (lines.length === 0) throw new Error(`${command} said nothing: ${errors.slice(-2_000)}`);
   return lines;
 }
