@@ -106,7 +106,9 @@ function addNumber(node, changes) {
   if (text.startsWith("0x")) return;
   const up = { node, to: `${text} + 1` };
   if (ts.isBinaryExpression(parent) && EQUALITIES.has(parent.operatorToken.kind)) {
-    changes.push(up);
+    const before = parent.getText().slice(0, node.getStart() - parent.getStart());
+    const behind = parent.getText().slice(node.getEnd() - parent.getStart());
+    changes.push({ node: parent, to: `${before}${up.to}${behind}` });
     return;
   }
   const value = Number(text.replaceAll("_", ""));

@@ -114,10 +114,12 @@ test("a write with a cost touches what it declares and nothing else", () => {
       set: { effects: [{ resource: "order/{id}", kind: "update" }] },
     },
   });
-  story.done("get", { id: 1 });
+  for (const id of [1, 3]) story.done("get", { id });
   const estimatedCost = { microUnits: 1, currency: "EUR" };
-  story.reported(story.allowed("set", { id: 2 }, { estimatedCost }), { output: "set" });
+  const call = story.allowed("set", { id: 2 }, { estimatedCost });
   expect(story.reason("get", { id: 1 })).toBe("duplicate_call");
+  story.reported(call, { output: "set" });
+  expect(story.reason("get", { id: 3 })).toBe("duplicate_call");
 });
 
 test("what calls in flight may cost is counted once for each of them, wherever it is counted", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { emptyTrie, trieSet } from "../../../../services/core/persistent/trie.ts";
 import { initialState } from "../../../../services/core/state/state.ts";
-import { enterTurn, opensStep } from "../../../../services/core/state/turn.ts";
+import { enterTurn, opensStep, roomForTool } from "../../../../services/core/state/turn.ts";
 
 const START = initialState("t", "c", 0);
 const SECOND_TURN = enterTurn(enterTurn(START, "1", 10), "2", 20);
@@ -64,6 +65,14 @@ test("strikes from before the first turn stand, unless a call ran before it", ()
   expect(enterTurn({ ...START, strikes, totals }, "1", 10).strikes).toEqual([]);
   const turn = { ...START.turn, index: 1 };
   expect(enterTurn({ ...START, strikes, turn }, "1", 10).strikes).toEqual([]);
+});
+
+test("tools of another turn make room where there is none, and not before", () => {
+  const totals = { ...START.turn, turnIndex: 7, turnCalls: 1, turnSteps: 1 };
+  let tools = emptyTrie<typeof totals>();
+  for (let n = 1; n < 256; n += 1) tools = trieSet(tools, `tool-${n}`, totals);
+  expect(roomForTool({ ...START, tools }).size).toBe(255);
+  expect(roomForTool({ ...START, tools: trieSet(tools, "last", totals) }).size).toBe(0);
 });
 
 test("a step is opened by another name than the last, and by none", () => {

@@ -18,3 +18,29 @@ test("SQL of so many characters is read, and of one more is not", () => {
   const select = (length: number) => classifySql("select 1".padEnd(length));
   expect([1_048_576, 1_048_577].map(select)).toEqual(["read", "write"]);
 });
+
+test.each([
+  ["uniq a", "read"],
+  ["uniq a b", "write"],
+  ["uniq a b c", "write"],
+  ["stdbuf ls", "read"],
+  ["stdbuf -oL ls", "read"],
+  ["stdbuf -oL rm a", "write"],
+  ["env ls", "read"],
+  ["env A=1 ls", "run"],
+  ["git diff -- --output=a", "read"],
+  ["git diff a -- --output=a", "read"],
+  ["git diff --output=a", "write"],
+])("%s is a %s", (text, expected) => {
+  expect(shell(text)).toBe(expected);
+});
+
+test.each([
+  ["select 1;", "read"],
+  ["select 1;;", "read"],
+  ["with t (a) as (select 1) select * from t", "read"],
+  ["with recursive t (a) as (select 1) select * from t", "read"],
+  ["with t (a) as (select f (1)) select * from t", "write"],
+])("%s is a %s", (text, expected) => {
+  expect(classifySql(text)).toBe(expected);
+});
