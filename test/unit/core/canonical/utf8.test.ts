@@ -28,7 +28,11 @@ describe("decodeUtf8", () => {
   });
 
   it("agrees with the search for the first invalid byte on the edges of every row", () => {
-    for (const point of [0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x10ffff]) {
+    const edges = [
+      ...[0, 0x7f, 0x80, 0x7ff, 0x800, 0xfff, 0x1000, 0xcfff, 0xd000, 0xd7ff, 0xe000, 0xffff],
+      ...[0x1_0000, 0x3_ffff, 0x4_0000, 0xf_ffff, 0x10_0000, 0x10_ffff],
+    ];
+    for (const point of edges) {
       const bytes = new TextEncoder().encode(String.fromCodePoint(point));
       expect(firstInvalidByte(bytes)).toBe(bytes.length);
       expect(decodeUtf8(bytes)).toBe(String.fromCodePoint(point));

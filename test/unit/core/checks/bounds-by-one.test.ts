@@ -1,7 +1,8 @@
 // Bounds that no rule of a policy names, each just below and at its number.
 import { expect, test } from "vitest";
 import { emptyTrie, trieGet } from "../../../../services/core/persistent/trie.ts";
-import { given, MINUTE } from "../../../support/decider-spec.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { given, MINUTE, ofType } from "../../../support/decider-spec.ts";
 
 test("a used-up budget names the five latest results, the latest first", () => {
   const story = given({ budgets: { max_tool_calls: 7 }, tool_schemas: { look: {} } });
@@ -140,3 +141,25 @@ test("what calls in flight may cost is counted once for each of them, wherever i
   if (first !== undefined) story.reported(first, { cost: { microUnits: 5, currency: "EUR" } });
   expect(spent()).toEqual([once(8), once(8), once(8)]);
 });
+
+test.each(["turn", "conversation", "tool"] as const)(
+  "a call that was held is not counted twice in the budget of the %s",
+  (scope) => {
+    const held = (max_tool_calls: number): PolicyDocument => {
+      const own = { max_tool_calls };
+      const wider = { per_conversation: scope === "conversation" ? own : {} };
+      const budgets = scope === "turn" ? own : scope === "tool" ? { per_tool: own } : wider;
+      return { budgets, tool_schemas: { ask: { risk_level: "HIGH" } } };
+    };
+    const afterOne = () => {
+      const story = given(held(2));
+      story.reported(ofType(story.approved(story.held("ask", { n: 1 })), "allowed"), {});
+      return { story, second: story.held("ask", { n: 2 }) };
+    };
+    const { story, second } = afterOne();
+    expect(story.approved(second).type).toBe("allowed");
+    const tight = afterOne();
+    const refused = ofType(tight.story.under(held(1)).approved(tight.second), "refused");
+    expect(refused.refusal.reason).toBe("budget_calls");
+  },
+);

@@ -29,7 +29,10 @@ describe("what a refusal tells", () => {
   });
 
   test("is a sentence for the user where the ladder stops the agent, and none before", () => {
-    const story = given({ ...POLICY, escalation: { user_input: 2, end: { at: 3, lasts: "turn" } } });
+    const story = given({
+      ...POLICY,
+      escalation: { user_input: 2, end: { at: 3, lasts: "turn" } },
+    });
     story.done("write");
     expect(story.refused("write").refusal.userMessage).toBeNull();
     expect(story.refused("write").refusal.userMessage).toMatch(/^I stopped .* \(write\)\.$/);

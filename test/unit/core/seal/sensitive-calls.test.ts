@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { decide } from "../../../../services/core/decide/decide.ts";
 import type { CallAllowed } from "../../../../services/core/events.ts";
 import { actionDigest } from "../../../../services/core/hash.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { openedText } from "../../../../services/core/seal/open-arguments.ts";
+import { sealProposal, withoutClear } from "../../../../services/core/seal/seal-arguments.ts";
 import { MissingSecretError } from "../../../../services/core/seal/sealing.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../../services/core/state/state.ts";
-import { sealingOf } from "../../../support/core/compile.ts";
+import { compiled, sealingOf } from "../../../support/core/compile.ts";
 import { given, ofType, type Story } from "../../../support/decider-spec.ts";
 
 const CARD = "4111222233334444";
@@ -119,6 +121,21 @@ describe("what is written of a call", () => {
       story.refused("charge", {}, { rejected: { reason: "misrouted", message: "wrong key" } })
         .refusal.message,
     ).toContain("wrong key");
+  });
+
+  test.each([
+    ["not JSON", { arguments: `{"card":"${CARD}",}` }, "at offset"],
+    ["no object", { arguments: `["${CARD}"]` }, "not a JSON object"],
+    ["rejected", { rejected: { reason: "malformed", message: CARD } as const }, "cannot be read"],
+  ])("is the same where the shell sealed what is %s: once", (_what, over, told) => {
+    const policy = compiled(POLICY);
+    const proposal = given(POLICY).proposal("charge", { card: CARD }, over);
+    const sealed = sealProposal(undefined, proposal, policy);
+    expect(sealProposal(undefined, sealed, policy)).toBe(sealed);
+    const events = decide(undefined, sealed, policy, 1_000);
+    expect(events).toEqual(decide(undefined, proposal, policy, 1_000));
+    expect(events).toMatchObject([{ refusal: { message: expect.stringContaining(told) } }]);
+    expect(JSON.stringify([withoutClear(sealed), events])).not.toContain(CARD);
   });
 
   test("tells what is wrong with an argument, as of any other", () => {
