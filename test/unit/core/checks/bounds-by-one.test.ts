@@ -163,3 +163,20 @@ test.each(["turn", "conversation", "tool"] as const)(
     expect(refused.refusal.reason).toBe("budget_calls");
   },
 );
+
+test("where nothing is declared other calls do not make the third of one kind another", () => {
+  const story = given({});
+  for (const n of [1, 2]) {
+    story.done("send", { to: "a" });
+    story.done("other", { n });
+    story.after(10 * MINUTE);
+  }
+  expect(story.reason("send", { to: "a" })).toBe("loop_repeat");
+});
+
+test("a tool that may be called as often as one likes again is, whatever was counted before", () => {
+  const often = { repeatable: true, frequency: { count: 1, windowMs: MINUTE } };
+  const story = given({ tool_schemas: { often } });
+  story.done("often", { n: 1 });
+  story.under({ tool_schemas: { often: { repeatable: true } } }).allowed("often", { n: 2 });
+});
