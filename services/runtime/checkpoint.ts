@@ -15,7 +15,7 @@ import { exchanged, NO_SUM } from "./state-hash.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 /** Raise it with every change of what a blob or header means: older checkpoints are then ignored. */
-export const CHECKPOINT_SCHEMA_VERSION = 5;
+export const CHECKPOINT_SCHEMA_VERSION = 6;
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();

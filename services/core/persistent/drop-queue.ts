@@ -40,7 +40,7 @@ export function queuePush(queue: DropQueue, dropAt: number, order: number, key: 
   if (from === to) {
     return { line: [dropAt, order, key], from: 0, to: PLACES, lastDropAt: dropAt, heap };
   }
-  if (dropAt < lastDropAt) {
+  if (dropAt < lastDropAt || (dropAt === lastDropAt && order < (queue.line[to - 2] as number))) {
     return { line: queue.line, from, to, lastDropAt, heap: heapPush(heap, dropAt, order, key) };
   }
   if (to - from < SHORT) {

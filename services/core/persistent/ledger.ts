@@ -97,6 +97,30 @@ export function ledgerReplace<V>(
   };
 }
 
+/**
+ * The same for a key without an end, which gets this one. Its place stays: places that are given count
+ * in the state hashes of a journal, those of earlier versions too.
+ */
+export function ledgerEnd<V>(
+  ledger: Ledger<V>,
+  key: string,
+  value: V,
+  dropAt: number,
+  bytes: number,
+): Ledger<V> {
+  const old = tableGet(ledger.map, key);
+  if (old === undefined || old.dropAt < NO_END) return ledgerReplace(ledger, key, value, bytes);
+  const { order } = old;
+  const next: Ledger<V> = {
+    map: tableSet(ledger.map, key, { value, dropAt, order, bytes }),
+    queue: queuePush(ledger.queue, dropAt, order, key),
+    queued: ledger.queued + 1,
+    bytes: ledger.bytes + bytes - old.bytes,
+    nextOrder: ledger.nextOrder,
+  };
+  return next.queued > 2 * next.map.size + 16 ? rebuilt(next) : next;
+}
+
 export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
   const old = tableGet(ledger.map, key);
   if (old === undefined) return ledger;

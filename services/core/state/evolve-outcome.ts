@@ -8,7 +8,7 @@ import type {
   ResultRecorded,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { ledgerGet, ledgerPut, ledgerReplace, NO_END } from "../persistent/ledger.ts";
+import { ledgerEnd, ledgerGet, ledgerPut, ledgerReplace, NO_END } from "../persistent/ledger.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { giveBack } from "./allowance.ts";
 import { draftOf } from "./draft.ts";
@@ -133,13 +133,18 @@ function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
   const next = toldTwin(twin, told, room, named ? open.call.resources : null);
   const bytes = room ? kept : 0;
   const { twinKey } = open.call;
-  if (open.isRead) state.readTwins = ledgerReplace(ledger, twinKey, next, bytes);
-  else state.writeTwins = ledgerPut(ledger, twinKey, next, twinEnd(state, open, told), bytes);
+  if (open.isRead) {
+    state.readTwins = ledgerReplace(ledger, twinKey, next, bytes);
+  } else if (told.status === "unknown") {
+    // It refuses its repeats until it is told, however long that takes.
+    state.writeTwins = ledgerPut(ledger, twinKey, next, NO_END, bytes);
+  } else {
+    state.writeTwins = ledgerEnd(ledger, twinKey, next, twinEnd(state, open), bytes);
+  }
 }
 
-/** A write of unknown outcome refuses its repeats until it is told, however long that takes. */
-function twinEnd(state: StateDraft, { call, atMs, deadlineMs }: OpenCall, told: Told): number {
-  if (told.status === "unknown") return NO_END;
+/** Until when a write is remembered whose outcome is known. */
+function twinEnd(state: StateDraft, { call, atMs, deadlineMs }: OpenCall): number {
   if (deadlineMs !== null) return rememberedUntil(call.dropAtMs, deadlineMs);
   // Told late: remembered from now on for as long as it would have been.
   return Math.max(atMs, state.lastAtMs) + (call.dropAtMs - atMs);
