@@ -34,3 +34,8 @@ describe("a tool that names no object", () => {
     expect(bare({ input_schema, effects: [{ resource: "lamp", kind: "update" }] })).toBe(true);
   });
 });
+
+test("a call starts within a minute and lasts a minute, where its tool says nothing", () => {
+  const { startWithinMs, timeLimitMs } = compiled({}).tool("any");
+  expect([startWithinMs, timeLimitMs]).toEqual([60_000, 60_000]);
+});
