@@ -94,6 +94,28 @@ describe("rules", () => {
     expect(of("echo $(rm -r x)").tier.name).toBe("never");
   });
 
+  test("of two commands that are as strict the first says what the line is", () => {
+    expect(of("rm a && git push origin").variant).toBe("write");
+    expect(of("git push origin && rm a").variant).toBe("rule 3");
+  });
+
+  test("without tiers the class of the strictest command is that of the line", () => {
+    const commands = [
+      ["cat /a", "read"],
+      ["date", "watch"],
+      ["pytest", "run"],
+      ["rm a", "write"],
+    ] as const;
+    const variant = (command: string) =>
+      toolOfCall(compiled(policy({ set: "posix_shell" })), "bash", { command }).variant;
+    for (const [at, [weak]] of commands.entries()) {
+      for (const [strict, expected] of commands.slice(at)) {
+        expect(variant(`${weak} && ${strict}`)).toBe(expected);
+        expect(variant(`${strict} && ${weak}`)).toBe(expected);
+      }
+    }
+  });
+
   test("a line that cannot be read may hold what any rule is about", () => {
     expect(of("echo 'open").tier.name).toBe("never");
     expect(of("$COMMAND x").tier.name).toBe("never");

@@ -73,7 +73,7 @@ describe("a snapshot", () => {
     const story = given({ tool_schemas: { look: { read_only: true }, write: {} } });
     story.done("write", { n: 1 });
     const before = JSON.parse(snapshotState(story.state as ConversationState));
-    story.after(2 * HOUR).done("look");
+    story.after(HOUR).done("look");
     const after = JSON.parse(snapshotState(story.state as ConversationState));
     expect(before.kept.entries).toHaveLength(1);
     expect(after.kept.entries).toHaveLength(0);
