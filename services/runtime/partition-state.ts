@@ -124,7 +124,10 @@ export class PartitionState {
     this.#conversations.set(key, conversation);
     if (before?.seq === conversation.seq) return;
     this.#unsaved.add(key);
-    this.deadlines.set(key, this.fold.nextDeadlineMs(conversation.state));
+    const deadlineMs = this.fold.nextDeadlineMs(conversation.state);
+    // Most calls come behind an earlier one that is open: the index has its deadline.
+    const known = before === undefined ? undefined : this.fold.nextDeadlineMs(before.state);
+    if (known !== deadlineMs) this.deadlines.set(key, deadlineMs);
     this.lapses.add(key, conversation.state);
   }
 

@@ -31,7 +31,7 @@ export function proposalEnvelope(call: ProposedCall): Envelope {
     estimatedCost: call.estimatedCost ?? null,
     confirmation: call.confirmation ?? null,
   };
-  const problem = proposalProblem({ ...envelope, tool: "named" });
+  const problem = proposalProblem(envelope);
   if (problem !== undefined) throw invalid(problem);
   return envelope;
 }

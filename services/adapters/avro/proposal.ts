@@ -122,20 +122,21 @@ function acceptable(envelope: Envelope): ProposalInput {
 }
 
 /**
- * What is wrong with a proposal beyond its types, or undefined: for a writer who wants to know before
- * the gate refuses it.
+ * What is wrong with a proposal beyond its types and the name of its tool, or undefined: for a writer who
+ * wants to know before the gate refuses it. What the model may get wrong, the tool, is for the gate to say.
  */
 export function proposalProblem(envelope: Envelope): string | undefined {
   return (
-    conversationProblem(envelope) ??
-    idProblem("callId", envelope.callId) ??
-    envelopeProblem(envelope)
+    conversationProblem(envelope) ?? idProblem("callId", envelope.callId) ?? restProblem(envelope)
   );
 }
 
 function envelopeProblem(envelope: Envelope): string | undefined {
+  return toolProblem(envelope.tool) ?? restProblem(envelope);
+}
+
+function restProblem(envelope: Envelope): string | undefined {
   return (
-    toolProblem(envelope.tool) ??
     optionalIdProblem("agentId", envelope.agentId) ??
     optionalIdProblem("turn", envelope.turn) ??
     optionalIdProblem("step", envelope.step) ??
