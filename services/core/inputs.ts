@@ -28,9 +28,9 @@ export interface ProposalInput {
   readonly rejected: EnvelopeRejection | null;
   /**
    * Set by `sealProposal` alone, where the tool has sensitive fields: `arguments` then has digests in
-   * their place. In memory only.
+   * their place; null: they cannot be read, and are one digest. In memory only.
    */
-  readonly clear?: ClearArguments;
+  readonly clear?: ClearArguments | null;
 }
 
 /** A call's arguments as they were sent, and what of them is sensitive. */

@@ -4,11 +4,11 @@
  *
  * A1 memory holds the conversations that the gate would hold: what has lapsed is dropped.
  * A2 sensitive values are digests in the journal, and stay them: what was wrong with one was found then.
- * A3 a verdict answers the hold of the same call, whatever id the other policy gave it.
+ * A3 a verdict answers the hold of the same call, whatever id, action and rule the other policy gave it.
  */
 import { decide } from "../../core/decide/decide.ts";
 import type { GateEvent } from "../../core/events.ts";
-import type { GateInput } from "../../core/inputs.ts";
+import type { GateInput, VerdictInput } from "../../core/inputs.ts";
 import { trieGet } from "../../core/persistent/trie.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
 import { sealProposal } from "../../core/seal/seal-arguments.ts";
@@ -41,7 +41,11 @@ export class DecideAgain {
     const nowMs = record.clocks[at.topic];
     if (input.type === "tick") return this.#tick(nowMs);
     const key = conversationKey(input.tenantId, input.conversationId);
-    return this.#apply(key, this.#translated(key, this.#sealed(input, key, record), holds), nowMs);
+    const known =
+      input.type === "verdict"
+        ? this.#translated(key, input, record.events, holds)
+        : this.#sealed(input, key, record);
+    return this.#apply(key, known, nowMs);
   }
 
   #sealed(input: GateInput, key: string, { events, clocks }: JournalRecord): GateInput {
@@ -50,8 +54,9 @@ export class DecideAgain {
     const live = state === undefined || hasLapsed(state, clocks.proposals) ? undefined : state;
     const sealed = sealProposal(live, input, this.#policy);
     const [event] = events;
-    if (sealed.clear === undefined || event?.type !== "refused") return sealed;
-    return { ...sealed, clear: { ...sealed.clear, told: event.refusal.problems } };
+    const clear = sealed.clear ?? null;
+    if (clear === null || event?.type !== "refused") return sealed;
+    return { ...sealed, clear: { ...clear, told: event.refusal.problems } };
   }
 
   #apply(key: string, input: GateInput, nowMs: number): readonly GateEvent[] {
@@ -65,13 +70,22 @@ export class DecideAgain {
     return events;
   }
 
-  #translated(key: string, input: GateInput, holds: ReadonlyMap<string, string>): GateInput {
-    if (input.type !== "verdict" || input.approvalId === null) return input;
+  #translated(
+    key: string,
+    input: VerdictInput,
+    events: readonly GateEvent[],
+    holds: ReadonlyMap<string, string>,
+  ): VerdictInput {
+    if (input.approvalId === null) return input;
     const decisionId = holds.get(input.approvalId);
     const state = this.#states.get(key);
     const open = decisionId === undefined || !state ? undefined : trieGet(state.open, decisionId);
-    const approvalId = open?.held?.holdId ?? input.approvalId;
-    return { ...input, approvalId };
+    const held = open?.held ?? null;
+    if (held === null) return input;
+    const own = { ...input, approvalId: held.holdId };
+    if (input.about === undefined || events.some(isOfAnother)) return own;
+    const { callId, actionKey, ruleDigest } = held;
+    return { ...own, about: { callId, actionKey, ruleDigest } };
   }
 
   #tick(nowMs: number): readonly GateEvent[] {
@@ -90,4 +104,9 @@ export class DecideAgain {
       this.#deadlines.set(key, undefined);
     }
   }
+}
+
+/** The verdict was said of another hold than the one that waited, and stays so. */
+function isOfAnother(event: GateEvent): boolean {
+  return event.type === "ignored" && event.why.startsWith("wrong_");
 }

@@ -37,7 +37,7 @@ export function decideProposal(
   nowMs: number,
 ): GateEvent {
   const proposal = sealProposal(state, given, policy);
-  const { clear } = proposal;
+  const clear = proposal.clear ?? null;
   const named = nameCall(proposal, policy);
   const base = decisionBase(state, proposal, named, policy, { at: nowMs, proposals: nowMs });
   const unread = refuseUnread(base, proposal, named);
@@ -51,7 +51,7 @@ export function decideProposal(
   }
   if (unread !== null) return unread;
   const value = named.parsed.ok ? named.parsed.value : null;
-  const args = clear === undefined ? (value as JsonObject) : clear.value;
+  const args = clear === null ? (value as JsonObject) : clear.value;
   return decideRead(state, proposal, base, args, policy, nowMs, null);
 }
 
@@ -134,9 +134,9 @@ export function decideRead(
     if (mode === "enforce") return refusePlainly(entered, plain);
     advice.add(mode, plain.reason, plain.rule, plain.detail);
   }
-  const { clear } = proposal;
+  const clear = proposal.clear ?? null;
   const read =
-    clear === undefined
+    clear === null
       ? readArguments(tool, args, base.arguments, policy.graph)
       : readSealed(tool, clear, entered, policy);
   if (read.problems.length > 0) {
@@ -163,7 +163,7 @@ export function decideRead(
   }
   const context = contextOf(state, proposal, entered, tool, read, policy, nowMs, approval);
   const decision = withAdvice(conclude(context, entered, judge(context, advice), approval), advice);
-  return clear === undefined ? decision : withSealed(decision, clear, policy);
+  return clear === null ? decision : withSealed(decision, clear, policy);
 }
 
 function killedBy(rule: string): PlainRefusal {

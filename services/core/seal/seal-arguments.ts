@@ -72,6 +72,7 @@ function sealedWhole(
     arguments: whole,
     assistantText: null,
     rejected: { reason, message: said },
+    clear: null,
   };
 }
 
@@ -123,10 +124,10 @@ export function identitySeal(
 /** The decision with its sensitive values sealed, where it allows or holds a call that has some. */
 export function withSealed<D extends DecisionEvent>(
   decision: D,
-  clear: ClearArguments | undefined,
+  clear: ClearArguments | null,
   policy: CompiledPolicy,
 ): D {
-  if (clear === undefined || clear.places.length === 0 || decision.type === "refused") {
+  if (clear === null || clear.places.length === 0 || decision.type === "refused") {
     return decision;
   }
   const { keyId } = clear;
