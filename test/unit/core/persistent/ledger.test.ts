@@ -168,6 +168,24 @@ describe("a ledger", () => {
   });
 });
 
+test("an entry that gets an end keeps its place, also among those that end with it", () => {
+  const endless = ledgerPut(emptyLedger<string>(), "a", "value", NO_END, 10);
+  const later = ledgerPut(endless, "b", "value", 50, 10);
+  const ended = ledgerEnd(later, "a", "told", 50, 4);
+  expect(ledgerEntries(ended)).toEqual([
+    ["a", { value: "told", dropAt: 50, order: 0, bytes: 4 }],
+    ["b", { value: "value", dropAt: 50, order: 1, bytes: 10 }],
+  ]);
+  expect([ended.nextOrder, ended.bytes]).toEqual([2, 14]);
+  const rebuilt = ledgerFrom(ledgerEntries(ended), ended.nextOrder);
+  expect([ended, rebuilt].map(ledgerFirst)).toEqual(["a", "a"]);
+  expect(ledgerEnd(ended, "absent", "told", 90, 4)).toBe(ended);
+  expect(ledgerEntries(ledgerEnd(ended, "a", "again", 90, 4))[0]).toMatchObject([
+    "a",
+    { value: "again", dropAt: 50 },
+  ]);
+});
+
 describe("a ledger of one entry", () => {
   const one = ledgerPut(emptyLedger<string>(), "a", "value", 100, 10);
 
