@@ -102,6 +102,7 @@ describe("rules", () => {
   test("without tiers the class of the strictest command is that of the line", () => {
     const commands = [
       ["cat /a", "read"],
+      ["tail -f /b", "watch"],
       ["date", "watch"],
       ["pytest", "run"],
       ["rm a", "write"],
@@ -114,6 +115,33 @@ describe("rules", () => {
         expect(variant(`${strict} && ${weak}`)).toBe(expected);
       }
     }
+  });
+
+  test.each([
+    ["rm /a && cat /b", "read"],
+    ["cat /b && rm /a", "read"],
+  ])(
+    "what a tier asks of a read outweighs a write that nothing asks of: %s",
+    (command, expected) => {
+      const tiers: PolicyDocument["authorization"] = {
+        tiers: [{ name: "counted", pattern: "nothing", action: "allowlist" }],
+      };
+      const variants: VariantsDocument = {
+        set: "posix_shell",
+        classes: { read: { tier: "counted" } },
+      };
+      const document = { authorization: tiers, tool_schemas: { bash: { variants } } };
+      expect(toolOfCall(compiled(document), "bash", { command }).variant).toBe(expected);
+    },
+  );
+
+  test.each([
+    ["cat /a$; rm /b", "write"],
+    ["echo 5$ ; rm b", "write"],
+    ["cat /a$ /b", "read"],
+  ])("a dollar that names nothing is itself: %s", (command, expected) => {
+    const shell = compiled(policy({ set: "posix_shell" }));
+    expect(toolOfCall(shell, "bash", { command }).variant).toBe(expected);
   });
 
   test("a line that cannot be read may hold what any rule is about", () => {
