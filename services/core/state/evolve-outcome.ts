@@ -9,6 +9,7 @@ import type {
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { ledgerEnd, ledgerGet, ledgerPut, ledgerReplace, NO_END } from "../persistent/ledger.ts";
+import { tableEntries } from "../persistent/table.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { giveBack } from "./allowance.ts";
 import { draftOf } from "./draft.ts";
@@ -135,12 +136,25 @@ function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
   const { twinKey } = open.call;
   if (open.isRead) {
     state.readTwins = ledgerReplace(ledger, twinKey, next, bytes);
-  } else if (told.status === "unknown") {
+  } else if (told.status !== "unknown") {
+    state.writeTwins = ledgerEnd(ledger, twinKey, next, twinEnd(state, open), bytes);
+  } else if (wasForgotten(state, open)) {
+    state.writeTwins = ledgerReplace(ledger, twinKey, next, bytes);
+  } else {
     // It refuses its repeats until it is told, however long that takes.
     state.writeTwins = ledgerPut(ledger, twinKey, next, NO_END, bytes);
-  } else {
-    state.writeTwins = ledgerEnd(ledger, twinKey, next, twinEnd(state, open), bytes);
   }
+}
+
+/**
+ * Earlier versions had forgotten the write by now, since another was allowed so long after it. Its
+ * entry gets no new place then, as it did not there: state hashes of their journals count the places.
+ */
+function wasForgotten({ lastAtMs, writeTwins }: StateDraft, open: OpenCall): boolean {
+  if (open.deadlineMs === null) return false;
+  const endMs = rememberedUntil(open.call.dropAtMs, open.deadlineMs);
+  if (lastAtMs < endMs) return false;
+  return tableEntries(writeTwins.map).some(([, { value }]) => value.atMs >= endMs);
 }
 
 /** Until when a write is remembered whose outcome is known. */

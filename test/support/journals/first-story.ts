@@ -125,6 +125,17 @@ async function tellHolds(story: Telling): Promise<void> {
   await story.again("expired");
 }
 
+/** No gate ran for hours, and calls waited: the tick comes after them. */
+async function tellSilence(story: Telling): Promise<void> {
+  await story.call("silent-1", "north/silent", "set_order", { order: 80 });
+  await story.call("silent-2", "north/silent", "set_order", { order: 81 });
+  story.after(3 * HOUR);
+  await story.call("silent-3", "north/silent", "set_order", { order: 82 });
+  await story.tick();
+  await story.result("silent-1", "succeeded");
+  await story.result("silent-3", "succeeded");
+}
+
 async function tellOddInputs(story: Telling): Promise<void> {
   await story.input("results", "north/orders", Uint8Array.of(0xc3, 0x01, 1, 2, 3));
   await story.input("proposals", "north/orders", new TextEncoder().encode("no proposal"));
@@ -152,6 +163,7 @@ export const FIRST_STORY: Story = {
     await tellOutcomes(story);
     await tellLoops(story);
     await tellHolds(story);
+    await tellSilence(story);
     await tellOddInputs(story);
     await tellEnd(story);
     await story.toHashRecord("south/rest");
