@@ -2,7 +2,14 @@
 
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CallContext } from "../checks/check.ts";
-import type { CallFacts, DecisionBase, DecisionEvent, GateEvent, Sketch } from "../events.ts";
+import type {
+  CallFacts,
+  DecisionBase,
+  DecisionEvent,
+  GateEvent,
+  PendingEffect,
+  Sketch,
+} from "../events.ts";
 import { actionDigest } from "../hash.ts";
 import type { ClearArguments, ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
@@ -256,11 +263,18 @@ function contextOf(
   };
 }
 
-/** A repeat of a call whose result names what it writes is about what its twin wrote. */
+/**
+ * A repeat of a call whose result names what it writes is about what its twin wrote. Where that named
+ * nothing, an exclusive effect is not done again for what was written elsewhere.
+ */
 function dependsOn(facts: CallFacts, twin: Twin | undefined): readonly string[] | null {
-  const pending = facts.more?.pending.length ?? 0;
-  return pending === 0 ? facts.resources : (twin?.wrote ?? null);
+  const pending = facts.more?.pending ?? NOTHING_PENDING;
+  if (pending.length === 0) return facts.resources;
+  const wrote = twin?.wrote ?? null;
+  return wrote === null && pending.some(({ exclusive }) => exclusive) ? facts.resources : wrote;
 }
+
+const NOTHING_PENDING: readonly PendingEffect[] = [];
 
 /** A confirmation is spent on the first proposal that carries it. */
 function isConfirmed(state: ConversationState, confirmation: string | null): boolean {

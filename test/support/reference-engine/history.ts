@@ -198,7 +198,9 @@ function isTold({ status }: Call): boolean {
 export function dependsOn(history: History, asked: Asked): readonly string[] | null {
   if (asked.pending.length === 0) return asked.touched;
   const twin = allowedTwins(history, asked).at(-1);
-  return twin !== undefined && isTold(twin) ? twin.touched : null;
+  const named = twin !== undefined && isTold(twin) ? twin.touched : null;
+  const once = asked.pending.some(({ exclusive }) => exclusive);
+  return named === null && once ? asked.touched : named;
 }
 
 /** Whether anything has changed, since `order`, that the call depends on. */

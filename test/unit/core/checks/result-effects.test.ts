@@ -28,6 +28,7 @@ const TOOLS: Readonly<Record<string, ToolDocument>> = {
   get_invoice: { read_only: true, reads: ["invoice/{id}"] },
   find_invoice: { read_only: true, reads: ["invoice/{result.id}"] },
   list_invoices: { read_only: true },
+  run_script: {},
 };
 
 const POLICY: PolicyDocument = { tool_schemas: TOOLS };
@@ -189,8 +190,20 @@ describe("a result that does not name it", () => {
     expect(created(story, output).effects).toEqual({ resources: null, exclusive: [] });
     story.allowed("get_invoice", { id: 8 });
     expect(story.reason("create_invoice", ARGS)).toBe("duplicate_call");
+    // Nobody knows that it was this one that went.
     story.done("delete_invoice", { id: 7 });
+    expect(story.reason("create_invoice", ARGS)).toBe("duplicate_call");
+    story.done("run_script", {});
     story.allowed("create_invoice", ARGS);
+  });
+
+  test("lets a call whose effect is not exclusive run again after any write", () => {
+    const effects = [{ resource: "list/{result.id}", kind: "update" }] as const;
+    const story = given({ tool_schemas: { ...TOOLS, sort: { effects } } });
+    story.done("sort", {}, "done");
+    expect(story.reason("sort", {})).toBe("duplicate_call");
+    story.done("delete_invoice", { id: 7 });
+    story.allowed("sort", {});
   });
 
   test("of an output that was cut is not believed", () => {
