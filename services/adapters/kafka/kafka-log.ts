@@ -140,11 +140,11 @@ export class KafkaLog implements Log {
       try {
         await this.#fill(track);
       } catch (error) {
+        this.#assertOpen();
         const failure = mapKafkaError(error, `reading \`${track.name}\` partition ${partition}`);
         if (failure.disposition !== "retry" || nowMs() > triesUntilMs) throw failure;
-        await sleep(pauseMs, this.#closing.signal);
+        await this.#lookAgainAfter(pauseMs);
         pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
-        await this.#link.refresh().catch(() => undefined);
       }
       this.#assertOpen();
     }
@@ -272,13 +272,20 @@ export class KafkaLog implements Log {
       try {
         return await this.#link.offset(name, partition, kind);
       } catch (error) {
+        this.#assertOpen();
         const failure = mapKafkaError(error, `asking for offsets of \`${name}\``);
         if (failure.disposition !== "retry" || nowMs() > untilMs) throw failure;
-        await sleep(pauseMs, this.#closing.signal);
-        await this.#link.refresh().catch(() => undefined);
-        this.#assertOpen();
+        await this.#lookAgainAfter(pauseMs);
       }
     }
+  }
+
+  /** A log that was closed meanwhile connects to nothing any more. */
+  async #lookAgainAfter(pauseMs: number): Promise<void> {
+    await sleep(pauseMs, this.#closing.signal);
+    this.#assertOpen();
+    await this.#link.refresh().catch(() => undefined);
+    this.#assertOpen();
   }
 
   /** The end of what is decided, once that is `least` or more. */

@@ -2,7 +2,7 @@
  * Takes partition numbers over: a new producer under the number's transactional id fences whoever had
  * it, and ends what that one had open. Only after that is the journal's end worth reading (K2).
  */
-import type { Admin, Kafka, Producer } from "kafkajs";
+import type { Kafka, Producer } from "kafkajs";
 import { FatalError, FencedError } from "../../runtime/errors.ts";
 import type { Metrics, Ownership, PartitionWriter } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, type InputTopic, type PerInput } from "../../runtime/topics.ts";
@@ -12,6 +12,7 @@ import type { Grant, GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { LeftOpen, type LeftOpenContext } from "./left-open.ts";
 import { mapKafkaError } from "./map-error.ts";
+import { SharedAdmin } from "./shared-admin.ts";
 import { assertSameLife, type LivingTopics, readTopicLife, writeTopicLife } from "./topic-life.ts";
 import type { TopicNames } from "./topic-names.ts";
 import { TransactionalWriter, type WriterContext } from "./transactional-writer.ts";
@@ -54,11 +55,12 @@ export class KafkaOwnership implements Ownership {
   readonly #worthless = new WeakMap<Grant, number>();
   readonly #leftOpen: LeftOpen | null;
   readonly #processId = `${process.pid}-${Date.now()}`;
-  #admin: Promise<Admin> | null = null;
+  readonly #admin: SharedAdmin;
 
   constructor(context: OwnershipContext) {
     this.#context = context;
     const { names, settings, membership, safeguards, metrics, messageBytesMax, topics } = context;
+    this.#admin = new SharedAdmin(context.newKafka);
     this.#writer = {
       ...{ names, membership, safeguards },
       group: settings.group,
@@ -94,13 +96,7 @@ export class KafkaOwnership implements Ownership {
 
   async close(): Promise<void> {
     for (const producer of this.#kept.values()) void producer.disconnect().catch(() => undefined);
-    await Promise.all([this.#dropAdmin(), this.#leftOpen?.close()]);
-  }
-
-  async #dropAdmin(): Promise<void> {
-    const admin = await this.#admin?.catch(() => null);
-    this.#admin = null;
-    await admin?.disconnect().catch(() => undefined);
+    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);
   }
 
   #leftOpenOf({ newLink, ...written }: NonNullable<OwnershipContext["written"]>): LeftOpen {
@@ -162,8 +158,9 @@ export class KafkaOwnership implements Ownership {
     const { names, settings } = this.#context;
     const topics = INPUT_TOPICS.map((topic) => names[topic]);
     try {
-      const admin = await this.#connectedAdmin();
-      const offsets = await admin.fetchOffsets({ groupId: settings.group, topics });
+      const offsets = await this.#admin.ask((admin) =>
+        admin.fetchOffsets({ groupId: settings.group, topics }),
+      );
       this.#assertSameTopics(offsets.flatMap(({ partitions }) => partitions));
       const of = (topic: InputTopic): number => {
         const { partitions = [] } = offsets.find((one) => one.topic === names[topic]) ?? {};
@@ -173,7 +170,6 @@ export class KafkaOwnership implements Ownership {
       };
       return { proposals: of("proposals"), results: of("results"), verdicts: of("verdicts") };
     } catch (error) {
-      await this.#dropAdmin();
       throw mapKafkaError(error, `reading the offsets of group ${settings.group}`);
     }
   }
@@ -186,15 +182,6 @@ export class KafkaOwnership implements Ownership {
       const life = readTopicLife(metadata);
       if (life !== null) assertSameLife(life, topics, names);
     }
-  }
-
-  #connectedAdmin(): Promise<Admin> {
-    this.#admin ??= (async () => {
-      const admin = this.#context.newKafka().admin();
-      await admin.connect();
-      return admin;
-    })();
-    return this.#admin;
   }
 }
 

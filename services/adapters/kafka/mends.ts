@@ -12,6 +12,7 @@ import { waitForTransactionBefore } from "./mends/concurrent-transactions.ts";
 import { cacheCoordinators } from "./mends/coordinator-cache.ts";
 import { groupByPartition } from "./mends/group-by-partition.ts";
 import { stopIdleTimer } from "./mends/idle-timer.ts";
+import { surviveLostBrokers } from "./mends/lost-brokers.ts";
 import { createProduceRequest } from "./mends/produce-request.ts";
 
 const require = createRequire(import.meta.url);
@@ -22,6 +23,7 @@ const MENDS = {
   "coordinator-cache": () => cacheCoordinators(internal("cluster"), internal("broker")),
   "group-by-partition": () => replace("producer/groupMessagesPerPartition", groupByPartition),
   "idle-timer": () => stopIdleTimer(internal("network/requestQueue")),
+  "lost-brokers": () => surviveLostBrokers(internal("cluster/brokerPool"), internal("errors")),
   "produce-request": () => replace("protocol/requests/produce/v3/request", createProduceRequest),
 } as const;
 

@@ -5,6 +5,7 @@ import { filterAborted } from "../../../../services/adapters/kafka/mends/aborted
 import { cacheCoordinators } from "../../../../services/adapters/kafka/mends/coordinator-cache.ts";
 import { groupByPartition } from "../../../../services/adapters/kafka/mends/group-by-partition.ts";
 import { stopIdleTimer } from "../../../../services/adapters/kafka/mends/idle-timer.ts";
+import { surviveLostBrokers } from "../../../../services/adapters/kafka/mends/lost-brokers.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -170,4 +171,84 @@ it("looks for a coordinator again only after an error or a lost connection", asy
   expect([await looksOf("a"), await looksOf("a")]).toEqual([3, 3]);
   broker.isUp = false;
   expect(await looksOf("a")).toBe(4);
+});
+
+type Address = { readonly host: string; readonly port: number };
+type PoolBroker = {
+  readonly nodeId: number;
+  readonly connectionPool: Address;
+  isConnected(): boolean;
+  disconnect(): Promise<void>;
+  metadata(): Promise<object>;
+};
+type Pool = {
+  seedBroker: PoolBroker | undefined;
+  brokers: Record<number, PoolBroker>;
+  refreshMetadata(topics: readonly string[]): Promise<void>;
+  removeBroker(address: Address): void;
+  disconnect(): Promise<void>;
+};
+type PoolClass = { readonly prototype: never; new (options: object): Pool };
+
+const [ONE, TWO]: readonly [Address, Address] = [
+  { host: "one", port: 1 },
+  { host: "two", port: 2 },
+];
+
+/** A pool that knows broker 1; `meanwhile` happens while it looks anew and is told of another. */
+function poolOf(Pool: PoolClass, meanwhile: (pool: Pool) => unknown, seen = [ONE, TWO]): Pool {
+  const logger = { namespace: () => logger, debug: () => undefined, error: () => undefined };
+  const connectionPoolBuilder = {
+    build: async (address: Address) => {
+      await meanwhile(pool);
+      return address;
+    },
+  };
+  const pool = new Pool({ connectionPoolBuilder, logger });
+  const brokers = seen.map((address, index) => ({ ...address, nodeId: index + 1 }));
+  const broker: PoolBroker = {
+    nodeId: 1,
+    connectionPool: ONE,
+    isConnected: () => true,
+    disconnect: async () => undefined,
+    metadata: async () => ({ brokers: [...brokers].reverse(), topicMetadata: [] }),
+  };
+  pool.seedBroker = broker;
+  pool.brokers = { 1: broker };
+  return pool;
+}
+
+it("tells brokers that were lost during a look as that, and not as a defect", async () => {
+  const Theirs = stock<PoolClass>("cluster/brokerPool");
+  const Mended = stock<PoolClass>("cluster/brokerPool");
+  surviveLostBrokers(Mended, stock("errors"));
+  for (const lose of [
+    (pool: Pool) => pool.disconnect(),
+    (pool: Pool) => {
+      pool.removeBroker(ONE);
+    },
+  ]) {
+    await expect(poolOf(Theirs, lose).refreshMetadata([])).rejects.toThrow(TypeError);
+    await expect(poolOf(Mended, lose).refreshMetadata([])).rejects.toMatchObject({
+      name: "KafkaJSMetadataNotLoaded",
+      retriable: true,
+    });
+  }
+});
+
+it("finds its way again where a look brought brokers back after the last was removed", async () => {
+  const lost = (Pool: PoolClass): Pool => {
+    const pool = poolOf(Pool, () => undefined, [ONE]);
+    pool.seedBroker = undefined;
+    return pool;
+  };
+  const Theirs = stock<PoolClass>("cluster/brokerPool");
+  await expect(lost(Theirs).refreshMetadata([])).rejects.toThrow(TypeError);
+  expect(() => lost(Theirs).removeBroker(ONE)).toThrow(TypeError);
+  const Mended = stock<PoolClass>("cluster/brokerPool");
+  surviveLostBrokers(Mended, stock("errors"));
+  await expect(lost(Mended).refreshMetadata([])).resolves.toBeUndefined();
+  const pool = lost(Mended);
+  pool.removeBroker(ONE);
+  expect(pool.brokers).toEqual({});
 });

@@ -1,0 +1,68 @@
+// One client for all who ask at once: what one of them meets is no business of the others.
+import { describe, expect, it, onTestFinished } from "vitest";
+import { SharedAdmin } from "../../../services/adapters/kafka/shared-admin.ts";
+import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
+import { connectKafka, makeTopics } from "../../support/kafka/test-cluster.ts";
+import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
+
+const kafka = await kafkaBackend();
+
+/** What is held until the test lets it go. */
+function latch(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+async function makeWorld() {
+  const { proposals } = await makeTopics(kafka.brokers, { partitions: 1 });
+  const proxy = await KafkaProxy.start(kafka.brokers);
+  onTestFinished(() => proxy.close());
+  let clients = 0;
+  const shared = new SharedAdmin(() => {
+    clients += 1;
+    return connectKafka(proxy.brokers, { clientId: `asker-${clients}` });
+  });
+  onTestFinished(() => shared.close());
+  const groupId = uniqueName("asked");
+  const offset = () =>
+    shared.ask(async (admin) => {
+      const [topic] = await admin.fetchOffsets({ groupId, topics: [proposals] });
+      return topic?.partitions[0]?.offset;
+    });
+  const fail = () => shared.ask(() => Promise.reject(new Error("of this question alone")));
+  return { proxy, shared, offset, fail, clients: () => clients };
+}
+
+describe.skipIf(!kafka.available)(`an admin client that is shared ${kafka.reason}`, () => {
+  it("answers who asks it while the question of somebody else fails", async () => {
+    const { proxy, offset, fail, clients } = await makeWorld();
+    const failed = latch();
+    const deed = { type: "hold", until: failed.opened } as const;
+    const { struck } = proxy.arm({ api: "OffsetFetch", deed });
+    const asked = offset();
+    await struck;
+    await expect(fail()).rejects.toThrow("of this question alone");
+    failed.open();
+    expect(await asked).toBe("-1");
+    expect(clients()).toBe(1);
+  });
+
+  it("answers who asks when it is closed, and opens anew after a failure", async () => {
+    const { proxy, shared, offset, fail, clients } = await makeWorld();
+    const closed = latch();
+    const deed = { type: "hold", until: closed.opened } as const;
+    const { struck } = proxy.arm({ api: "OffsetFetch", deed });
+    const asked = offset();
+    await struck;
+    await shared.close();
+    closed.open();
+    expect(await asked).toBe("-1");
+    expect([await offset(), clients()]).toEqual(["-1", 2]);
+    await expect(fail()).rejects.toThrow("of this question alone");
+    expect([await offset(), clients()]).toEqual(["-1", 3]);
+  });
+});
