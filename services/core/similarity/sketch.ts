@@ -12,17 +12,18 @@ const RADIX = 36;
 
 /** The sketch as text: smallest first. */
 export function sketchOf(text: string): string {
-  const hashes = shingleHashes(text).sort();
-  const units: number[] = [];
+  const count = shingleHashes(text);
+  sortHashes(count);
+  let end = 0;
   let kept = 0;
-  for (let at = 0; at < hashes.length && kept < SKETCH_SIZE; at++) {
+  for (let at = 0; at < count && kept < SKETCH_SIZE; at++) {
     const hash = hashes[at] as number;
     if (at > 0 && hash === hashes[at - 1]) continue;
-    if (kept > 0) units.push(SPACE);
-    pushDigits(units, hash);
+    if (kept > 0) units[end++] = SPACE;
+    end = digitsInto(end, hash);
     kept += 1;
   }
-  return String.fromCharCode(...units);
+  return asText(end);
 }
 
 /** Jaccard similarity of the shingles behind two sketches: 0 nothing in common, 1 equal. */
@@ -52,25 +53,70 @@ const DECIMALS = 10;
 /** Three digits: a hash is taken apart in two, of which each is a small integer. */
 const HALF = RADIX ** 3;
 
-/** As `toString(36)`, which takes ten times as long. */
-function pushDigits(units: number[], hash: number): void {
+/** Digits of the largest hash, and the space before it. */
+const PLACES_MAX = 8;
+
+/** Where the text of a sketch is put together, and the hashes of its shingles: longer for longer texts. */
+const units = new Uint8Array(SKETCH_SIZE * PLACES_MAX);
+let hashes = new Uint32Array(1_024);
+
+/** As `toString(36)`, which takes ten times as long. Gives the end. */
+function digitsInto(start: number, hash: number): number {
   const high = Math.floor(hash / HALF);
-  if (high > 0) pushHalf(units, high, false);
-  pushHalf(units, hash - high * HALF, high > 0);
+  const low = hash - high * HALF;
+  if (high === 0) return halfInto(start, low, digitsOf(low));
+  return halfInto(halfInto(start, high, digitsOf(high)), low, 3);
 }
 
-/** `whole`: zeros in front are digits too. The first half may have four digits. */
-function pushHalf(units: number[], value: number, whole: boolean): void {
-  const tens = (value / RADIX) | 0;
-  const hundreds = (tens / RADIX) | 0;
-  if (hundreds >= RADIX) units.push(unitOf((hundreds / RADIX) | 0));
-  if (whole || hundreds > 0) units.push(unitOf(hundreds % RADIX));
-  if (whole || tens > 0) units.push(unitOf(tens % RADIX));
-  units.push(unitOf(value % RADIX));
+/** Of a half: the first may have four digits. */
+function digitsOf(value: number): number {
+  if (value < RADIX) return 1;
+  if (value < RADIX ** 2) return 2;
+  return value < HALF ? 3 : 4;
 }
 
-function unitOf(digit: number): number {
-  return digit < DECIMALS ? DIGIT_0 + digit : LETTER_A + digit - DECIMALS;
+function halfInto(start: number, value: number, digits: number): number {
+  let rest = value | 0;
+  for (let at = start + digits - 1; at >= start; at--) {
+    const left = (rest / RADIX) | 0;
+    const digit = rest - left * RADIX;
+    units[at] = digit < DECIMALS ? DIGIT_0 + digit : LETTER_A + digit - DECIMALS;
+    rest = left;
+  }
+  return start + digits;
+}
+
+/** Lists to make texts of, by their length: one made for each text would be most of what that leaves behind. */
+const LISTED_MAX = 256;
+const lists: (number[] | undefined)[] = new Array(LISTED_MAX + 1).fill(undefined);
+
+function asText(end: number): string {
+  if (end > LISTED_MAX) return String.fromCharCode(...units.subarray(0, end));
+  let list = lists[end];
+  if (list === undefined) {
+    list = new Array<number>(end).fill(0);
+    lists[end] = list;
+  }
+  for (let at = 0; at < end; at++) list[at] = units[at] as number;
+  return String.fromCharCode.apply(null, list);
+}
+
+/** So few are sorted sooner by hand than by a call of the engine's own. */
+const FEW = 64;
+
+function sortHashes(count: number): void {
+  if (count > FEW) {
+    hashes.subarray(0, count).sort();
+    return;
+  }
+  for (let at = 1; at < count; at++) {
+    const hash = hashes[at] as number;
+    let to = at;
+    for (; to > 0 && (hashes[to - 1] as number) > hash; to--) {
+      hashes[to] = hashes[to - 1] as number;
+    }
+    hashes[to] = hash;
+  }
 }
 
 function hashesOf(sketch: string): number[] {
@@ -91,11 +137,11 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * FNV-1a of three words in a row each, joined by single spaces; of a shorter text, of all its words. One
- * walk: a letter belongs to the shingles that begin with its own word, the one before and the one before that.
+ * Lays out FNV-1a of three words in a row each, joined by single spaces; of a shorter text, of all its words.
+ * Gives how many. One walk: a letter belongs to the shingles that begin with its own word, the one before and the one before that.
  */
-function shingleHashes(text: string): Uint32Array {
-  const hashes: number[] = [];
+function shingleHashes(text: string): number {
+  let count = 0;
   let words = 0;
   let secondLast = FNV_OFFSET;
   let last = FNV_OFFSET;
@@ -111,12 +157,23 @@ function shingleHashes(text: string): Uint32Array {
       own = Math.imul(own ^ unit, FNV_PRIME);
     }
     words += 1;
-    if (words >= WORDS_IN_SHINGLE) hashes.push(mixed(secondLast));
+    if (words >= WORDS_IN_SHINGLE) count = put(count, mixed(secondLast));
     secondLast = last;
     last = own;
   }
-  if (words > 0 && words < WORDS_IN_SHINGLE) hashes.push(mixed(words === 1 ? last : secondLast));
-  return new Uint32Array(hashes);
+  if (words === 0 || words >= WORDS_IN_SHINGLE) return count;
+  return put(count, mixed(words === 1 ? last : secondLast));
+}
+
+/** Gives how many there are then. */
+function put(at: number, hash: number): number {
+  if (at === hashes.length) {
+    const longer = new Uint32Array(2 * at);
+    longer.set(hashes);
+    hashes = longer;
+  }
+  hashes[at] = hash;
+  return at + 1;
 }
 
 function afterBlank(text: string, from: number): number {

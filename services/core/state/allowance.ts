@@ -1,14 +1,16 @@
 /** Rate windows and grants: what an allowed call uses up, and gives back where it was not executed. */
 import type { CallFacts } from "../events.ts";
 import { LIMITS } from "../limits.ts";
+import { NO_TIMES, timesPush, timesWithout } from "../persistent/times.ts";
 import { trieGet, trieSet } from "../persistent/trie.ts";
 import { afterGivenBack, afterUse } from "./given.ts";
 import type { OpenCall, StateDraft } from "./state.ts";
 
 export function useUp(state: StateDraft, call: CallFacts, atMs: number): void {
   for (const { key, windowMs } of call.rates) {
-    const recent = (trieGet(state.rates, key) ?? []).filter((time) => time > atMs - windowMs);
-    state.rates = trieSet(state.rates, key, [...recent, atMs].slice(-LIMITS.rateWindowCalls));
+    const times = trieGet(state.rates, key) ?? NO_TIMES;
+    const next = timesPush(times, atMs, atMs - windowMs, LIMITS.rateWindowCalls);
+    state.rates = trieSet(state.rates, key, next);
   }
   const given = call.more?.given ?? null;
   if (given !== null) state.given = afterUse(state.given, given);
@@ -21,14 +23,10 @@ export function useUp(state: StateDraft, call: CallFacts, atMs: number): void {
 /** What is left may be nothing: the counter stays, as its key was counted. */
 export function giveBack(state: StateDraft, { call, atMs, n }: OpenCall): void {
   for (const { key } of call.rates) {
-    const times = trieGet(state.rates, key) ?? [];
-    const at = times.lastIndexOf(atMs);
-    if (at < 0) continue;
-    state.rates = trieSet(
-      state.rates,
-      key,
-      times.filter((_, other) => other !== at),
-    );
+    const times = trieGet(state.rates, key);
+    if (times === undefined) continue;
+    const left = timesWithout(times, atMs);
+    if (left !== times) state.rates = trieSet(state.rates, key, left);
   }
   const given = call.more?.given ?? null;
   if (given !== null) state.given = afterGivenBack(state.given, given, n);

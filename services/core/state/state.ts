@@ -8,6 +8,7 @@
  */
 import type { CallFacts, CallHeld, CallStatus, Occurrence, Strike } from "../events.ts";
 import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
+import type { Times } from "../persistent/times.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
 import type { EffectHolder } from "./effect-holder.ts";
 import type { EffectIndex } from "./effect-index.ts";
@@ -53,8 +54,8 @@ export interface ConversationState {
   /** Action keys of a cycle that is refused until progress. */
   readonly cycle: readonly string[] | null;
   readonly flags: Flags;
-  /** Times of the calls in each rate window, oldest first. */
-  readonly rates: Trie<readonly number[]>;
+  /** Times of the calls in each rate window. */
+  readonly rates: Trie<Times>;
   readonly grants: Trie<Grant>;
   /** Confirmations spent, with the action key each is bound to. */
   readonly confirmations: Trie<string>;
