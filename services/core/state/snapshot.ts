@@ -5,6 +5,7 @@
  * N2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
 import { type Ledger, ledgerEntries, ledgerFrom } from "../persistent/ledger.ts";
+import { timesFrom, timesList } from "../persistent/times.ts";
 import { emptyTrie, type Trie, trieSet, trieSorted } from "../persistent/trie.ts";
 import { effectIndexOf } from "./effect-index.ts";
 import { indexOf } from "./open-calls.ts";
@@ -52,7 +53,7 @@ function dataOf(state: ConversationState) {
     sketches: ledgerData(state.sketches, SKETCHED_ROW, at),
     ring: state.ring.map(RING_ROW.pack),
     strikes: state.strikes.map(STRIKE_ROW.pack),
-    rates: trieSorted(state.rates),
+    rates: trieSorted(state.rates).map(([key, times]) => [key, timesList(times)] as const),
     grants: trieSorted(state.grants),
     confirmations: trieSorted(state.confirmations),
     given: trieSorted(state.given),
@@ -88,7 +89,7 @@ export function restoreState(text: string): ConversationState {
     sketches: ledgerOf(data.sketches, SKETCHED_ROW),
     ring: data.ring.map(RING_ROW.unpack),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
-    rates: trieFrom(data.rates),
+    rates: trieFrom(data.rates.map(([key, times]) => [key, timesFrom(times)] as const)),
     grants: trieFrom(data.grants),
     confirmations: trieFrom(data.confirmations),
     given: trieFrom(data.given),
