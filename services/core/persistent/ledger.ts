@@ -4,48 +4,55 @@
  *
  * L1 `bytes` and `size` count what is stored, freed or not: `ledgerPurge` first, then compare.
  * L2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
- * L3 elements of the queue without an entry (replaced, deleted) may wait in it; whoever takes its
- *    head skips them. Looking up whether the next head has one is left until it is asked for.
- * L4 an entry without an end (`NO_END`) is in no queue: nothing drops it, and it never goes to make room.
+ * L3 up to `FEW` entries stand in a chain, as most conversations never have more; more in an index.
+ * L4 an entry without an end (`NO_END`) is dropped by nothing, and never goes to make room.
  */
-
 import {
-  type Dropping,
-  type DropQueue,
-  EMPTY_QUEUE,
-  queueFirstEnd,
-  queueHead,
-  queuePop,
-  queuePush,
-} from "./drop-queue.ts";
-import { emptyTable, type Table, tableDelete, tableEntries, tableGet, tableSet } from "./table.ts";
-
-export interface LedgerEntry<V> {
-  readonly value: V;
-  /** Gate time in ms from which the entry is absent. */
-  readonly dropAt: number;
-  readonly order: number;
-  readonly bytes: number;
-}
+  type EntryIndex,
+  indexDelete,
+  indexEntries,
+  indexFirst,
+  indexFrom,
+  indexPut,
+  indexReplace,
+  indexVisit,
+  NO_END,
+} from "./entry-index.ts";
+import {
+  chainEntries,
+  chainFilter,
+  chainFind,
+  chainReplace,
+  type EntryChain,
+  type LedgerEntry,
+} from "./ledger-entry.ts";
+import { tableGet } from "./table.ts";
 
 export interface Ledger<V> {
-  readonly map: Table<LedgerEntry<V>>;
-  readonly queue: DropQueue;
-  /** Elements of the queue, replaced ones included. */
-  readonly queued: number;
+  readonly size: number;
   readonly bytes: number;
   readonly nextOrder: number;
+  /** No entry ends before, ms. */
+  readonly firstEnd: number;
+  /** Holds all entries, newest first, where there is no index. */
+  readonly chain: EntryChain<V>;
+  readonly index: EntryIndex<V> | undefined;
 }
 
-/** The end of what stays until it is put again with another one, or deleted. */
-export const NO_END = Number.MAX_SAFE_INTEGER;
+/** What a snapshot takes of an entry, and gives back. */
+export type StoredEntry<V> = Omit<LedgerEntry<V>, "next">;
+
+export { NO_END };
+
+const FEW = 8;
 
 const EMPTY: Ledger<never> = {
-  map: emptyTable(),
-  queue: EMPTY_QUEUE,
-  queued: 0,
+  size: 0,
   bytes: 0,
   nextOrder: 0,
+  firstEnd: NO_END,
+  chain: undefined,
+  index: undefined,
 };
 
 export function emptyLedger<V>(): Ledger<V> {
@@ -53,7 +60,7 @@ export function emptyLedger<V>(): Ledger<V> {
 }
 
 export function ledgerGet<V>(ledger: Ledger<V>, key: string, nowMs: number): V | undefined {
-  const entry = tableGet(ledger.map, key);
+  const entry = entryOf(ledger, key);
   return entry !== undefined && entry.dropAt > nowMs ? entry.value : undefined;
 }
 
@@ -64,18 +71,19 @@ export function ledgerPut<V>(
   dropAt: number,
   bytes: number,
 ): Ledger<V> {
-  const old = tableGet(ledger.map, key);
-  const order = ledger.nextOrder;
-  const entry = { value, dropAt, order, bytes };
-  const ends = dropAt < NO_END;
-  const next: Ledger<V> = {
-    map: tableSet(ledger.map, key, entry),
-    queue: ends ? queuePush(ledger.queue, dropAt, order, key) : ledger.queue,
-    queued: ends ? ledger.queued + 1 : ledger.queued,
-    bytes: ledger.bytes + bytes - (old === undefined ? 0 : old.bytes),
-    nextOrder: order + 1,
-  };
-  return next.queued > 2 * next.map.size + 16 ? rebuilt(next) : next;
+  const { nextOrder: order, firstEnd: end } = ledger;
+  const old = entryOf(ledger, key);
+  const size = old === undefined ? ledger.size + 1 : ledger.size;
+  const total = ledger.bytes + bytes - (old === undefined ? 0 : old.bytes);
+  const firstEnd = dropAt < end ? dropAt : end;
+  if (ledger.index === undefined && size <= FEW) {
+    const next = old === undefined ? ledger.chain : without(ledger.chain, key);
+    const chain = { key, value, dropAt, order, bytes, next };
+    return { size, bytes: total, nextOrder: order + 1, firstEnd, chain, index: undefined };
+  }
+  const entry = { key, value, dropAt, order, bytes, next: undefined };
+  const index = indexPut(indexed(ledger), entry);
+  return { size, bytes: total, nextOrder: order + 1, firstEnd, chain: undefined, index };
 }
 
 /** Replaces the value of a stored key; its place and its end stay. Absent keys stay absent. */
@@ -85,16 +93,8 @@ export function ledgerReplace<V>(
   value: V,
   bytes: number,
 ): Ledger<V> {
-  const old = tableGet(ledger.map, key);
-  if (old === undefined) return ledger;
-  const { dropAt, order } = old;
-  return {
-    map: tableSet(ledger.map, key, { value, dropAt, order, bytes }),
-    queue: ledger.queue,
-    queued: ledger.queued,
-    bytes: ledger.bytes + bytes - old.bytes,
-    nextOrder: ledger.nextOrder,
-  };
+  const old = entryOf(ledger, key);
+  return old === undefined ? ledger : replaced(ledger, old, value, old.dropAt, bytes);
 }
 
 /**
@@ -108,52 +108,75 @@ export function ledgerEnd<V>(
   dropAt: number,
   bytes: number,
 ): Ledger<V> {
-  const old = tableGet(ledger.map, key);
-  if (old === undefined || old.dropAt < NO_END) return ledgerReplace(ledger, key, value, bytes);
-  const { order } = old;
-  const next: Ledger<V> = {
-    map: tableSet(ledger.map, key, { value, dropAt, order, bytes }),
-    queue: queuePush(ledger.queue, dropAt, order, key),
-    queued: ledger.queued + 1,
+  const old = entryOf(ledger, key);
+  if (old === undefined) return ledger;
+  return replaced(ledger, old, value, old.dropAt < NO_END ? old.dropAt : dropAt, bytes);
+}
+
+/** Another value, and an end where there was none, in the place of an entry. */
+function replaced<V>(
+  ledger: Ledger<V>,
+  old: LedgerEntry<V>,
+  value: V,
+  dropAt: number,
+  bytes: number,
+): Ledger<V> {
+  const { size, nextOrder, chain, index, firstEnd: end } = ledger;
+  const entry = { key: old.key, value, dropAt, order: old.order, bytes, next: undefined };
+  const put = dropAt === old.dropAt ? indexReplace : indexPut;
+  return {
+    size,
     bytes: ledger.bytes + bytes - old.bytes,
-    nextOrder: ledger.nextOrder,
+    nextOrder,
+    firstEnd: dropAt < end ? dropAt : end,
+    chain: index === undefined ? chainReplace(chain, entry) : undefined,
+    index: index === undefined ? undefined : put(index, entry),
   };
-  return next.queued > 2 * next.map.size + 16 ? rebuilt(next) : next;
 }
 
 export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
-  const old = tableGet(ledger.map, key);
+  const old = entryOf(ledger, key);
   if (old === undefined) return ledger;
-  const { queue, queued } = headDropped(ledger, old.order);
+  const { size, bytes, nextOrder, firstEnd, chain, index } = ledger;
   return {
-    map: tableDelete(ledger.map, key),
-    queue,
-    queued,
-    bytes: ledger.bytes - old.bytes,
-    nextOrder: ledger.nextOrder,
+    size: size - 1,
+    bytes: bytes - old.bytes,
+    nextOrder,
+    firstEnd,
+    chain: index === undefined ? without(chain, key) : undefined,
+    index: index === undefined ? undefined : indexDelete(index, old),
   };
 }
 
 /** Frees everything whose end has come. */
 export function ledgerPurge<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
-  // Whatever waits behind the head ends no earlier.
-  if (queueFirstEnd(ledger.queue) > nowMs) return ledger;
+  if (ledger.firstEnd > nowMs) return ledger;
+  if (ledger.index === undefined) return purgedChain(ledger, nowMs);
   let current = ledger;
   for (;;) {
-    const head = queueHead(current.queue);
-    if (head === undefined || head.dropAt > nowMs) return current;
-    current = isStored(current, head) ? ledgerDelete(current, head.key) : headless(current);
+    const first = indexFirst(current.index as EntryIndex<V>);
+    const firstEnd = first === undefined ? NO_END : first.dropAt;
+    if (first === undefined || firstEnd > nowMs) return { ...current, firstEnd };
+    current = ledgerDelete(current, first.key);
   }
+}
+
+function purgedChain<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
+  const chain = chainFilter(ledger.chain, ({ dropAt }) => dropAt > nowMs);
+  let size = 0;
+  let bytes = 0;
+  let firstEnd = NO_END;
+  for (let entry = chain; entry !== undefined; entry = entry.next) {
+    size += 1;
+    bytes += entry.bytes;
+    if (entry.dropAt < firstEnd) firstEnd = entry.dropAt;
+  }
+  return { size, bytes, nextOrder: ledger.nextOrder, firstEnd, chain, index: undefined };
 }
 
 /** The key that goes first (L2), or undefined where none can go (L4). */
 export function ledgerFirst<V>(ledger: Ledger<V>): string | undefined {
-  let { queue } = ledger;
-  for (;;) {
-    const head = queueHead(queue);
-    if (head === undefined || isStored(ledger, head)) return head?.key;
-    queue = queuePop(queue);
-  }
+  return indexFirst(indexed(ledger))?.key;
 }
 
 /**
@@ -167,19 +190,15 @@ export function ledgerOverflow<V>(
   nowMs: number,
 ): readonly string[] {
   const keys: string[] = [];
-  let { queue, bytes } = ledger;
-  let { size } = ledger.map;
-  while (size >= sizeMost || bytes >= bytesMost) {
-    const head = queueHead(queue);
-    if (head === undefined) break;
-    const entry = tableGet(ledger.map, head.key);
-    if (entry?.order === head.order) {
-      if (entry.dropAt > nowMs) keys.push(head.key);
-      size -= 1;
-      bytes -= entry.bytes;
-    }
-    queue = queuePop(queue);
-  }
+  let { size, bytes } = ledger;
+  if (size < sizeMost && bytes < bytesMost) return keys;
+  indexVisit(indexed(ledger), (entry) => {
+    if (size < sizeMost && bytes < bytesMost) return true;
+    if (entry.dropAt > nowMs) keys.push(entry.key);
+    size -= 1;
+    bytes -= entry.bytes;
+    return false;
+  });
   return keys;
 }
 
@@ -193,67 +212,57 @@ export function ledgerIsFull<V>(
   bytesMost: number,
   nowMs: number,
 ): boolean {
-  let { queue, bytes } = ledger;
-  let { size } = ledger.map;
-  while (size >= sizeMost || bytes >= bytesMost) {
-    const head = queueHead(queue);
-    if (head === undefined || head.dropAt > nowMs) return true;
-    const entry = tableGet(ledger.map, head.key);
-    if (entry?.order === head.order) {
-      size -= 1;
-      bytes -= entry.bytes;
-    }
-    queue = queuePop(queue);
-  }
-  return false;
+  let { size, bytes } = ledger;
+  if (size < sizeMost && bytes < bytesMost) return false;
+  indexVisit(indexed(ledger), (entry) => {
+    if (entry.dropAt > nowMs) return true;
+    size -= 1;
+    bytes -= entry.bytes;
+    return size < sizeMost && bytes < bytesMost;
+  });
+  return size >= sizeMost || bytes >= bytesMost;
 }
 
-function isStored<V>(ledger: Ledger<V>, { key, order }: Dropping): boolean {
-  return tableGet(ledger.map, key)?.order === order;
+/** Entries in the order in which they were put (L2): for snapshots. */
+export function ledgerEntries<V>(ledger: Ledger<V>): readonly StoredEntry<V>[] {
+  return entriesOf(ledger).sort((a, b) => a.order - b.order);
 }
 
-/** Without the first of a queue that has one. */
-function headless<V>(ledger: Ledger<V>): Ledger<V> {
-  return { ...ledger, queue: queuePop(ledger.queue), queued: ledger.queued - 1 };
-}
-
-/** The queue once the entry of this order is gone: what has no entry leaves its head. */
-function headDropped<V>(ledger: Ledger<V>, order: number): Pick<Ledger<V>, "queue" | "queued"> {
-  let { queue, queued } = ledger;
-  for (;;) {
-    const head = queueHead(queue);
-    const isLast = head?.order === order;
-    if (head === undefined || !(isLast || !isStored(ledger, head))) return { queue, queued };
-    queue = queuePop(queue);
-    queued -= 1;
-    if (isLast) return { queue, queued };
-  }
-}
-
-function rebuilt<V>(ledger: Ledger<V>): Ledger<V> {
-  let queue = EMPTY_QUEUE;
-  const entries = tableEntries(ledger.map)
-    .filter(([, { dropAt }]) => dropAt < NO_END)
-    .sort(([, a], [, b]) => a.dropAt - b.dropAt || a.order - b.order);
-  for (const [key, entry] of entries) queue = queuePush(queue, entry.dropAt, entry.order, key);
-  return { ...ledger, queue, queued: entries.length };
-}
-
-/** Entries in the order of L2: for snapshots. */
-export function ledgerEntries<V>(ledger: Ledger<V>): (readonly [string, LedgerEntry<V>])[] {
-  return [...tableEntries(ledger.map)].sort((a, b) => a[1].order - b[1].order);
+/** Whether any value passes, freed or not. */
+export function ledgerHasAny<V>(ledger: Ledger<V>, passes: (value: V) => boolean): boolean {
+  return entriesOf(ledger).some(({ value }) => passes(value));
 }
 
 /** Rebuilds a ledger from what `ledgerEntries` gave. */
-export function ledgerFrom<V>(
-  entries: Iterable<readonly [string, LedgerEntry<V>]>,
-  nextOrder: number,
-): Ledger<V> {
-  let map: Table<LedgerEntry<V>> = emptyTable();
+export function ledgerFrom<V>(entries: Iterable<StoredEntry<V>>, nextOrder: number): Ledger<V> {
+  let chain: EntryChain<V>;
+  let size = 0;
   let bytes = 0;
-  for (const [key, entry] of entries) {
-    map = tableSet(map, key, entry);
-    bytes += entry.bytes;
+  let firstEnd = NO_END;
+  for (const { key, value, dropAt, order, bytes: taken } of entries) {
+    chain = { key, value, dropAt, order, bytes: taken, next: chain };
+    size += 1;
+    bytes += taken;
+    if (dropAt < firstEnd) firstEnd = dropAt;
   }
-  return rebuilt({ map, queue: EMPTY_QUEUE, queued: 0, bytes, nextOrder });
+  const ledger = { size, bytes, nextOrder, firstEnd, chain, index: undefined };
+  if (size <= FEW) return ledger;
+  return { ...ledger, chain: undefined, index: indexed(ledger) };
+}
+
+function entryOf<V>(ledger: Ledger<V>, key: string): LedgerEntry<V> | undefined {
+  const { chain, index } = ledger;
+  return index === undefined ? chainFind(chain, key) : tableGet(index.map, key);
+}
+
+function entriesOf<V>({ chain, index }: Ledger<V>): LedgerEntry<V>[] {
+  return index === undefined ? chainEntries(chain) : indexEntries(index);
+}
+
+function indexed<V>({ chain, index }: Ledger<V>): EntryIndex<V> {
+  return index ?? indexFrom(chainEntries(chain));
+}
+
+function without<V>(chain: EntryChain<V>, key: string): EntryChain<V> {
+  return chainFilter(chain, (entry) => entry.key !== key);
 }

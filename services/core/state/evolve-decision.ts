@@ -245,8 +245,7 @@ function addSketches(state: StateDraft, event: CallAllowed): void {
     const { n } = state;
     const status = "in_flight";
     const sketched = { decisionId, callId, tool, actionKey, n, atMs, status, values } as const;
-    const first =
-      state.sketches.map.size < LIMITS.sketches ? undefined : ledgerFirst(state.sketches);
+    const first = state.sketches.size < LIMITS.sketches ? undefined : ledgerFirst(state.sketches);
     const ledger = first === undefined ? state.sketches : ledgerDelete(state.sketches, first);
     state.sketches = ledgerPut(ledger, key, sketched, dropAtMs, values.length);
   }

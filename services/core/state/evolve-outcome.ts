@@ -8,8 +8,14 @@ import type {
   ResultRecorded,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { ledgerEnd, ledgerGet, ledgerPut, ledgerReplace, NO_END } from "../persistent/ledger.ts";
-import { tableEntries } from "../persistent/table.ts";
+import {
+  ledgerEnd,
+  ledgerGet,
+  ledgerHasAny,
+  ledgerPut,
+  ledgerReplace,
+  NO_END,
+} from "../persistent/ledger.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { giveBack } from "./allowance.ts";
 import { draftOf } from "./draft.ts";
@@ -154,7 +160,7 @@ function wasForgotten({ lastAtMs, writeTwins }: StateDraft, open: OpenCall): boo
   if (open.deadlineMs === null) return false;
   const endMs = rememberedUntil(open.call.dropAtMs, open.deadlineMs);
   if (lastAtMs < endMs) return false;
-  return tableEntries(writeTwins.map).some(([, { value }]) => value.atMs >= endMs);
+  return ledgerHasAny(writeTwins, ({ atMs }) => atMs >= endMs);
 }
 
 /** Until when a write is remembered whose outcome is known. */

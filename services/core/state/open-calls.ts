@@ -5,11 +5,28 @@
  *
  * O1 the index follows from the calls alone: it stands in no snapshot.
  * O2 the head of `deadlines` is a deadline that some open call has.
+ * O3 up to `FEW` open calls have no queue of deadlines: they are looked through.
  */
-import { queueFirstEnd, queueHead, queuePop, queuePush } from "../persistent/drop-queue.ts";
-import { type Trie, trieDelete, trieEntries, trieGet, trieSet } from "../persistent/trie.ts";
+import {
+  type DropQueue,
+  EMPTY_QUEUE,
+  queueFirstEnd,
+  queueHead,
+  queuePop,
+  queuePush,
+} from "../persistent/drop-queue.ts";
+import {
+  type Trie,
+  trieDelete,
+  trieEntries,
+  trieGet,
+  trieSet,
+  trieVisit,
+} from "../persistent/trie.ts";
 import { NOTHING_OPEN, type OpenIndex } from "./open-index.ts";
 import type { ConversationState, OpenCall } from "./state.ts";
+
+const FEW = 4;
 
 type OpenCalls = Pick<ConversationState, "open" | "openIndex">;
 
@@ -21,8 +38,8 @@ export function putOpen(state: Draft, call: OpenCall): void {
   state.open = trieSet(state.open, call.decisionId, call);
   let index = state.openIndex;
   if (call.held !== null && before === undefined) index = withHeld(index, call);
-  if (before?.deadlineMs !== call.deadlineMs) index = withDeadline(index, call);
-  state.openIndex = before === undefined ? index : swept(state.open, index);
+  if (state.open.size > FEW) index = withDeadline(state.open, index, call, before);
+  state.openIndex = index;
 }
 
 /** The call that was open under the id, which is not any more. */
@@ -36,20 +53,26 @@ export function takeOpen(state: Draft, decisionId: string): OpenCall | undefined
 }
 
 export function indexOf(open: Trie<OpenCall>): OpenIndex {
-  const calls = [...trieEntries(open)].map(([, call]) => call);
-  calls.sort((a, b) => a.n - b.n || a.atMs - b.atMs || (a.decisionId < b.decisionId ? -1 : 1));
+  const calls = inOrder(open);
   let index = NOTHING_OPEN;
-  for (const call of calls) {
-    if (call.held !== null) index = withHeld(index, call);
-    index = withDeadline(index, call);
-  }
-  return index;
+  for (const call of calls) if (call.held !== null) index = withHeld(index, call);
+  return open.size > FEW ? { ...index, ...deadlinesOf(calls) } : index;
 }
 
 /** The earliest deadline of a hold or of a call without a result; undefined: none. */
-export function firstDeadlineMs({ openIndex }: OpenCalls): number | undefined {
-  const first = queueFirstEnd(openIndex.deadlines);
+export function firstDeadlineMs({ open, openIndex }: OpenCalls): number | undefined {
+  const { deadlines } = openIndex;
+  const first = deadlines === undefined ? earliest(open) : queueFirstEnd(deadlines);
   return first === Infinity ? undefined : first;
+}
+
+function earliest(open: Trie<OpenCall>): number {
+  let first = Infinity;
+  trieVisit(open, ({ deadlineMs }) => {
+    if (deadlineMs !== null && deadlineMs < first) first = deadlineMs;
+    return false;
+  });
+  return first;
 }
 
 /** The latest held call under a key of the index; `except` leaves one hold out. */
@@ -93,28 +116,60 @@ function withoutHeld(index: OpenIndex, call: OpenCall): OpenIndex {
   return { ...index, heldCount: index.heldCount - 1, held };
 }
 
-function withDeadline(index: OpenIndex, call: OpenCall): OpenIndex {
-  const { nextOrder, heldCount, held } = index;
-  if (call.deadlineMs === null) return index;
-  return {
-    deadlines: queuePush(index.deadlines, call.deadlineMs, nextOrder, call.decisionId),
-    queued: index.queued + 1,
-    nextOrder: nextOrder + 1,
-    heldCount,
-    held,
-  };
+function inOrder(open: Trie<OpenCall>): readonly OpenCall[] {
+  const calls = [...trieEntries(open)].map(([, call]) => call);
+  return calls.sort(
+    (a, b) => a.n - b.n || a.atMs - b.atMs || (a.decisionId < b.decisionId ? -1 : 1),
+  );
 }
 
-/** Restores O2, and makes the queue anew where most of it is of calls that are open no more. */
+type Deadlines = Pick<OpenIndex, "queued" | "nextOrder"> & { readonly deadlines: DropQueue };
+
+function deadlinesOf(calls: readonly OpenCall[]): Deadlines {
+  let deadlines = EMPTY_QUEUE;
+  let queued = 0;
+  for (const { deadlineMs, decisionId } of calls) {
+    if (deadlineMs === null) continue;
+    deadlines = queuePush(deadlines, deadlineMs, queued, decisionId);
+    queued += 1;
+  }
+  return { deadlines, queued, nextOrder: queued };
+}
+
+/** The index once a call stands among more than a few; `before` is what stood in its place. */
+function withDeadline(
+  open: Trie<OpenCall>,
+  index: OpenIndex,
+  { deadlineMs, decisionId }: OpenCall,
+  before: OpenCall | undefined,
+): OpenIndex {
+  const { queued, nextOrder, heldCount, held } = index;
+  if (index.deadlines === undefined) return { heldCount, held, ...deadlinesOf(inOrder(open)) };
+  const isNew = deadlineMs !== null && deadlineMs !== before?.deadlineMs;
+  const next = isNew
+    ? {
+        deadlines: queuePush(index.deadlines, deadlineMs, nextOrder, decisionId),
+        queued: queued + 1,
+        nextOrder: nextOrder + 1,
+        heldCount,
+        held,
+      }
+    : index;
+  return before === undefined ? next : swept(open, next);
+}
+
+/** Restores O2 and O3, and makes the queue anew where most of it is of calls that are open no more. */
 function swept(open: Trie<OpenCall>, index: OpenIndex): OpenIndex {
   if (open.size === 0) return NOTHING_OPEN;
   let { deadlines, queued } = index;
+  if (deadlines === undefined) return index;
+  if (open.size <= FEW) return { ...index, deadlines: undefined, queued: 0 };
   for (;;) {
     const head = queueHead(deadlines);
     if (head === undefined || trieGet(open, head.key)?.deadlineMs === head.dropAt) break;
     deadlines = queuePop(deadlines);
     queued -= 1;
   }
-  if (queued > 2 * open.size + 16) return indexOf(open);
+  if (queued > 2 * open.size + 16) return { ...index, ...deadlinesOf(inOrder(open)) };
   return queued === index.queued ? index : { ...index, deadlines, queued };
 }

@@ -1,9 +1,10 @@
 /** What is kept of the calls that are open, beside themselves: see open-calls.ts. */
-import { type DropQueue, EMPTY_QUEUE } from "../persistent/drop-queue.ts";
+import type { DropQueue } from "../persistent/drop-queue.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
 
 export interface OpenIndex {
-  readonly deadlines: DropQueue;
+  /** Where more than a few calls are open; undefined: they are looked through. */
+  readonly deadlines: DropQueue | undefined;
   /** Elements of `deadlines`, those of calls that are open no more included. */
   readonly queued: number;
   readonly nextOrder: number;
@@ -13,7 +14,7 @@ export interface OpenIndex {
 }
 
 export const NOTHING_OPEN: OpenIndex = {
-  deadlines: EMPTY_QUEUE,
+  deadlines: undefined,
   queued: 0,
   nextOrder: 0,
   heldCount: 0,

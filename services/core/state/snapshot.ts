@@ -104,7 +104,7 @@ interface LedgerData<R> {
 
 function ledgerData<V, R>(ledger: Ledger<V>, row: RowOf<V, R>, atMs: number): LedgerData<R> {
   const entries: (readonly [string, number, number, number, R])[] = [];
-  for (const [key, { value, dropAt, order, bytes }] of ledgerEntries(ledger)) {
+  for (const { key, value, dropAt, order, bytes } of ledgerEntries(ledger)) {
     if (dropAt > atMs) entries.push([key, dropAt, order, bytes, row.pack(value)]);
   }
   return { next: ledger.nextOrder, entries };
@@ -112,10 +112,9 @@ function ledgerData<V, R>(ledger: Ledger<V>, row: RowOf<V, R>, atMs: number): Le
 
 function ledgerOf<V, R>({ next, entries }: LedgerData<R>, row: RowOf<V, R>): Ledger<V> {
   return ledgerFrom(
-    entries.map(
-      ([key, dropAt, order, bytes, packed]) =>
-        [key, { value: row.unpack(packed), dropAt, order, bytes }] as const,
-    ),
+    entries.map(([key, dropAt, order, bytes, packed]) => {
+      return { key, value: row.unpack(packed), dropAt, order, bytes };
+    }),
     next,
   );
 }

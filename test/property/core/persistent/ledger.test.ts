@@ -28,7 +28,7 @@ type Entry = {
   readonly bytes: number;
 };
 
-const key = fc.constantFrom(..."abcdefgh");
+const key = fc.constantFrom(..."abcdefghijklmn");
 const time = fc.nat(40);
 const bytes = fc.nat(9);
 
@@ -102,11 +102,13 @@ test("a ledger holds, orders and counts what a plain list does", () => {
         if (one.do === "put") order += 1;
         expect(ledgerFirst(ledger)).toBe(inDropOrder(list)[0]?.key);
         expect(ledger.bytes).toBe(list.reduce((sum, entry) => sum + entry.bytes, 0));
-        if (one.do === "put") expect(ledger.queued).toBeLessThanOrEqual(2 * ledger.map.size + 16);
+        if (one.do === "put" && ledger.index !== undefined) {
+          expect(ledger.index.queued).toBeLessThanOrEqual(2 * ledger.size + 16);
+        }
         const expected = overflowPlainly(list, 4, 20, nowMs);
         expect(ledgerOverflow(ledger, 4, 20, nowMs)).toEqual(expected);
       }
-      expect(ledgerEntries(ledger).map(([name]) => name)).toEqual(
+      expect(ledgerEntries(ledger).map((entry) => entry.key)).toEqual(
         [...list].sort((a, b) => a.order - b.order).map((entry) => entry.key),
       );
       for (const entry of list) {

@@ -94,7 +94,7 @@ test("sketches of so many fields are kept, and the oldest goes for one more", ()
   const similarity = [{ field: "text", threshold: 0.9, with: ["path"] }];
   const story = given({ tool_schemas: { page: { similarity } } });
   for (let path = 0; path < 130; path += 1) story.done("page", { path, text: "a b c d" });
-  expect(story.state?.sketches.map.size).toBe(128);
+  expect(story.state?.sketches.size).toBe(128);
 });
 
 test("verdicts give so many tools calls of their own, and not one more", () => {

@@ -74,7 +74,7 @@ describe("history_full", () => {
     fill(story, "pair", LIMITS.resources / 2);
     expect(story.after(30 * MINUTE - 1).reason("pair", { id: "more" })).toBe("history_full");
     expect(story.after(1).done("set", { id: "more" }).evicted?.resources).toHaveLength(1);
-    expect(story.state?.writes.byResource.map.size).toBe(LIMITS.resources);
+    expect(story.state?.writes.byResource.size).toBe(LIMITS.resources);
   });
 
   test("refuses writes while call names have filled their place", () => {
@@ -148,7 +148,7 @@ describe("room is made", () => {
     for (let id = 1; id < LIMITS.callNames; id += 1) story.reason("nobody", { id });
     expect(story.when(first)).toMatchObject([{ type: "repeated" }]);
     story.done("look");
-    expect(story.state?.loose.map.size).toBe(LIMITS.callNames);
+    expect(story.state?.loose.size).toBe(LIMITS.callNames);
     expect(story.when(first)).toMatchObject([{ type: "refused" }]);
   });
 
@@ -187,7 +187,7 @@ test("what was changed is forgotten when no window can ask for it any more", () 
   const story = given(POLICY);
   fill(story, "set", 500);
   story.after(HOUR).done("set", { id: "later" });
-  expect(story.state?.writes.byResource.map.size).toBe(1);
+  expect(story.state?.writes.byResource.size).toBe(1);
 });
 
 test("where history_full is not enforced the state keeps its bounds all the same", () => {
@@ -198,13 +198,13 @@ test("where history_full is not enforced the state keeps its bounds all the same
   expect(last.shadow.map(({ reason }) => reason)).toContain("history_full");
   expect(story.reported(last, {})).toMatchObject({ type: "ignored", why: "unknown_call" });
   const endless = [...ledgerEntries(story.state?.writeTwins ?? emptyLedger<never>())].filter(
-    ([, { dropAt }]) => dropAt === NO_END,
+    ({ dropAt }) => dropAt === NO_END,
   );
   expect(endless).toHaveLength(LIMITS.openCalls);
   const twins = given({ ...POLICY, preset: "observe" });
   fill(twins, "set", LIMITS.writeTwins + 10);
-  expect(twins.state?.writeTwins.map.size).toBe(LIMITS.writeTwins);
-  expect(twins.state?.writes.byResource.map.size).toBeLessThanOrEqual(LIMITS.resources);
+  expect(twins.state?.writeTwins.size).toBe(LIMITS.writeTwins);
+  expect(twins.state?.writes.byResource.size).toBeLessThanOrEqual(LIMITS.resources);
 });
 
 test("a hold that there is no room for does not stop the clock of a budget", () => {

@@ -31,7 +31,7 @@ describe("a write without a known outcome, after a day without a tick", () => {
   test("is forgotten in its time once its outcome is told", () => {
     const told = aDayLater((early) => early.done("write"));
     expect(told.allowed("write").occurrence.attempt).toBe(1);
-    expect(told.state?.writeTwins.map.size).toBe(1);
+    expect(told.state?.writeTwins.size).toBe(1);
   });
 
   test("makes no room and is not let go of, but others are", () => {
@@ -41,7 +41,7 @@ describe("a write without a known outcome, after a day without a tick", () => {
       story.after(2_000).done("write", { n });
       story.journal.length = 0;
     }
-    expect(story.state?.writeTwins.map.size).toBeLessThanOrEqual(LIMITS.writeTwins);
+    expect(story.state?.writeTwins.size).toBeLessThanOrEqual(LIMITS.writeTwins);
     expect(story.reason("write", { id: "waits" })).toBe("duplicate_in_flight");
   });
 });

@@ -1,0 +1,105 @@
+/**
+ * The entries of a ledger that has many: found by key, and the one that goes first at the head of a
+ * queue.
+ *
+ * X1 elements of the queue without an entry (replaced, deleted) may wait in it; whoever takes its
+ *    head skips them. Looking up whether the next head has one is left until it is asked for.
+ * X2 an entry without an end (`NO_END`) is in no queue: nothing drops it.
+ */
+import {
+  type Dropping,
+  type DropQueue,
+  EMPTY_QUEUE,
+  queueHead,
+  queuePop,
+  queuePush,
+} from "./drop-queue.ts";
+import { type LedgerEntry, linked } from "./ledger-entry.ts";
+import { emptyTable, type Table, tableDelete, tableEntries, tableGet, tableSet } from "./table.ts";
+
+export interface EntryIndex<V> {
+  readonly map: Table<LedgerEntry<V>>;
+  readonly queue: DropQueue;
+  /** Elements of the queue, replaced ones included. */
+  readonly queued: number;
+}
+
+/** The end of what stays until it is put again with another one, or deleted. */
+export const NO_END = Number.MAX_SAFE_INTEGER;
+
+export function indexFrom<V>(entries: readonly LedgerEntry<V>[]): EntryIndex<V> {
+  let map: Table<LedgerEntry<V>> = emptyTable();
+  for (const entry of entries) map = tableSet(map, entry.key, linked(entry, undefined));
+  return queuedAnew(map);
+}
+
+/** Puts an entry that is new, or has got an end: it goes to the queue. */
+export function indexPut<V>(index: EntryIndex<V>, entry: LedgerEntry<V>): EntryIndex<V> {
+  const { key, dropAt, order } = entry;
+  const map = tableSet(index.map, key, entry);
+  if (dropAt === NO_END) return { map, queue: index.queue, queued: index.queued };
+  const queued = index.queued + 1;
+  // What is put again and again must not leave the queue longer and longer.
+  if (queued > 2 * map.size + 16) return queuedAnew(map);
+  return { map, queue: queuePush(index.queue, dropAt, order, key), queued };
+}
+
+/** Puts an entry in the place of one with its key, its end and its order. */
+export function indexReplace<V>(index: EntryIndex<V>, entry: LedgerEntry<V>): EntryIndex<V> {
+  const { queue, queued } = index;
+  return { map: tableSet(index.map, entry.key, entry), queue, queued };
+}
+
+export function indexDelete<V>(
+  index: EntryIndex<V>,
+  { key, order }: LedgerEntry<V>,
+): EntryIndex<V> {
+  let { queue, queued } = index;
+  for (;;) {
+    const head = queueHead(queue);
+    const isLast = head?.order === order;
+    if (head === undefined || !(isLast || !isStored(index, head))) break;
+    queue = queuePop(queue);
+    queued -= 1;
+    if (isLast) break;
+  }
+  return { map: tableDelete(index.map, key), queue, queued };
+}
+
+/** The entry that goes first: the smallest (dropAt, order). */
+export function indexFirst<V>(index: EntryIndex<V>): LedgerEntry<V> | undefined {
+  return indexVisit(index, () => true);
+}
+
+/** Visits the entries that have an end, first ones first, and gives the one of which a visit says true. */
+export function indexVisit<V>(
+  index: EntryIndex<V>,
+  visit: (entry: LedgerEntry<V>) => boolean,
+): LedgerEntry<V> | undefined {
+  let { queue } = index;
+  for (;;) {
+    const head = queueHead(queue);
+    if (head === undefined) return undefined;
+    const entry = tableGet(index.map, head.key);
+    if (entry?.order === head.order && visit(entry)) return entry;
+    queue = queuePop(queue);
+  }
+}
+
+export function indexEntries<V>(index: EntryIndex<V>): LedgerEntry<V>[] {
+  return tableEntries(index.map).map(([, entry]) => entry);
+}
+
+function isStored<V>({ map }: EntryIndex<V>, { key, order }: Dropping): boolean {
+  return tableGet(map, key)?.order === order;
+}
+
+function queuedAnew<V>(map: Table<LedgerEntry<V>>): EntryIndex<V> {
+  let queue = EMPTY_QUEUE;
+  const entries = tableEntries(map)
+    .map(([, entry]) => entry)
+    .filter(({ dropAt }) => dropAt < NO_END)
+    .sort((a, b) => a.dropAt - b.dropAt || a.order - b.order);
+  for (const { key, dropAt, order } of entries) queue = queuePush(queue, dropAt, order, key);
+  return { map, queue, queued: entries.length };
+}

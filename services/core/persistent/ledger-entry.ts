@@ -1,0 +1,48 @@
+/** What a ledger keeps under a key, and a few of those as a chain, the newest first. */
+export interface LedgerEntry<V> {
+  readonly key: string;
+  readonly value: V;
+  /** Gate time in ms from which the entry is absent. */
+  readonly dropAt: number;
+  readonly order: number;
+  readonly bytes: number;
+  /** The rest of the chain; of entries that stand in an index: nothing. */
+  readonly next: LedgerEntry<V> | undefined;
+}
+
+export type EntryChain<V> = LedgerEntry<V> | undefined;
+
+export function chainFind<V>(chain: EntryChain<V>, key: string): LedgerEntry<V> | undefined {
+  let entry = chain;
+  while (entry !== undefined && entry.key !== key) entry = entry.next;
+  return entry;
+}
+
+/** Without the entries that are not kept: what stands behind the last of those is shared. */
+export function chainFilter<V>(
+  chain: EntryChain<V>,
+  keeps: (entry: LedgerEntry<V>) => boolean,
+): EntryChain<V> {
+  if (chain === undefined) return undefined;
+  const next = chainFilter(chain.next, keeps);
+  if (!keeps(chain)) return next;
+  return next === chain.next ? chain : linked(chain, next);
+}
+
+/** The same entries with another in the place of the one of its key. */
+export function chainReplace<V>(chain: EntryChain<V>, entry: LedgerEntry<V>): EntryChain<V> {
+  if (chain === undefined) return undefined;
+  if (chain.key === entry.key) return linked(entry, chain.next);
+  return linked(chain, chainReplace(chain.next, entry));
+}
+
+export function chainEntries<V>(chain: EntryChain<V>): LedgerEntry<V>[] {
+  const entries: LedgerEntry<V>[] = [];
+  for (let entry = chain; entry !== undefined; entry = entry.next) entries.push(entry);
+  return entries;
+}
+
+export function linked<V>(entry: LedgerEntry<V>, next: EntryChain<V>): LedgerEntry<V> {
+  const { key, value, dropAt, order, bytes } = entry;
+  return { key, value, dropAt, order, bytes, next };
+}
