@@ -1,14 +1,16 @@
-import type { RowResult } from "./run.ts";
+import type { RowResult } from "./lab/run-row.ts";
 
 const MS_PER_SECOND = 1_000;
 
 /** The rows as a table, for a terminal. */
 export function table(results: readonly RowResult[]): string {
-  const titles = ["fault", "calls", "faults", "in txn", "lost", "doubled", "next decision", ""];
+  const counts = ["calls", "seen between", "faults", "in txn", "lost", "doubled"];
+  const titles = ["fault", ...counts, "next decision", "took", ""];
   const lines = results.map((one) => [
     one.name,
-    ...[one.calls, one.faults, one.inTransaction, one.lost, one.doubled].map(String),
+    ...[one.calls, one.between, one.faults, one.inTransaction, one.lost, one.doubled].map(String),
     `${(one.worstGapMs / MS_PER_SECOND).toFixed(1)} s`,
+    `${Math.round(one.seconds)} s`,
     one.problems.length === 0 ? "ok" : "FAILED",
   ]);
   const all = [titles, ...lines];

@@ -1,7 +1,7 @@
 // The checker itself: a right history, and the same history with one thing wrong in it.
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Topic } from "../../services/runtime/topics.ts";
-import { checkTopics, type TopicReader } from "../support/simulation/check-topics.ts";
+import { checkTopics, type Stage, type TopicReader } from "../support/simulation/check-topics.ts";
 import { createEngines } from "../support/simulation/engines.ts";
 import { checkedJson, decodeJson, encodeJson } from "../support/simulation/json-codec.ts";
 import { Simulation } from "../support/simulation/run-simulation.ts";
@@ -13,17 +13,17 @@ let right: TopicReader;
 
 function hasEverything(read: TopicReader): boolean {
   return (["allowed", "refused", "held", "deadLetters"] as const).every(
-    (topic) => read(topic).length > 1,
+    (topic) => read(topic).length > 3,
   );
 }
 
-function check(read: TopicReader): readonly string[] {
+function check(read: TopicReader, stage?: Stage): readonly string[] {
   const engineOf = (revision: string) => {
     const engine = engines.find(({ policyRevision }) => policyRevision === revision);
     if (engine === undefined) throw new Error(revision);
     return engine;
   };
-  return checkTopics(read, engineOf, checkedJson);
+  return checkTopics(read, engineOf, checkedJson, stage);
 }
 
 /** The right history with one topic changed. */
@@ -98,6 +98,60 @@ describe("the checker of a finished run", () => {
 
   it.each(wrong)("notices that %s", (_what, change) => {
     expect(check(change())).not.toEqual([]);
+  });
+});
+
+/** The right history as it stood when half of it was journaled; `apart` outputs more or less were seen. */
+function goingOn(apart: number): TopicReader {
+  const journal = right("decisions").slice(0, Math.floor(right("decisions").length / 2));
+  const records = journal.map(({ value }) => checkedJson.decodeJournal(value ?? new Uint8Array()));
+  const count = (topic: Topic): number =>
+    topic === "deadLetters"
+      ? records.filter(({ input }) => input.type === "quarantined").length
+      : records.flatMap(({ events }) => events.filter(({ type }) => type === topic)).length;
+  return (topic) => {
+    if (topic === "decisions") return journal;
+    const isOutput = ["allowed", "refused", "held", "deadLetters"].includes(topic);
+    return isOutput ? right(topic).slice(0, Math.max(0, count(topic) + apart)) : right(topic);
+  };
+}
+
+describe("the checker of a run that goes on", () => {
+  it.each([0, -1, 1])(
+    "finds nothing wrong with half of a right history, %i outputs apart",
+    (apart) => {
+      expect(check(goingOn(apart))).not.toEqual([]);
+      expect(check(goingOn(apart), "going-on")).toEqual([]);
+    },
+  );
+
+  const outputs = ["allowed", "refused", "held", "deadLetters"] as const;
+
+  it.each(outputs)("notices that a record of `%s` is missing before others", (topic) => {
+    const read = goingOn(0);
+    const cut: TopicReader = (asked) => (asked === topic ? read(asked).slice(1) : read(asked));
+    expect(check(cut, "going-on")).not.toEqual([]);
+  });
+
+  it("notices that more is missing than a transaction holds", () => {
+    const read = goingOn(0);
+    const many = Array.from({ length: 501 }, (_, at) => ({
+      offset: at,
+      value: right("allowed").at(-1)?.value ?? null,
+    }));
+    const more: TopicReader = (asked) =>
+      asked === "allowed" ? [...read(asked), ...many] : read(asked);
+    expect(check(more, "going-on")).toHaveLength(1);
+  });
+
+  it("notices a journal record that is missing, and one of a proposal that was not made", () => {
+    const read = goingOn(0);
+    const gap: TopicReader = (asked) =>
+      asked === "decisions" ? read(asked).filter((_, at) => at !== 2) : read(asked);
+    expect(check(gap, "going-on")).not.toEqual([]);
+    const foreign: TopicReader = (asked) =>
+      asked === "proposals" ? read(asked).slice(1) : read(asked);
+    expect(check(foreign, "going-on")).not.toEqual([]);
   });
 });
 

@@ -12,6 +12,9 @@ const CACHE = join(ROOT, "node_modules", ".cache", `callgate-faults-${process.pi
 /** The compiled command line: what `bin/callgate.js` starts. */
 export const COMMAND = join(CACHE, "dist", "services", "cli", "main.js");
 
+/** Where the compiled Java is. */
+export const CLASSES = join(CACHE, "classes");
+
 export function buildOnce(): void {
   rmSync(CACHE, { recursive: true, force: true });
   mkdirSync(CACHE, { recursive: true });

@@ -1,11 +1,11 @@
-// Judges a finished run by what the Java client read, the load that was sent, and both engines.
+// Judges a run by what the Java client read, the load that was sent, and both engines.
 import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { createCoreEngine } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { TOPICS, type Topic } from "../../../services/runtime/topics.ts";
-import { checkTopics } from "../../support/simulation/check-topics.ts";
+import { checkTopics, type Stage } from "../../support/simulation/check-topics.ts";
 import { disagreements } from "./compare-reference.ts";
 import type { SentProposal } from "./load.ts";
 import type { ReadRecord, ReadTopic } from "./read-topics.ts";
@@ -27,7 +27,7 @@ export type RunFacts = {
   readonly policies: readonly CompiledPolicy[];
   readonly codec: AvroCodec;
   /** While the run goes on, what was sent may not be decided yet. */
-  readonly finished: boolean;
+  readonly stage: Stage;
 };
 
 const PROBLEMS_MAX = 20;
@@ -39,7 +39,7 @@ export function checkRun(facts: RunFacts): Verdict {
   const journals: (readonly JournalRecord[])[] = [];
   for (let partition = 0; partition < partitions; partition += 1) {
     const read = (topic: Topic) => partitionOf(facts, topic, partition);
-    const found = facts.finished ? checkTopics(read, engineOf(facts.policies), codec) : [];
+    const found = checkTopics(read, engineOf(facts.policies), codec, facts.stage);
     problems.push(...found.map((problem) => `partition ${partition}: ${problem}`));
     const journal = read("decisions").map(({ value }) => codec.decodeJournal(value ?? EMPTY));
     journals.push(journal);
@@ -92,12 +92,13 @@ function tally(
       partitionOf(facts, "proposals", partition).map(({ offset }) => `${partition}/${offset}`),
     ),
   );
-  if (facts.finished) problems.push(...missing(present, decided));
+  const isFinished = facts.stage === "finished";
+  if (isFinished) problems.push(...missing(present, decided));
   problems.push(...surplus(present, decided));
   const lost = facts.sent.filter((one) => !decided.has(`${one.partition}/${one.offset}`)).length;
   return {
     calls: decided.size,
-    lost: facts.finished ? lost : 0,
+    lost: isFinished ? lost : 0,
     doubled: [...decided.values()].filter((times) => times > 1).length,
     allowed: countEvents(journals, "allowed"),
     refused: countEvents(journals, "refused"),

@@ -1,13 +1,22 @@
-// A program with the embedded gate: proposes numbered calls, prints each answer as a JSON line, and ends
-// at the first that the gate cannot decide. Begun again on the same directory it proposes them all again.
+// A program with the embedded gate: proposes numbered calls, prints each answer as a JSON line, and stops at
+// the first that the gate cannot decide; then it keeps the gate open until its input ends. With space enough it
+// proposes at least so many calls, and more until its input ends. Begun again on the same directory it
+// proposes them all again.
 import { openCallgate } from "../../../services/sdk/callgate.ts";
 
 const REFUSED_EVERY = 8;
 
-const [dataDir = "", callsMax = "0"] = process.argv.slice(2);
+const [dataDir = "", callsMin = "0"] = process.argv.slice(2);
+let isTold = false;
+const told = new Promise<void>((resolve) => {
+  process.stdin.resume().once("end", () => {
+    isTold = true;
+    resolve();
+  });
+});
 const policy = { tool_schemas: { note: { read_only: true } } };
 const gate = await openCallgate({ policy, dataDir, timeoutMs: 1_000 });
-for (let number = 0; number < Number(callsMax); number += 1) {
+for (let number = 0; number < Number(callsMin) || !isTold; number += 1) {
   const tool = number % REFUSED_EVERY === 0 ? "no_such_tool" : "note";
   const call = { conversationId: `c-${number % 4}`, callId: `call-${number}`, tool };
   const text = "x".repeat(10_000);
@@ -18,4 +27,5 @@ for (let number = 0; number < Number(callsMax); number += 1) {
   process.stdout.write(`${JSON.stringify({ ...answer, atMs: Date.now() })}\n`);
   if (answer.decisionId === undefined) break;
 }
+await told;
 await gate.close();

@@ -24,10 +24,17 @@ export class GateProcess {
       cwd: directory,
       stdio: ["ignore", "pipe", "pipe"],
     });
+    const kill = () => this.#child.kill("SIGKILL");
+    process.once("exit", kill);
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => this.#take(text));
     }
-    this.ended = new Promise((resolve) => this.#child.once("close", (code) => resolve(code)));
+    this.ended = new Promise((resolve) => {
+      this.#child.once("close", (code) => {
+        process.removeListener("exit", kill);
+        resolve(code);
+      });
+    });
   }
 
   get isRunning(): boolean {

@@ -5,27 +5,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { startKafka } from "../../../infra/local/start-kafka.js";
-import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
-import { configOf } from "../../../services/adapters/config/load-config.ts";
-import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
-import { openPolicy } from "../../../services/cli/policy/open-policy.ts";
-import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
-import { withSecret } from "../../../services/gate/gate-policy.ts";
-import { openCodec } from "../../../services/sdk/open-codec.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
-import { checkRun, type Verdict } from "./check-run.ts";
+import type { Stage } from "../../support/simulation/check-topics.ts";
+import type { Verdict } from "./check-run.ts";
 import { GateProcess } from "./gate-process.ts";
+import { judge } from "./judge.ts";
+import { openLabCodec, SECRET } from "./lab-codec.ts";
 import { LOAD_POLICY, Load } from "./load.ts";
-import { readTopics } from "./read-topics.ts";
+import type { ReaderPlace } from "./read-topics.ts";
 
 /** A cluster that is there: one broker or three. */
-export type Cluster = {
-  readonly bootstrap: readonly string[];
-  readonly libs: string;
+export type Cluster = ReaderPlace & {
   readonly brokers: readonly LocalBroker[];
 };
 
@@ -44,9 +38,14 @@ export type LabOptions = {
   /** False: an executor of the row's own runs what is allowed. */
   readonly executes?: boolean;
   readonly policy?: string;
+  /** After so many faults the checker looks for the first time. */
+  readonly checkAfterFaults?: number;
 };
 
-const SECRET = "a secret that is long enough";
+/** What the checker saw while the load ran. */
+export type Between = Pick<Verdict, "calls" | "problems">;
+
+const POLICY_FILE = "policy.yaml";
 const SETTLED_WITHIN_MS = 120_000;
 /** What has piled up on a busy machine takes its time. */
 const RESTED_WITHIN_MS = 240_000;
@@ -69,9 +68,8 @@ export class Lab {
   worstGapMs = 0;
   readonly #options: LabOptions;
   readonly #config: Record<string, unknown>;
-  readonly #policy: CompiledPolicy;
-  readonly #codec: AvroCodec;
-  #checkedInBetween = 0;
+  readonly #closed = new AbortController();
+  #between: Promise<Between> | undefined;
 
   private constructor(parts: {
     readonly names: TopicNames;
@@ -80,24 +78,20 @@ export class Lab {
     readonly log: KafkaLog;
     readonly directory: string;
     readonly options: LabOptions;
-    readonly policy: CompiledPolicy;
-    readonly codec: AvroCodec;
   }) {
-    const { names, load, proxy, log, directory, options, policy, codec } = parts;
-    this.#codec = codec;
+    const { names, load, proxy, log, directory, options } = parts;
     this.names = names;
     this.load = load;
     this.proxy = proxy;
     this.log = log;
     this.directory = directory;
     this.#options = options;
-    this.#policy = policy;
     this.partitions = options.partitions ?? 4;
     const app = uniqueName("f");
     this.group = `${app}-gate`;
     this.#config = {
       kafka: { brokers: proxy.brokers, topics: names, app, group: this.group, ...options.kafka },
-      policy: { files: ["policy.yaml"] },
+      policy: { files: [POLICY_FILE] },
       executor: { group: `${app}-executor` },
       ...{ http: { port: 0 }, secret: { value: SECRET }, log: { level: "info" } },
       ...options.config,
@@ -107,8 +101,7 @@ export class Lab {
   static async open(options: LabOptions): Promise<Lab> {
     const { cluster, partitions = 4, perSecond = 150, seed = 1, replicas = 1 } = options;
     const directory = mkdtempSync(join(tmpdir(), "callgate-faults-"));
-    const file = join(directory, "policy.yaml");
-    writeFileSync(file, options.policy ?? LOAD_POLICY);
+    writeFileSync(join(directory, POLICY_FILE), options.policy ?? LOAD_POLICY);
     const names = await makeTopics(cluster.bootstrap, {
       partitions,
       config: { "retention.ms": "-1" },
@@ -117,13 +110,10 @@ export class Lab {
     const proxy = await KafkaProxy.start(cluster.bootstrap);
     const log = await openTestLog(cluster.bootstrap, names);
     const kafka = connectKafka(cluster.bootstrap, { clientId: "load" });
-    const secret = secretOf();
-    const secrets = new Map([[secret.keyId, secret.bytes]]);
-    const codec = await codecOf(options, names, secrets);
+    const codec = await openLabCodec(cluster.bootstrap, names, options.config?.["registry"]);
     const { executes = true } = options;
     const load = new Load({ kafka, log, names, codec, partitions, perSecond, seed, executes });
-    const policy = withSecret(await openPolicy([file]), secret.keyId, secrets).compiled;
-    return new Lab({ names, load, proxy, log, directory, options, policy, codec });
+    return new Lab({ names, load, proxy, log, directory, options });
   }
 
   /** Another gate of the group; ready when it resolves. */
@@ -134,6 +124,7 @@ export class Lab {
   }
 
   beginGate(config: Readonly<Record<string, unknown>> = {}): GateProcess {
+    this.#closed.signal.throwIfAborted();
     const gate = new GateProcess(this.directory, { ...this.#config, ...config });
     this.gates.push(gate);
     return gate;
@@ -141,15 +132,22 @@ export class Lab {
 
   /** An executor of the module in the lab's directory. */
   beginExecutor(handlers: string): GateProcess {
+    this.#closed.signal.throwIfAborted();
     const command = ["executor", "--handlers", handlers];
     const executor = new GateProcess(this.directory, this.#config, command);
     this.gates.push(executor);
     return executor;
   }
 
-  /** Stops the load and waits until all of it is decided. */
-  async rest(): Promise<void> {
+  /** Ends the proposals. Whoever ends the load has had it looked at before. */
+  async stopLoad(): Promise<void> {
+    await this.#lookBetween();
     this.load.stopProposing();
+  }
+
+  /** Ends the proposals and waits until all of them are decided. */
+  async rest(): Promise<void> {
+    await this.stopLoad();
     await this.#settle();
   }
 
@@ -165,6 +163,12 @@ export class Lab {
   async recover(struckAtMs = Date.now(), open = false): Promise<void> {
     this.faults += 1;
     if (open) this.inTransaction += 1;
+    await this.#decidesAgain(struckAtMs);
+    // Further strikes do not wait for it.
+    if (this.faults >= (this.#options.checkAfterFaults ?? 1)) void this.#lookBetween();
+  }
+
+  async #decidesAgain(struckAtMs: number): Promise<void> {
     const untilMs = Date.now() + SETTLED_WITHIN_MS;
     const waiting = new Set([...Array(this.partitions).keys()]);
     while (waiting.size > 0) {
@@ -180,7 +184,7 @@ export class Lab {
           `no decision on ${[...waiting].join(", ")} for two minutes:\n${this.logs()}`,
         );
       }
-      await sleep(20);
+      await this.#pause(20);
     }
   }
 
@@ -189,20 +193,34 @@ export class Lab {
   }
 
   /** Looks once while the load runs: what is committed must be right as far as it goes. */
-  async checkNow(): Promise<readonly string[]> {
-    const { problems } = await this.#judge(false);
-    this.#checkedInBetween += 1;
-    return problems;
+  #lookBetween(): Promise<Between> {
+    this.#between ??= this.#judgeGoingOn();
+    return this.#between;
   }
 
-  /** Stops the load, waits until all is decided, and judges the whole. */
-  async finish(): Promise<Verdict & { readonly checkedInBetween: number }> {
+  async #judgeGoingOn(): Promise<Between> {
+    try {
+      const before = this.load.sent.length;
+      const { calls, problems } = await this.#judge("going-on");
+      // The brokers may be down at this moment.
+      await this.#until(
+        () => this.load.sent.length > before,
+        "void: the load did not run meanwhile",
+      );
+      return { calls, problems };
+    } catch (error) {
+      return { calls: 0, problems: [error instanceof Error ? error.message : String(error)] };
+    }
+  }
+
+  /** Ends the load, waits until all is decided, and judges the whole. */
+  async finish(): Promise<Verdict & { readonly between: Between }> {
     await this.rest();
-    const verdict = await this.#judge(true);
-    return { ...verdict, checkedInBetween: this.#checkedInBetween };
+    return { ...(await this.#judge("finished")), between: await this.#lookBetween() };
   }
 
   async close(): Promise<void> {
+    this.#closed.abort(new Error("the row is over"));
     await Promise.all(this.gates.map((gate) => gate.kill()));
     await this.load.close();
     await this.log.close();
@@ -220,35 +238,27 @@ export class Lab {
         const seen = this.load.seenAtMs.map(({ length }) => length).join(", ");
         throw new Error(`the gates did not come to rest; journal records: ${seen}\n${this.logs()}`);
       }
-      await sleep(250);
+      await this.#pause(250);
     }
   }
 
-  async #judge(finished: boolean): Promise<Verdict> {
-    const { cluster } = this.#options;
-    const sent = [...this.load.sent];
-    const read = await readTopics(cluster.libs, cluster.bootstrap, Object.values(this.names));
-    return checkRun({
-      ...{ names: this.names, read, sent, finished, codec: this.#codec },
-      policies: [this.#policy],
-    });
+  async #until(condition: () => boolean, otherwise: string): Promise<void> {
+    for (const untilMs = Date.now() + SETTLED_WITHIN_MS; !condition(); await this.#pause(100)) {
+      if (Date.now() > untilMs) throw new Error(otherwise);
+    }
   }
-}
 
-function secretOf() {
-  const result = secretFrom(SECRET);
-  if (!result.ok) throw new Error(result.problem.message);
-  return result.secret;
-}
+  /** Rejects once the lab is closed: nothing of a row that has had its time goes on. */
+  async #pause(ms: number): Promise<void> {
+    this.#closed.signal.throwIfAborted();
+    await sleep(ms);
+  }
 
-/** As the gates write: with the registry's ids where they have one. */
-async function codecOf(
-  { cluster, config }: LabOptions,
-  names: TopicNames,
-  secrets: ReadonlyMap<string, Uint8Array>,
-): Promise<AvroCodec> {
-  const kafka = { brokers: [...cluster.bootstrap] };
-  const read = configOf({ kafka, registry: config?.["registry"] }, "the fault suite");
-  if (!read.ok) throw new Error(JSON.stringify(read.problems));
-  return (await openCodec(read.config, names, secrets)).codec;
+  #judge(stage: Stage): Promise<Verdict> {
+    const { cluster, config } = this.#options;
+    const { libs, classes, bootstrap } = cluster;
+    const order = { libs, classes, bootstrap, names: this.names, sent: [...this.load.sent], stage };
+    const policyFile = join(this.directory, POLICY_FILE);
+    return judge({ ...order, policyFile, registry: config?.["registry"] }, this.#closed.signal);
+  }
 }

@@ -1,7 +1,9 @@
 // Everything committed in some topics, read with the Java client that comes with the broker.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { MissingError } from "../../../infra/local/missing.js";
 
 const SOURCE = fileURLToPath(new URL("../java/ReadTopics.java", import.meta.url));
 const WITHIN_SECONDS = 120;
@@ -30,16 +32,38 @@ type Line = {
   readonly v?: string | null;
 };
 
-/** @param libs folder of Kafka's jars. */
+export type ReaderPlace = {
+  /** Folder of Kafka's jars. */
+  readonly libs: string;
+  /** Folder of the compiled reader. */
+  readonly classes: string;
+  readonly bootstrap: readonly string[];
+};
+
+/** Compiles the reader against a Kafka's jars. @throws MissingError without a JDK. */
+export async function compileReader(libs: string, classes: string): Promise<void> {
+  try {
+    await promisify(execFile)("javac", ["-cp", `${libs}/*`, "-d", classes, SOURCE]);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new MissingError(
+      "`javac` is not on the path (Debian: apt-get install openjdk-17-jdk-headless)",
+    );
+  }
+}
+
+/** @param topics the end of each is taken after that of the one before it. */
 export async function readTopics(
-  libs: string,
-  bootstrap: readonly string[],
+  { libs, classes, bootstrap }: ReaderPlace,
   topics: readonly string[],
 ): Promise<ReadonlyMap<string, ReadTopic>> {
-  const args = ["-cp", `${libs}/*`, SOURCE, bootstrap.join(","), String(WITHIN_SECONDS), ...topics];
-  const child = spawn("java", ["-Xmx768m", "-XX:TieredStopAtLevel=1", ...args], {
+  const jvm = ["-Xmx768m", "-XX:TieredStopAtLevel=1", "-cp", `${classes}:${libs}/*`];
+  const args = ["ReadTopics", bootstrap.join(","), String(WITHIN_SECONDS), ...topics];
+  const child = spawn("java", [...jvm, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors += text;
@@ -55,6 +79,7 @@ export async function readTopics(
     if (line.t !== undefined) partitions[line.p]?.push(recordOf(line));
   }
   const code = await ended;
+  process.removeListener("exit", kill);
   if (code !== 0) throw new Error(`the Java client ended with ${code}: ${errors.slice(-2_000)}`);
   return new Map([...read].map(([topic, partitions]) => [topic, { partitions }]));
 }

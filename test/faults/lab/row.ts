@@ -1,6 +1,9 @@
 // One row of the fault suite.
 import type { Verdict } from "./check-run.ts";
-import type { Cluster, Lab, LabOptions } from "./lab.ts";
+import type { Between, Cluster, Lab, LabOptions } from "./lab.ts";
+
+/** What the checker says of the whole, and what it saw while the load ran. */
+export type Judgement = Verdict & { readonly between: Between };
 
 /** A run to be judged: a lab, or what else was struck. */
 export type Run = {
@@ -8,7 +11,7 @@ export type Run = {
   /** Of those, how many struck while a transaction was open. */
   readonly inTransaction: number;
   readonly worstGapMs: number;
-  finish(): Promise<Verdict>;
+  finish(): Promise<Judgement>;
   logs(): string;
 };
 
@@ -34,6 +37,10 @@ export type Row = {
   readonly faultsMin: (short: boolean) => number;
   /** Fewer of them inside an open transaction prove nothing. */
   readonly inTransactionMin?: (short: boolean) => number;
+  /** It fails when it takes longer; 300 by default. */
+  readonly withinSeconds?: number;
+  /** What it starts beside Kafka. */
+  readonly needs?: readonly ("redis" | "registry")[];
   /** Longest time to the next decision that is allowed, ms. */
   readonly gapMaxMs?: number;
   run(context: RowContext): Promise<Run>;

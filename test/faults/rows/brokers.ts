@@ -32,7 +32,7 @@ export const brokersBounced: Row = {
   about: "one after the other under load, leaders moving to those that are left",
   inShort: false,
   faultsMin: () => BROKERS,
-  run: async ({ open, onEnd, version }) => {
+  run: async ({ open, onEnd, version, cluster: { classes } }) => {
     const kafka = await startKafka({
       ...version,
       brokers: BROKERS,
@@ -43,7 +43,8 @@ export const brokersBounced: Row = {
       },
     });
     onEnd(() => kafka.stop());
-    const cluster = { bootstrap: kafka.bootstrap, libs: kafka.libs, brokers: kafka.brokers };
+    const { bootstrap, libs, brokers } = kafka;
+    const cluster = { bootstrap, libs, brokers, classes };
     const lab = await open({ cluster, replicas: BROKERS });
     await lab.startGate();
     await lab.load.start();

@@ -35,10 +35,11 @@ export const executorKilled: Row = {
     await lab.load.start();
     for (let kill = 0; kill < (short ? 1 : 8); kill += 1) {
       await sleep(2_000);
+      const struckAtMs = Date.now();
       await executor.kill();
-      lab.faults += 1;
       executor = begin();
       await executor.ready();
+      await lab.recover(struckAtMs);
     }
     await sleep(2_000);
     const ran = readFileSync(join(lab.directory, "ran.txt"), "utf8").trim().split("\n");
@@ -54,12 +55,13 @@ export const retriedAtOnce: Row = {
   about: "an agent that was told of a failure proposes again at once: the gate knows it too",
   inShort: true,
   faultsMin: () => 50,
-  run: async ({ open, cluster, fail }) => {
+  run: async ({ open, onEnd, cluster, fail }) => {
     const lab = await open({ perSecond: 100 });
     await lab.startGate();
     await lab.load.start();
     const kafka = { brokers: [...cluster.bootstrap], topics: lab.names };
     const agent = await connectCallgate({ kafka, timeoutMs: 20_000 });
+    onEnd(() => agent.close());
     for (let round = 0; round < 50; round += 1) {
       const call = {
         ...{ conversationId: `hasty-${round}`, tool: "add_item", arguments: { item: round } },
@@ -67,14 +69,15 @@ export const retriedAtOnce: Row = {
       const first = await agent.propose({ ...call, callId: "1" });
       const error = { message: "try again", retryable: true };
       await agent.report(first.decisionId ?? "", { status: "failed", error });
+      const reportedAtMs = Date.now();
       const second = await agent.propose({ ...call, callId: "2" });
+      lab.worstGapMs = Math.max(lab.worstGapMs, Date.now() - reportedAtMs);
       if (second.outcome !== "allowed") {
         fail(`round ${round}: ${second.outcome} ${second.refusal?.reason}`);
       }
       await agent.report(second.decisionId ?? "", { status: "succeeded", output: "ok" });
       lab.faults += 1;
     }
-    await agent.close();
     return lab;
   },
 };

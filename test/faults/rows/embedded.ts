@@ -1,13 +1,15 @@
 // The embedded log, whose disk is full.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { COMMAND } from "../lab/build.ts";
-import type { Verdict } from "../lab/check-run.ts";
-import type { Row, Run } from "../lab/row.ts";
+import type { Between } from "../lab/lab.ts";
+import type { Judgement, Row, Run } from "../lab/row.ts";
 
 type Answer = {
   readonly outcome: string;
@@ -19,6 +21,10 @@ type Answer = {
 const PROGRAM = fileURLToPath(new URL("../lab/fill-disk.ts", import.meta.url));
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 const CALLS = 400;
+/** So many new ones are decided before another process looks. */
+const CALLS_BEFORE_LOOK = 20;
+const LOOK_EVERY_MS = 20;
+const ERRORS_KEPT = 2_000;
 /** What a program is told of a call that is not decided: by the gate, or by its log. */
 const UNDECIDED: readonly string[] = ["gate_unavailable", "storage_unavailable"];
 /** For a file, in KiB: it stands for a full disk wherever no disk can be made small. */
@@ -37,7 +43,12 @@ export const diskFull: Row = {
     let known: readonly Answer[] = [];
     for (const limit of LIMITS) {
       const startedMs = Date.now();
-      const answers = await proposeAll(dataDir, limit);
+      const proposer = startProposer(dataDir, limit);
+      onEnd(() => proposer.stop());
+      await proposer.answered((answers) => answers.at(-1)?.decisionId === undefined);
+      // The gate is still there and its disk full.
+      for (const problem of (await verify(dataDir)).problems) fail(`${limit} KiB: ${problem}`);
+      const answers = await proposer.stop();
       const last = answers.at(-1);
       if (!UNDECIDED.includes(last?.reason ?? ""))
         fail(`${limit} KiB: it ended with ${show(last)}`);
@@ -45,9 +56,16 @@ export const diskFull: Row = {
       known = compared(known, answers, startedMs, tally);
     }
     const startedMs = Date.now();
-    known = compared(known, await proposeAll(dataDir, null), startedMs, tally);
+    const proposer = startProposer(dataDir, null);
+    onEnd(() => proposer.stop());
+    const { length } = known;
+    await proposer.answered((answers) => answers.length >= length + CALLS_BEFORE_LOOK);
+    const before = proposer.count();
+    const between = await verify(dataDir);
+    if (proposer.count() === before) fail("void: nothing was decided while another looked");
+    known = compared(known, await proposer.stop(), startedMs, tally);
     if (known.length < CALLS) fail(`with space enough ${known.length} of ${CALLS} were decided`);
-    return runOf(tally, known, await verify(dataDir));
+    return runOf(tally, known, between, (await verify(dataDir)).problems);
   },
 };
 
@@ -77,45 +95,75 @@ function show(answer: Answer | undefined): string {
   return JSON.stringify(answer ?? "no answer");
 }
 
-function runOf(tally: Tally, answers: readonly Answer[], problems: readonly string[]): Run {
+function runOf(
+  tally: Tally,
+  answers: readonly Answer[],
+  between: Between,
+  problems: readonly string[],
+): Run {
   const count = (outcome: string) => answers.filter((one) => one.outcome === outcome).length;
-  const verdict: Verdict = {
-    ...{ calls: answers.length, lost: tally.lost, doubled: tally.doubled, problems },
+  const verdict: Judgement = {
+    ...{ calls: answers.length, lost: tally.lost, doubled: tally.doubled, problems, between },
     ...{ allowed: count("allowed"), refused: count("refused"), held: count("held") },
   };
   return { ...tally, inTransaction: 0, finish: async () => verdict, logs: () => "" };
 }
 
-async function proposeAll(dataDir: string, limit: number | null): Promise<readonly Answer[]> {
+type Proposer = {
+  count(): number;
+  /** Until what it printed so far is so, or it has ended. */
+  answered(condition: (answers: readonly Answer[]) => boolean): Promise<void>;
+  /** Tells it to end; all that it printed. */
+  stop(): Promise<readonly Answer[]>;
+};
+
+function startProposer(dataDir: string, limit: number | null): Proposer {
   const ulimit = limit === null ? "" : `ulimit -f ${limit};`;
   const command = `${ulimit} exec "$0" --import tsx "$1" "$2" "$3"`;
   const args = ["-c", command, process.execPath, PROGRAM, dataDir, String(CALLS)];
-  const lines = await linesOf("bash", args);
-  return lines.map((line) => JSON.parse(line) as Answer);
-}
-
-/** What `callgate verify` finds in the journal. */
-async function verify(dataDir: string): Promise<readonly string[]> {
-  const told = await linesOf(process.execPath, [
-    COMMAND,
-    "verify",
-    "--data-dir",
-    dataDir,
-    "--json",
-  ]);
-  const report = JSON.parse(told.join("")) as { readonly ok?: boolean };
-  return report.ok === true ? [] : [`verify: ${told.join("")}`];
-}
-
-async function linesOf(command: string, args: readonly string[]): Promise<readonly string[]> {
-  const child = spawn(command, args, { cwd: REPOSITORY, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("bash", args, { cwd: REPOSITORY, stdio: ["pipe", "pipe", "pipe"] });
   let errors = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    errors += text;
-  });
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: child.stdout })) lines.push(line);
   // LMDB tells of every page that it could not write.
-  if (lines.length === 0) throw new Error(`${command} said nothing: ${errors.slice(-2_000)}`);
-  return lines;
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors = `${errors}${text}`.slice(-ERRORS_KEPT);
+  });
+  const answers: Answer[] = [];
+  const lines = createInterface({ input: child.stdout });
+  lines.on("line", (line) => answers.push(JSON.parse(line) as Answer));
+  let hasEnded = false;
+  const ended = new Promise<void>((resolve) => {
+    child.once("close", () => {
+      hasEnded = true;
+      resolve();
+    });
+  });
+  return {
+    count: () => answers.length,
+    answered: async (condition) => {
+      while (!(hasEnded || (answers.length > 0 && condition(answers)))) await sleep(LOOK_EVERY_MS);
+      if (answers.length === 0) throw new Error(`the program said nothing: ${errors}`);
+    },
+    stop: async () => {
+      child.stdin.end();
+      await ended;
+      return answers;
+    },
+  };
 }
+
+/** What `callgate verify` finds in the journal, in a process of its own. */
+async function verify(dataDir: string): Promise<Between> {
+  const args = [COMMAND, "verify", "--data-dir", dataDir, "--json"];
+  // With problems it ends with another code than 0.
+  const { stdout } = await promisify(execFile)(process.execPath, args).catch(
+    (error: { readonly stdout: string }) => error,
+  );
+  const report = JSON.parse(stdout) as VerifyReport;
+  const calls = report.partitions.reduce((sum, { records }) => sum + records, 0);
+  return { calls, problems: report.ok ? [] : [`verify: ${stdout}`] };
+}
+
+type VerifyReport = {
+  readonly ok: boolean;
+  readonly partitions: readonly { readonly records: number }[];
+};

@@ -23,14 +23,14 @@ export const idle: Row = {
   about: "seconds instead of days: the journal loses every record, is never empty, and goes on",
   inShort: false,
   faultsMin: () => 2,
-  run: async ({ open, onEnd, version, fail }) => {
+  run: async ({ open, onEnd, version, fail, cluster: { classes } }) => {
     const kafka = await startKafka({
       ...version,
       properties: { "log.retention.check.interval.ms": 250, "log.initial.task.delay.ms": 250 },
     });
     onEnd(() => kafka.stop());
     const { bootstrap, libs, brokers } = kafka;
-    const lab = await open({ cluster: { bootstrap, libs, brokers } });
+    const lab = await open({ cluster: { bootstrap, libs, brokers, classes } });
     await lab.startGate();
     await lab.load.start();
 

@@ -44,7 +44,7 @@ export const poison: Row = {
       }
     }
     await lab.recover();
-    lab.load.stopProposing();
+    await lab.stopLoad();
     await sleep(2_000);
     // Nothing comes after these: they must be decided all the same.
     for (let partition = 0; partition < lab.partitions; partition += 1) {

@@ -36,6 +36,7 @@ export const redisStruck: Row = {
     "flushed, rolled back, corrupt, foreign, deleted, full and evicting, killed and back; a take-over after each",
   inShort: false,
   faultsMin: () => 7,
+  needs: ["redis"],
   run: async ({ open, onEnd, fail }) => {
     const redis = await startRedis();
     onEnd(() => redis.stop());
@@ -111,11 +112,16 @@ export const registryDown: Row = {
   about: "at the start of a gate, which waits for it, and while it runs, which it does not notice",
   inShort: false,
   faultsMin: () => 2,
+  needs: ["registry"],
   run: async ({ open, onEnd, fail }) => {
     const registry = await startRegistry();
     onEnd(() => registry.stop());
     const { url } = registry;
-    const lab = await open({ config: { registry: { url, register: true, timeoutMs: 1_000 } } });
+    const lab = await open({
+      config: { registry: { url, register: true, timeoutMs: 1_000 } },
+      // The checker reads with its schemas.
+      checkAfterFaults: 2,
+    });
     await lab.startGate();
     await lab.load.start();
     await sleep(2_000);

@@ -1,0 +1,31 @@
+// The codec, the secret and the policy of a lab: as its gates have them.
+import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
+import { configOf } from "../../../services/adapters/config/load-config.ts";
+import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { openPolicy } from "../../../services/cli/policy/open-policy.ts";
+import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
+import { withSecret } from "../../../services/gate/gate-policy.ts";
+import { openCodec } from "../../../services/sdk/open-codec.ts";
+
+export const SECRET = "a secret that is long enough";
+
+const secret = secretFrom(SECRET);
+if (!secret.ok) throw new Error(secret.problem.message);
+const { keyId, bytes } = secret.secret;
+const secrets = new Map([[keyId, bytes]]);
+
+/** @param registry the section of the gates' configuration: with it, records have the registry's ids. */
+export async function openLabCodec(
+  bootstrap: readonly string[],
+  names: TopicNames,
+  registry: object | undefined,
+): Promise<AvroCodec> {
+  const read = configOf({ kafka: { brokers: [...bootstrap] }, registry }, "the fault suite");
+  if (!read.ok) throw new Error(JSON.stringify(read.problems));
+  return (await openCodec(read.config, names, secrets)).codec;
+}
+
+export async function openLabPolicy(file: string): Promise<CompiledPolicy> {
+  return withSecret(await openPolicy([file]), keyId, secrets).compiled;
+}
