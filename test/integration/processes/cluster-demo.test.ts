@@ -36,7 +36,7 @@ describe.skipIf(!kafka.available)("the demo on a cluster", () => {
   test("goes as it goes in one process; the executor runs what was allowed", async () => {
     const { code, stderr, lines, world } = await playUnder(POLICY);
     expect(stderr).not.toContain("instead of");
-    expect(code).toBe(0);
+    expect(code, stderr).toBe(0);
     expect(lines.filter(({ type }) => type === "decision")).toHaveLength(31);
     expect(world).toEqual(lines.at(-1).world);
     expect(world).toMatchObject({ bills: ["A-17", "B-42"], payments: ["ann"] });
@@ -46,7 +46,7 @@ describe.skipIf(!kafka.available)("the demo on a cluster", () => {
   test("tells, with exit code 1, of calls that were decided otherwise", async () => {
     const lax = POLICY.replace("preset: balanced", "preset: observe");
     const { code, stderr, world } = await playUnder(lax);
-    expect(code).toBe(1);
+    expect(code, stderr).toBe(1);
     expect(stderr).toContain("demo-payment, call 2: `allowed pay` instead of `refused pay`");
     expect(world.payments).toEqual(["ann", "ann", "Ann"]);
   });
