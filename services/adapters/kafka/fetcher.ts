@@ -5,6 +5,8 @@
  *    one by one, so what comes up while the poll is out goes out on a second connection, and need not
  *    wait for data of others.
  * F2 a failure is tried again with a growing pause, for as long as somebody follows.
+ * F3 a request names a topic-partition once: a broker answers for one of two offsets, and the other's
+ *    reader would miss what lies between.
  */
 import type { ClusterLink } from "./cluster-link.ts";
 import { type FetchedPartition, type FetchPosition, fetchRequest } from "./fetch-request.ts";
@@ -87,23 +89,24 @@ export class Fetcher {
       this.#lanes.set(node, lanes);
     }
     const [main, second] = lanes;
+    let waiting = this.#rotate(tracks);
     if (!main.isBusy) {
-      void this.#poll(node, main, tracks, POLL_MS);
-      return;
+      const asked = onePerPlace(waiting);
+      waiting = waiting.filter((track) => !asked.includes(track));
+      void this.#poll(node, main, asked, POLL_MS);
     }
     // Ends with the first poll, so that all tracks meet in one again.
     const leftMs = main.untilMs - this.#nowMs();
-    if (!second.isBusy && leftMs >= SECOND_POLL_MS_MIN) {
-      void this.#poll(node, second, tracks, leftMs);
+    if (waiting.length > 0 && !second.isBusy && leftMs >= SECOND_POLL_MS_MIN) {
+      void this.#poll(node, second, onePerPlace(waiting), leftMs);
     }
   }
 
   /** Never rejects. */
-  async #poll(node: number, lane: Lane, tracks: readonly Track[], waitMs: number): Promise<void> {
+  async #poll(node: number, lane: Lane, asked: readonly Track[], waitMs: number): Promise<void> {
     const nowMs = this.#nowMs();
     lane.isBusy = true;
     lane.untilMs = nowMs + waitMs;
-    const asked = this.#rotate(tracks);
     const offsets = asked.map((track) => track.fetchFrom);
     for (const track of asked) track.inFlightSinceMs = nowMs;
     let isStale = false;
@@ -166,6 +169,16 @@ export class Fetcher {
     this.#paused = undefined;
     this.poke();
   }
+}
+
+/** F3: the first of each topic-partition. */
+function onePerPlace(tracks: readonly Track[]): readonly Track[] {
+  const places = new Map<string, Track>();
+  for (const track of tracks) {
+    const place = `${track.partition} ${track.name}`;
+    if (!places.has(place)) places.set(place, track);
+  }
+  return places.size === tracks.length ? tracks : [...places.values()];
 }
 
 function toPosition(track: Track): FetchPosition {

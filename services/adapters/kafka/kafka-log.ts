@@ -127,12 +127,16 @@ export class KafkaLog implements Log {
   ): Promise<ReadResult> {
     this.#assertOpen();
     this.#assertPartition(topic, partition);
-    const { track, isNew } = this.#tracks.at(this.#names[topic], partition, fromOffset);
+    const name = this.#names[topic];
+    const { track: first, isNew } = this.#tracks.at(name, partition, fromOffset);
     // Who reads on is read ahead for; a single look is not.
-    if (!isNew) track.following = true;
+    if (!isNew) first.following = true;
     const triesUntilMs = nowMs() + TRY_MS_MAX;
-    for (let pauseMs = PAUSE_MS_MIN; ; ) {
+    for (let track = first, at = fromOffset, pauseMs = PAUSE_MS_MIN; ; ) {
+      // While we waited, another reader who was at the same place may have taken what came.
+      if (track.readFrom !== at) track = this.#tracks.at(name, partition, at).track;
       const { records, nextOffset } = track.take(limits);
+      at = nextOffset;
       if (records.length > 0 || isAtEnd(track)) {
         this.#follow(track);
         return { records, nextOffset, endOffset: Math.max(track.end, nextOffset) };

@@ -107,6 +107,16 @@ export function describeLogContract(name: string, open: () => Promise<LogUnderTe
       expect(records.map((one) => one.headers)).toEqual([[], headers, []]);
     });
 
+    it("gives each of several who read from one place at once all that is there", async () => {
+      await subject.log.append([..."abcdef"].map((value) => record("proposals", 0, value)));
+      const limits = { recordsMax: 2, bytesMax: 1_000 };
+      const reads = Array.from({ length: 3 }, () => subject.log.read("proposals", 0, 1, limits));
+      for (const { records, nextOffset } of await Promise.all(reads)) {
+        expect(records.map(({ value }) => text(value))).toEqual(["b", "c"]);
+        expect(nextOffset).toBe(3);
+      }
+    });
+
     it("reads from any offset, within the limits, at least one record", async () => {
       await subject.log.append([..."abcdef"].map((value) => record("proposals", 0, value)));
       await subject.log.append([..."ghi"].map((value) => record("proposals", 0, value)));

@@ -161,6 +161,27 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     expect(y).toEqual(Array.from({ length: 30 }, (_, at) => `y${at}`));
   });
 
+  it.each([
+    [5, 10],
+    [10, 5],
+  ])("keeps apart who reads one partition from %d and who from %d", async (...places) => {
+    const writer = await open();
+    for (let at = 0; at < 10; at += 1) await writer.append([record(`v${at}`)]);
+    const log = await open();
+    const positions = places.map(
+      (offset) => ({ topic: "proposals", partition: 0, offset }) as const,
+    );
+    // Both are followed from here on, from one turn of the fetcher to the next.
+    const woken = log.waitForNew(positions, 60_000);
+    await writer.append([record("v10")]);
+    await woken;
+    for (const offset of places) {
+      const { records } = await log.read("proposals", 0, offset, LIMITS);
+      const wanted = Array.from({ length: 11 - offset }, (_, at) => `v${offset + at}`);
+      expect(records.map(({ value }) => String(value))).toEqual(wanted.slice(0, records.length));
+    }
+  });
+
   it("goes on where its connections are cut again and again", async () => {
     const proxy = await proxyOf();
     const writer = await open();
