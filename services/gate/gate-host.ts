@@ -16,6 +16,7 @@ import { FatalError } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { Listeners } from "../runtime/listeners.ts";
 import type { Assignment, Membership } from "../runtime/membership.ts";
+import type { ReadContext } from "../runtime/restore-context.ts";
 import { ALL_SAFEGUARDS, type Safeguards } from "../runtime/safeguards.ts";
 import { StreamTask } from "../runtime/task.ts";
 import type { TaskContext, TaskOptions, TaskStatus } from "../runtime/task-context.ts";
@@ -27,6 +28,7 @@ import {
   taskOptionsFor,
 } from "./gate-engine.ts";
 import type { CommittedListener, GateParts, StatusListener } from "./gate-task.ts";
+import { Standby } from "./standby.ts";
 
 /** What an operator may set, and what a test must shorten; the rest follows from the policy. */
 export type GateTuning = Partial<
@@ -77,6 +79,13 @@ const RESTART_MS = 500;
  */
 const LEAVE_WITHIN_MS = 300;
 const LOOK_MS = 1_000;
+/**
+ * How long a gate that starts prepares the states of numbers that others own before it joins: half a
+ * session. While these are alive they go on; and where one is not, nobody gets its numbers sooner.
+ */
+const PREPARE_MS_MAX = 3_000;
+/** Who starts a gate to exchange another ends that one soon. */
+const FOLLOW_MS = 30_000;
 /** Longer than any turn may take: each of its waits for the log has a bound of its own. */
 const TASK_SILENT_MS_MAX = 60_000;
 /** A task looks at least so often whether a deadline has come, and shows that it is not stuck. */
@@ -95,6 +104,7 @@ export class GateHost {
   /** Resolves, with the reason, when this process must end with an error. Never rejects. */
   readonly failed: Promise<Error>;
   #fail: (error: Error) => void = () => undefined;
+  readonly #standby: Standby;
   #look: NodeJS.Timeout | null = null;
   #stopped: Promise<void> | null = null;
   #abandon: (() => void) | null = null;
@@ -110,6 +120,14 @@ export class GateHost {
       this.#fail = resolve;
     });
     void parts.membership.failed.then((error) => this.#fail(error));
+    const { clock, logger } = parts;
+    const contextOf = (partition: number): ReadContext => {
+      const { log, checkpoints, codec, safeguards = ALL_SAFEGUARDS } = this.#parts;
+      const spanMs = this.#options.journalSpanMs;
+      const read = { partition, log, checkpoints, codec, clock, logger, safeguards, spanMs };
+      return { ...read, fold: coreFold };
+    };
+    this.#standby = new Standby({ contextOf, clock, logger, followMs: FOLLOW_MS });
   }
 
   /** How long the journal must be kept, ms: what the longest of its policies so far needs. */
@@ -120,7 +138,18 @@ export class GateHost {
   /** Joins the group; resolves with the first assignment, before its partitions are restored. */
   async start(): Promise<void> {
     this.#look ??= setInterval(() => this.#watch(), LOOK_MS).unref();
+    await this.#prepare();
     await this.#parts.membership.join((assignment) => this.#reconcile(assignment));
+  }
+
+  async #prepare(): Promise<void> {
+    const { membership, clock, log } = this.#parts;
+    const expected = (await membership.expected?.(log.partitions)) ?? [];
+    if (expected.length === 0 || this.#stopped !== null) return;
+    const late = new AbortController();
+    const prepared = this.#standby.prepare(expected);
+    await Promise.race([prepared, clock.sleep(PREPARE_MS_MAX, late.signal)]);
+    late.abort();
   }
 
   status(): GateHostStatus {
@@ -177,6 +206,7 @@ export class GateHost {
 
   async #finish(): Promise<void> {
     if (this.#look !== null) clearInterval(this.#look);
+    this.#standby.close();
     const closed = Promise.all([...this.#hosted.keys()].map((partition) => this.#close(partition)));
     const patience = new AbortController();
     await Promise.race([closed, this.#parts.clock.sleep(LEAVE_WITHIN_MS, patience.signal)]);
@@ -202,6 +232,7 @@ export class GateHost {
       fold: coreFold,
       options: this.#options,
       safeguards: this.#parts.safeguards ?? ALL_SAFEGUARDS,
+      prepared: () => this.#standby.take(partition),
     };
     const task = new StreamTask(context, this.#engine.engine);
     const watchdog = new Watchdog({

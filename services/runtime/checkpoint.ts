@@ -8,17 +8,20 @@
 import { chainHash, sha256Hex } from "../core/hash.ts";
 import { addDigests, ZERO_DIGEST } from "./digest-sum.ts";
 import type { StateFold } from "./engine.ts";
-import { type Conversation, PartitionState } from "./partition-state.ts";
-import type { Checkpoint, CheckpointBlob, CheckpointHeader, Codec, Log } from "./ports.ts";
+import { PartitionState } from "./partition-state.ts";
+import type { Checkpoint, CheckpointBlob, CheckpointHeader, Clock, Codec, Log } from "./ports.ts";
 import type { Safeguards } from "./safeguards.ts";
 import { exchanged, NO_SUM } from "./state-hash.ts";
+import { type Conversation, conversationBytes, StoredConversation } from "./stored-conversation.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 /** Raise it with every change of what a blob or header means: older checkpoints are then ignored. */
-export const CHECKPOINT_SCHEMA_VERSION = 6;
+export const CHECKPOINT_SCHEMA_VERSION = 7;
 
-const decoder = new TextDecoder();
-const encoder = new TextEncoder();
+/** So long at once: other partitions have decisions to make, and requests under way. */
+const SLICE_MS = 8;
+/** Conversations between two looks at the clock. */
+const SLICE_BLOBS = 64;
 
 export function headerOf(log: Log, state: PartitionState): CheckpointHeader {
   const { seq, chainHead, next, clocks, latestMs } = state.progress;
@@ -37,8 +40,8 @@ export function headerOf(log: Log, state: PartitionState): CheckpointHeader {
 }
 
 export function blobOf(key: string, conversation: Conversation, fold: StateFold): CheckpointBlob {
-  const { state, seq, hash } = conversation;
-  const bytes = encoder.encode(fold.snapshot(state));
+  const { seq, hash } = conversation;
+  const bytes = conversationBytes(conversation, fold);
   return { key, seq, hash, digest: blobDigest(key, seq, hash, bytes), bytes };
 }
 
@@ -55,22 +58,31 @@ export type CheckpointPlace = {
   readonly codec: Codec;
   readonly partition: number;
   readonly fold: StateFold;
+  readonly clock: Clock;
   readonly journalStart: number;
   readonly journalEnd: number;
   readonly safeguards: Safeguards;
 };
+
+/** Whether a checkpoint is of this log, and of the history that its journal has. */
+export async function isOfJournal(
+  header: CheckpointHeader,
+  place: Omit<CheckpointPlace, "fold" | "clock" | "safeguards">,
+): Promise<boolean> {
+  return (await findForeign(header, place)) === null;
+}
 
 /** The state that a checkpoint holds, or why it cannot be used. */
 export async function useCheckpoint(
   checkpoint: Checkpoint,
   place: CheckpointPlace,
 ): Promise<CheckpointUse> {
-  const problem =
-    (place.safeguards.checkpointIdentity ? await findForeign(checkpoint.header, place) : null) ??
-    (place.safeguards.checkpointDigests ? findDamage(checkpoint) : null);
+  const problem = place.safeguards.checkpointIdentity
+    ? await findForeign(checkpoint.header, place)
+    : null;
   if (problem !== null) return { ok: false, why: problem };
   try {
-    return stateFrom(checkpoint, place.fold);
+    return await stateFrom(checkpoint, place);
   } catch (error) {
     return { ok: false, why: error instanceof Error ? error.message : "it cannot be read" };
   }
@@ -78,7 +90,7 @@ export async function useCheckpoint(
 
 async function findForeign(
   header: CheckpointHeader,
-  place: CheckpointPlace,
+  place: Omit<CheckpointPlace, "fold" | "clock" | "safeguards">,
 ): Promise<string | null> {
   const { log, journalStart, journalEnd } = place;
   if (header.schemaVersion !== CHECKPOINT_SCHEMA_VERSION) return "it has another format";
@@ -90,7 +102,10 @@ async function findForeign(
   return (await standsInChain(header, place)) ? null : "it is of another history of the journal";
 }
 
-async function standsInChain(header: CheckpointHeader, place: CheckpointPlace): Promise<boolean> {
+async function standsInChain(
+  header: CheckpointHeader,
+  place: Pick<CheckpointPlace, "log" | "codec" | "partition">,
+): Promise<boolean> {
   const { log, codec, partition } = place;
   const offset = header.journalOffset - 1;
   const limits = { recordsMax: 1, bytesMax: 1 };
@@ -102,26 +117,33 @@ async function standsInChain(header: CheckpointHeader, place: CheckpointPlace): 
   return record.seq === header.seq && chainHash(record.prevHash, last.value) === header.chainHead;
 }
 
-function findDamage(checkpoint: Checkpoint): string | null {
-  if (checkpoint.count !== checkpoint.blobs.length) return "conversations are missing";
-  let sum = ZERO_DIGEST;
-  for (const { key, seq, hash, digest, bytes } of checkpoint.blobs) {
-    if (blobDigest(key, seq, hash, bytes) !== digest) return "it is damaged";
-    sum = addDigests(sum, digest);
+/** Digests are compared of all of it before any is used; texts are read when they are needed. */
+async function stateFrom(checkpoint: Checkpoint, place: CheckpointPlace): Promise<CheckpointUse> {
+  const { header, blobs } = checkpoint;
+  const { fold, clock, safeguards } = place;
+  const checked = safeguards.checkpointDigests;
+  if (checked && checkpoint.count !== blobs.length) {
+    return { ok: false, why: "conversations are missing" };
   }
-  return sum === checkpoint.digestSum ? null : "it is a mixture of several";
-}
-
-function stateFrom(checkpoint: Checkpoint, fold: StateFold): CheckpointUse {
-  const { header } = checkpoint;
   const conversations = new Map<string, Conversation>();
   let newestSeq = 0;
   let stateSum = NO_SUM;
-  for (const { key, seq, hash, bytes } of checkpoint.blobs) {
-    conversations.set(key, { state: fold.restore(decoder.decode(bytes)), seq, hash });
+  let sum = ZERO_DIGEST;
+  let sliceMs = clock.nowMs();
+  for (const [at, { key, seq, hash, digest, bytes }] of blobs.entries()) {
+    if (checked && blobDigest(key, seq, hash, bytes) !== digest) {
+      return { ok: false, why: "it is damaged" };
+    }
+    sum = addDigests(sum, digest);
+    conversations.set(key, new StoredConversation(bytes, { seq, hash }, fold));
     stateSum = exchanged(stateSum, "", hash);
     newestSeq = Math.max(newestSeq, seq);
+    if (at % SLICE_BLOBS !== 0 || clock.nowMs() - sliceMs < SLICE_MS) continue;
+    await clock.sleep(0);
+    sliceMs = clock.nowMs();
   }
+  if (checked && sum !== checkpoint.digestSum)
+    return { ok: false, why: "it is a mixture of several" };
   const { seq, chainHead, next, clocks, latestMs } = header;
   const state = new PartitionState(fold);
   state.apply({

@@ -5,11 +5,12 @@
  * K1 what is written is the committed state at one record: states are immutable, so references taken
  *    at once stay what they were while later records are committed.
  * K2 it builds on nothing but what it knows to be in the store; if the store holds something else,
- *    another owner has written, and this one stops.
+ *    another owner has written, and this one stops. What was written before this one began, by the
+ *    owner before, is built upon where it lies between what this state was built on and this state.
  */
-import { blobOf, headerOf } from "./checkpoint.ts";
+import { blobOf, headerOf, isOfJournal } from "./checkpoint.ts";
 import type { StateFold } from "./engine.ts";
-import type { Conversation, PartitionState } from "./partition-state.ts";
+import type { PartitionState } from "./partition-state.ts";
 import type {
   CheckpointBlob,
   CheckpointHeader,
@@ -17,14 +18,18 @@ import type {
   CheckpointStore,
   CheckpointUpdate,
   Clock,
+  Codec,
   Log,
   Logger,
   Metrics,
 } from "./ports.ts";
+import type { StoredMark } from "./restore-context.ts";
+import type { Conversation } from "./stored-conversation.ts";
 
 export type CheckpointerContext = {
   readonly partition: number;
   readonly log: Log;
+  readonly codec: Codec;
   readonly store: CheckpointStore;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -82,6 +87,8 @@ export class Checkpointer {
   #mark: string | null = null;
   #replace = true;
   #stopped = true;
+  /** The store may hold what the owner before has written since the state was built. */
+  #isOutdated = false;
   #savedSeq = 0;
   /** Bytes that the latest save wrote. */
   #savedBytes = 0;
@@ -94,12 +101,13 @@ export class Checkpointer {
     this.#context = context;
   }
 
-  /** A partition was restored: `onStore` if its state was built on what the store holds. */
-  begin(mark: string | null, onStore: boolean, seq: number): void {
+  /** A partition was restored. @param prepared the state was built before the fence. */
+  begin({ mark, isKnown, header }: StoredMark, prepared: boolean): void {
     this.#mark = mark;
-    this.#replace = !onStore;
+    this.#replace = header === null;
     this.#stopped = false;
-    this.#savedSeq = onStore ? seq : 0;
+    this.#isOutdated = prepared || !isKnown;
+    this.#savedSeq = header?.seq ?? 0;
   }
 
   /** Called after each commit. */
@@ -148,6 +156,7 @@ export class Checkpointer {
       if (saved.type === "saved") {
         this.#mark = saved.mark;
         this.#replace = false;
+        this.#isOutdated = false;
         this.#savedSeq = header.seq;
         this.#savedBytes = written.bytes;
         if (taken.changed.length > 0) this.#blobBytes = written.bytes / taken.changed.length;
@@ -155,7 +164,9 @@ export class Checkpointer {
         metrics.observe("checkpoint", clock.nowMs() - startedMs);
         return;
       }
-      this.#lost(saved.mark);
+      state.returnUnsaved(taken.keys);
+      if (await this.#lost(saved.mark, state)) await this.#save(state, paced);
+      return;
     } catch (error) {
       logger.warn("a checkpoint was not written, decisions go on", {
         partition,
@@ -165,16 +176,45 @@ export class Checkpointer {
     state.returnUnsaved(taken.keys);
   }
 
-  /** The store was emptied: start it again. It holds another's: leave it alone. */
-  #lost(mark: string | null): void {
+  /**
+   * The store was emptied: start it again. It holds another's: leave it alone. True where it holds what
+   * was written before this one began: then the save is made again.
+   */
+  async #lost(mark: string | null, state: PartitionState): Promise<boolean> {
+    const builtOnSeq = this.#replace ? null : this.#savedSeq;
     this.#mark = mark;
     this.#replace = true;
     this.#savedSeq = 0;
-    if (mark === null) return;
+    if (mark === null) return false;
+    const isOutdated = this.#isOutdated;
+    this.#isOutdated = false;
+    if (isOutdated && (await this.#adopt(state, builtOnSeq))) return true;
     this.#stopped = true;
     this.#context.logger.warn("the checkpoint store was written by another owner", {
       partition: this.#context.partition,
     });
+    return false;
+  }
+
+  /**
+   * What differs between this state and any checkpoint after what it was built on is among what has
+   * changed since then. Anything else is replaced as a whole; but false where it is newer than this
+   * state: then another owner has taken over.
+   */
+  async #adopt(state: PartitionState, builtOnSeq: number | null): Promise<boolean> {
+    const { partition, store, log, codec } = this.#context;
+    const { mark, header } = (await store.look?.(partition)) ?? { mark: this.#mark, header: null };
+    this.#mark = mark;
+    if (header === null) return true;
+    const { journalOffset } = state;
+    const own = headerOf(log, state);
+    if (header.topicId === own.topicId && header.journalOffset > journalOffset) return false;
+    if (builtOnSeq === null || header.seq < builtOnSeq) return true;
+    const place = { log, codec, partition, journalStart: 0, journalEnd: journalOffset };
+    if (!(await isOfJournal(header, place))) return true;
+    this.#replace = false;
+    this.#savedSeq = header.seq;
+    return true;
   }
 
   #take(state: PartitionState): Taken {

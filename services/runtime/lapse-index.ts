@@ -1,5 +1,3 @@
-import type { ConversationState } from "../core/state/state.ts";
-
 const SPAN_MS = 3_600_000;
 
 /**
@@ -9,8 +7,8 @@ const SPAN_MS = 3_600_000;
 export class LapseIndex {
   readonly #hours = new Map<number, Set<string>>();
 
-  add(key: string, state: ConversationState): void {
-    const hour = Math.floor(state.dropAtMs / SPAN_MS);
+  add(key: string, dropAtMs: number): void {
+    const hour = Math.floor(dropAtMs / SPAN_MS);
     const keys = this.#hours.get(hour);
     if (keys === undefined) this.#hours.set(hour, new Set([key]));
     else keys.add(key);

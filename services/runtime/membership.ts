@@ -19,6 +19,11 @@ export interface Membership {
    */
   readonly failed: Promise<Error>;
   /**
+   * Numbers that may be ours once we have joined, the likeliest first, of as many as there are; none
+   * where nobody owns any. Asked for before `join`. Absent: nobody can tell. Never rejects.
+   */
+  expected?(partitions: number): Promise<readonly number[]>;
+  /**
    * Resolves with the first assignment. The listener is told of it and of every later one, at once.
    * @throws PipelineError where the group cannot be joined.
    */

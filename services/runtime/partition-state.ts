@@ -5,21 +5,13 @@
  * P2 `stateSum` is the sum of the hashes of the conversations held.
  * P3 lapsed conversations are dropped at hash records alone, so that every replay drops the same.
  */
-import type { ConversationState } from "../core/state/state.ts";
 import { DeadlineIndex } from "./deadline-index.ts";
 import type { StateFold } from "./engine.ts";
 import { GENESIS_HASH } from "./journal.ts";
 import { LapseIndex } from "./lapse-index.ts";
 import { NO_SUM, type StateSum } from "./state-hash.ts";
+import { type Conversation, deadlineOf, dropAtOf } from "./stored-conversation.ts";
 import { NO_POSITION, type PerInput } from "./topics.ts";
-
-export type Conversation = {
-  readonly state: ConversationState;
-  /** `seq` of the record with its last event. */
-  readonly seq: number;
-  /** See state-hash.ts. */
-  readonly hash: string;
-};
 
 /** Where a partition stands in its journal and its inputs. */
 export type Progress = {
@@ -124,11 +116,11 @@ export class PartitionState {
     this.#conversations.set(key, conversation);
     if (before?.seq === conversation.seq) return;
     this.#unsaved.add(key);
-    const deadlineMs = this.fold.nextDeadlineMs(conversation.state);
+    const deadlineMs = deadlineOf(conversation, this.fold);
     // Most calls come behind an earlier one that is open: the index has its deadline.
-    const known = before === undefined ? undefined : this.fold.nextDeadlineMs(before.state);
+    const known = before === undefined ? undefined : deadlineOf(before, this.fold);
     if (known !== deadlineMs) this.deadlines.set(key, deadlineMs);
-    this.lapses.add(key, conversation.state);
+    this.lapses.add(key, dropAtOf(conversation));
   }
 
   #drop(key: string): void {

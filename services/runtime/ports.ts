@@ -186,6 +186,12 @@ export type LoadedCheckpoint = {
   readonly problem: string | null;
 };
 
+/** `header`: null where what the store holds is no checkpoint. */
+export type SeenCheckpoint = {
+  readonly mark: string | null;
+  readonly header: CheckpointHeader | null;
+};
+
 export type CheckpointSaved = {
   /** `stale`: the store holds something else than the caller thought; nothing was changed. */
   readonly type: "saved" | "stale";
@@ -202,6 +208,8 @@ export type CheckpointSaved = {
 export interface CheckpointStore {
   /** As a whole or not at all. What it holds is checked by the caller, not trusted. */
   load(partition: number): Promise<LoadedCheckpoint>;
+  /** What `load` would give, without the conversations. Absent: nobody else writes to the store. */
+  look?(partition: number): Promise<SeenCheckpoint>;
   /**
    * May be done in steps between which the gate goes on: the header changes in the last one. Ended in
    * between, the store holds the earlier header with newer blobs, which a replay copes with, or

@@ -11,7 +11,7 @@ import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import { withoutClear } from "../core/seal/seal-arguments.ts";
 import type { Engine } from "./engine.ts";
-import { FatalError, RetryableError } from "./errors.ts";
+import { FatalError, RetryableError, StateCorruptError } from "./errors.ts";
 import type {
   DecidedInput,
   InputPosition,
@@ -102,9 +102,9 @@ export class BatchBuilder {
       this.#journalize(this.#judge(fetched, at, progress.clocks[topic]), progress);
     } catch (error) {
       // Without its secret the gate can write no allowed call: that is no fault of this input, nor is
-      // what can be had later.
+      // what can be had later, or a state that cannot be read.
       const isOurs = error instanceof FatalError && error.code === "secret_missing";
-      const isForNow = error instanceof RetryableError;
+      const isForNow = error instanceof RetryableError || error instanceof StateCorruptError;
       if (isOurs || isForNow || !this.#context.quarantine) throw error;
       const message = this.#isHidden(topic) ? HIDDEN_TEXT : errorText(error);
       this.#context.metrics.count("internal_errors");

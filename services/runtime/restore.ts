@@ -1,88 +1,53 @@
 /**
  * Taking a partition over: fence, then read.
  *
- * R1 nothing is read before the fence: until then the previous owner may still add to it.
+ * R1 nothing that was read before the fence is taken for the end: until then the previous owner may
+ *    still add to it. What was prepared before is what it is of, and is read on from there.
  * R2 state and positions come from the journal; a checkpoint only shortens the reading.
  * R3 what does not fit is dropped and read again from further back: first what this process still
  *    held, then the checkpoint. A journal that does not fit by itself is not run.
  */
-
-import { useCheckpoint } from "./checkpoint.ts";
-import type { StateFold } from "./engine.ts";
 import { FatalError, PipelineError, StateCorruptError } from "./errors.ts";
-import type { CommittedRecord } from "./journal.ts";
-import { PartitionState } from "./partition-state.ts";
-import type {
-  CheckpointStore,
-  Clock,
-  Codec,
-  Log,
-  Logger,
-  Ownership,
-  PartitionWriter,
-} from "./ports.ts";
+import type { PartitionState } from "./partition-state.ts";
+import type { PartitionWriter } from "./ports.ts";
 import { readJournal } from "./read-journal.ts";
 import { Replay } from "./replay.ts";
-import type { Safeguards } from "./safeguards.ts";
+import type { RestoreContext, RestoreSource, Start, StoredMark } from "./restore-context.ts";
+import { assertNothingYoungIsGone, startFrom } from "./restore-start.ts";
 import { INPUT_TOPICS, type InputTopic, JOURNAL_TOPIC, type PerInput } from "./topics.ts";
-
-export type RestoreContext = {
-  readonly partition: number;
-  readonly log: Log;
-  readonly ownership: Ownership;
-  readonly checkpoints: CheckpointStore | null;
-  readonly codec: Codec;
-  readonly fold: StateFold;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly safeguards: Safeguards;
-  /** How long what a conversation was can matter: its longest life and the longest hold. */
-  readonly spanMs: number;
-  /**
-   * Listeners of this process know the journal up to this record: a checkpoint beyond it would hide
-   * records from them. Null: they know nothing yet, and need not.
-   */
-  readonly toldSeq: number | null;
-  /** Told of each replayed record, before the partition runs. */
-  readonly onReplayed: (records: readonly CommittedRecord[]) => void;
-  /** How long a recorded offset may be ahead of the journal before the partition is refused. */
-  readonly offsetsGraceMs: number;
-};
 
 export type Restored = {
   readonly writer: PartitionWriter;
   readonly state: PartitionState;
   readonly source: RestoreSource;
-  /** What the checkpoint store holds, as `CheckpointStore.save` wants to know it. */
-  readonly mark: string | null;
+  /** Null: as it was told for the state that was held. */
+  readonly stored: StoredMark | null;
   /** How many journal records were replayed. */
   readonly replayed: number;
+  readonly fencedMs: number;
 };
-
-type Start = {
-  readonly state: PartitionState;
-  readonly hashesFromSeq: number;
-  readonly mark: string | null;
-};
-
-/** What the state was built on; the journal is always replayed after it. */
-export type RestoreSource = "held" | "checkpoint" | "journal";
 
 const OFFSETS_RETRY_MS = 1_000;
 const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
 
 /**
- * @param held committed state this process still has; replayed from there on.
+ * @param held what this process still has, or has prepared: asked for after the fence, and read on from
+ *   there.
  * @throws PipelineError, see errors.ts.
  */
 export async function restorePartition(
   context: RestoreContext,
-  held: PartitionState | null,
+  held: () => Promise<Start | null>,
 ): Promise<Restored> {
-  const early = context.safeguards.endAfterFence ? null : await endOf(context);
+  const startedMs = context.clock.nowMs();
+  const { endAfterFence } = context.safeguards;
+  const before = endAfterFence ? null : { held: await held(), end: await endOf(context) };
   const writer = await context.ownership.takeOver(context.partition);
+  const fencedMs = context.clock.nowMs() - startedMs;
   try {
-    return await readState(context, writer, held, early);
+    const start = before === null ? await held() : before.held;
+    const restored = await readState(context, writer, start, before?.end ?? null);
+    return { ...restored, fencedMs };
   } catch (error) {
     await writer.close();
     throw error;
@@ -92,20 +57,23 @@ export async function restorePartition(
 async function readState(
   context: RestoreContext,
   writer: PartitionWriter,
-  held: PartitionState | null,
+  held: Start | null,
   early: number | null,
-): Promise<Restored> {
+): Promise<Omit<Restored, "fencedMs">> {
   const again: readonly RestoreSource[] = ["checkpoint", "journal"];
   const sources: readonly RestoreSource[] = held === null ? again : ["held", ...again];
   for (const source of sources) {
     const end = early ?? (await endOf(context));
     try {
-      const start = await startFrom(context, source, held, end);
+      const start =
+        source === "held"
+          ? await stillThere(context, held)
+          : await startFrom(context, source, end, context.toldSeq);
       if (start === null) continue;
       const replayed =
         (await replay(context, start, end)) + (await catchUp(context, writer, start));
       await assertSameLog(context, start.state.progress.next);
-      return { writer, state: start.state, source, mark: start.mark, replayed };
+      return { writer, state: start.state, source, stored: start.stored, replayed };
     } catch (error) {
       if (!(error instanceof StateCorruptError) || source === "journal") throw broken(error);
       context.logger.warn(`the ${source} state was dropped, it is read again from further back`, {
@@ -121,78 +89,17 @@ function endOf(context: RestoreContext): Promise<number> {
   return context.log.endOffset(JOURNAL_TOPIC, context.partition);
 }
 
-async function startFrom(
-  context: RestoreContext,
-  source: RestoreSource,
-  held: PartitionState | null,
-  journalEnd: number,
-): Promise<Start | null> {
-  const { log, partition, fold } = context;
-  if (source === "held" && held !== null) {
-    await assertStillThere(context, held);
-    return { state: held, hashesFromSeq: 0, mark: null };
-  }
-  const journalStart = await log.startOffset(JOURNAL_TOPIC, partition);
-  if (source === "checkpoint") return fromCheckpoint(context, journalStart, journalEnd);
-  if (journalStart > 0 && journalStart >= journalEnd) throw outOfReach(context, journalStart);
-  const mark = (await loadCheckpoint(context))?.mark ?? null;
-  return { state: new PartitionState(fold), hashesFromSeq: 0, mark };
-}
-
 /** A commit that was acknowledged and then taken back by the log: what is held is of no journal. */
-async function assertStillThere(context: RestoreContext, held: PartitionState): Promise<void> {
+async function stillThere(context: RestoreContext, held: Start | null): Promise<Start | null> {
+  if (held === null || held.state.progress.seq === 0) return held;
   const { log, partition } = context;
-  const last = held.journalOffset - 1;
-  if (held.progress.seq === 0 || last < (await log.startOffset(JOURNAL_TOPIC, partition))) return;
+  const last = held.state.journalOffset - 1;
+  if (last < (await log.startOffset(JOURNAL_TOPIC, partition))) return held;
   const { records } = await log.read(JOURNAL_TOPIC, partition, last, ONE_RECORD);
-  if (records[0]?.offset === last) return;
+  if (records[0]?.offset === last) return held;
   throw new StateCorruptError(`the journal does not have the record at ${last} any more`, {
     context: { partition, offset: last },
   });
-}
-
-async function fromCheckpoint(
-  context: RestoreContext,
-  journalStart: number,
-  journalEnd: number,
-): Promise<Start | null> {
-  const { log, codec, partition, fold, safeguards } = context;
-  const loaded = await loadCheckpoint(context);
-  if (loaded === null) return null;
-  const { toldSeq } = context;
-  if (toldSeq !== null && (loaded.checkpoint?.header.seq ?? 0) > toldSeq) return null;
-  const place = { log, codec, partition, fold, safeguards, journalStart, journalEnd };
-  const use =
-    loaded.checkpoint === null
-      ? { ok: false as const, why: loaded.problem }
-      : await useCheckpoint(loaded.checkpoint, place);
-  if (use.ok) {
-    const { state, newestSeq } = use;
-    return { state, hashesFromSeq: newestSeq, mark: loaded.mark };
-  }
-  if (use.why !== null) {
-    context.logger.warn("a checkpoint was ignored and will be replaced", {
-      partition,
-      problem: use.why,
-    });
-  }
-  return null;
-}
-
-async function loadCheckpoint(
-  context: RestoreContext,
-): Promise<Awaited<ReturnType<CheckpointStore["load"]>> | null> {
-  if (context.checkpoints === null) return null;
-  try {
-    return await context.checkpoints.load(context.partition);
-  } catch (error) {
-    // A checkpoint only saves time: without the store the journal is read from its start.
-    context.logger.warn("the checkpoint store did not answer", {
-      partition: context.partition,
-      problem: error instanceof Error ? error.message : String(error),
-    });
-    return null;
-  }
 }
 
 async function replay(context: RestoreContext, start: Start, end: number): Promise<number> {
@@ -302,25 +209,6 @@ function offsetsAhead(
       `${next[topic]}: find out who else commits for this group, then reset the group's offset to ` +
       "what the journal says",
     { context: { partition: context.partition, recorded: recorded[topic] } },
-  );
-}
-
-function assertNothingYoungIsGone(
-  context: RestoreContext,
-  previousAtMs: number,
-  start: number,
-): void {
-  if (context.clock.nowMs() - previousAtMs < context.spanMs) throw outOfReach(context, start);
-}
-
-function outOfReach(context: RestoreContext, start: number): FatalError {
-  const { partition, spanMs } = context;
-  return new FatalError(
-    "journal_out_of_reach",
-    `the journal of partition ${partition} starts at offset ${start} and what came before is needed: ` +
-      `records younger than ${spanMs} ms were deleted. Restore the journal from a backup, or move the ` +
-      "log away to start with an empty one; raise the journal's retention before going on",
-    { context: { partition, start } },
   );
 }
 

@@ -4,9 +4,10 @@
  */
 import type { GateEvent } from "../core/events.ts";
 import type { ConversationState } from "../core/state/state.ts";
-import type { Conversation, PartitionState, Progress, StateChange } from "./partition-state.ts";
+import type { PartitionState, Progress, StateChange } from "./partition-state.ts";
 import { conversationKey } from "./partitioner.ts";
 import { conversationHash, exchanged, type StateSum } from "./state-hash.ts";
+import { type Conversation, dropAtOf } from "./stored-conversation.ts";
 
 /** Conversations that one tick looks at; for the rest there is another tick. */
 export const TICK_CONVERSATIONS_MAX = 100;
@@ -165,8 +166,10 @@ export class StagedState {
     for (const key of this.#conversations.keys()) candidates.add(key);
     const { fold } = this.#base;
     return [...candidates].filter((key) => {
-      const state = this.state(key);
-      if (state === undefined || !fold.hasLapsed(state, proposalsAtMs)) return false;
+      const conversation = this.conversation(key);
+      if (conversation === undefined || dropAtOf(conversation) > proposalsAtMs) return false;
+      const { state } = conversation;
+      if (!fold.hasLapsed(state, proposalsAtMs)) return false;
       // A hold must still end by its tick, or its proposal would never be decided.
       return fold.nextDeadlineMs(state) === undefined;
     });

@@ -3,6 +3,7 @@ import type { PipelineError } from "./errors.ts";
 import { STATE_HASH_EVERY } from "./journal.ts";
 import type { CheckpointStore, Clock, Codec, Log, Logger, Metrics, Ownership } from "./ports.ts";
 import type { BatchLimits } from "./process-batch.ts";
+import type { Start } from "./restore-context.ts";
 import { idleRecordAfterMs } from "./retention.ts";
 import type { Safeguards } from "./safeguards.ts";
 
@@ -50,6 +51,8 @@ export type TaskContext = {
   readonly options: TaskOptions;
   /** `ALL_SAFEGUARDS` but in the simulation. */
   readonly safeguards: Safeguards;
+  /** A state that was made ready before, if there is one: asked for once, after the first fence. */
+  readonly prepared?: () => Promise<Start | null>;
 };
 
 /** `keepMs`: how long the journal is kept; `journalSpanMs`: how long a conversation matters. */

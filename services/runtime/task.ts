@@ -71,6 +71,8 @@ export class StreamTask {
   #wakePolicy: (() => void) | null = null;
   #held: PartitionState | null = null;
   #toldSeq: number | null = null;
+  /** A state out of the checkpoint could not be read: the next restore does without. */
+  #distrustsCheckpoint = false;
   #backoffMs = BACKOFF_MS_MIN;
   #rebuilds = 0;
   /** Nothing was left to do before this turn. */
@@ -96,6 +98,7 @@ export class StreamTask {
         : new Checkpointer({
             partition,
             log,
+            codec,
             store: context.checkpoints,
             clock,
             logger,
@@ -188,12 +191,14 @@ export class StreamTask {
     const first = this.#toldSeq === null;
     metrics.count("take_overs");
     const held = this.#held;
+    const store = this.#distrustsCheckpoint ? null : checkpoints;
     // If the replay fails half way, what was held is not what it was: it is taken up again only
     // when all of it has fitted.
     this.#held = null;
     const restored = await restorePartition(
       {
-        ...{ partition, log, ownership, checkpoints, codec, clock, logger, safeguards, fold },
+        ...{ partition, log, ownership, codec, clock, logger, safeguards, fold },
+        checkpoints: store,
         spanMs: options.journalSpanMs,
         offsetsGraceMs: options.offsetsGraceMs,
         toldSeq: this.#toldSeq,
@@ -201,21 +206,25 @@ export class StreamTask {
           if (!first) this.#tell(records);
         },
       },
-      held,
+      async () => {
+        if (held !== null) return { state: held, hashesFromSeq: 0, stored: null };
+        return (first ? await this.#context.prepared?.() : null) ?? null;
+      },
     );
-    const { state, writer, source, mark, replayed } = restored;
+    const { state, writer, source, stored, replayed, fencedMs } = restored;
     this.#held = state;
     this.#toldSeq ??= state.progress.seq;
-    if (source !== "held") {
-      this.#checkpointer?.begin(mark, source === "checkpoint", state.progress.seq - replayed);
-    }
+    this.#distrustsCheckpoint = false;
+    if (stored !== null) this.#checkpointer?.begin(stored, source === "held");
     const next = safeguards.positionsFromJournal
       ? state.progress.next
       : await writer.recordedOffsets();
     this.#queue.reset(next);
     this.#ticks.reset();
-    metrics.observe("restore", clock.nowMs() - startedMs);
-    logger.info("a partition was restored", { partition, source, replayed, ...next });
+    const elapsedMs = clock.nowMs() - startedMs;
+    metrics.observe("restore", elapsedMs);
+    const times = { fencedMs, elapsedMs };
+    logger.info("a partition was restored", { partition, source, replayed, ...times, ...next });
     return { writer, state };
   }
 
@@ -341,6 +350,7 @@ export class StreamTask {
     if (error instanceof StateCorruptError && this.#rebuilds < REBUILDS_MAX) {
       this.#rebuilds += 1;
       this.#held = null;
+      this.#distrustsCheckpoint = true;
       this.#become("suspended", "restoring", error);
     } else if (error.disposition === "retry") {
       this.#become("suspended", "restoring", error);

@@ -26,7 +26,7 @@ import { RETRY } from "./client.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { mapKafkaError, protocolCode } from "./map-error.ts";
 import { loadKafkajs } from "./mends.ts";
-import { createNumberAssigner } from "./partition-assigner.ts";
+import { assignedNumbers, createNumberAssigner, numbersForOneMore } from "./partition-assigner.ts";
 import type { TopicNames } from "./topic-names.ts";
 
 export type GroupSettings = {
@@ -130,6 +130,23 @@ export class GroupMembership implements Membership {
       await this.#change(leftMs);
     }
     return false;
+  }
+
+  async expected(partitions: number): Promise<readonly number[]> {
+    const { newKafka, settings, logger } = this.#context;
+    const admin = newKafka().admin();
+    try {
+      await admin.connect();
+      const { groups } = await admin.describeGroups([settings.group]);
+      const members = groups[0]?.members ?? [];
+      const numbers = members.map(({ memberAssignment }) => assignedNumbers(memberAssignment));
+      return numbersForOneMore(numbers, partitions);
+    } catch (error) {
+      logger.info("the group could not be described", { message: messageOf(error) });
+      return [];
+    } finally {
+      await admin.disconnect().catch(() => undefined);
+    }
   }
 
   async join(listener: Listener): Promise<void> {

@@ -44,6 +44,30 @@ export function assignNumbers(
   return new Map([...kept].map(([memberId, numbers]) => [memberId, numbers.sort((a, b) => a - b)]));
 }
 
+/**
+ * The numbers that one more member may get, the likeliest first: what it would get among the members
+ * there are, then others, since one of these may be gone and nobody has noticed. No more than each has
+ * to bear without it.
+ */
+export function numbersForOneMore(
+  members: readonly (readonly number[])[],
+  partitions: number,
+): readonly number[] {
+  if (members.length === 0) return [];
+  const claims = members.map((numbers, at) => ({ memberId: `m${at}`, numbers, generation: 0 }));
+  const newcomer = { memberId: "newcomer", numbers: [], generation: -1 };
+  const likely = assignNumbers([...claims, newcomer], partitions).get(newcomer.memberId) ?? [];
+  const others = Array.from({ length: partitions }, (_, number) => number);
+  const most = Math.ceil(partitions / members.length);
+  return [...new Set([...likely, ...others])].slice(0, most);
+}
+
+/** What a member has been assigned, of what the group tells; of several topics the same numbers. */
+export function assignedNumbers(memberAssignment: Buffer): readonly number[] {
+  const decoded = loadKafkajs().AssignerProtocol.MemberAssignment.decode(memberAssignment);
+  return [...new Set(Object.values(decoded?.assignment ?? {}).flat())].sort((a, b) => a - b);
+}
+
 function keptBy(members: readonly MemberClaim[], partitions: number): Map<string, number[]> {
   const kept = new Map<string, number[]>(members.map(({ memberId }) => [memberId, []]));
   for (let number = 0; number < partitions; number += 1) {

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { RetryableError } from "../../runtime/errors.ts";
 import type {
   Checkpoint,
@@ -8,6 +9,7 @@ import type {
   CheckpointStore,
   CheckpointUpdate,
   LoadedCheckpoint,
+  SeenCheckpoint,
 } from "../../runtime/ports.ts";
 import { blobField, decodeBlob, encodeBlob, isBlobField } from "./blob-fields.ts";
 import type { RedisClient } from "./redis-client.ts";
@@ -37,12 +39,18 @@ type Meta = {
   readonly count: number;
   readonly digestSum: string;
   readonly unfinished: boolean;
+  /** A save has begun and not ended. */
+  readonly underWay: boolean;
   /** Another after every step of any save. */
   readonly version: string;
 };
 
 const SCAN_COUNT = 200;
 const READS_MAX = 3;
+/** A save that is under way and stands still for so long has no writer any more. */
+const SAVE_STILL_MS = 1_000;
+const SAVE_LOOK_MS = 50;
+const SAVE_WAIT_MS_MAX = 5_000;
 const DIGEST_BYTES = 32;
 const NOTHING_KNOWN: Known = { mark: null, offset: -1, unheard: [] };
 const META_FIELDS = ["m", "w", "i", "h", "n", "s", "u"] as const;
@@ -63,12 +71,22 @@ export class RedisCheckpoints implements CheckpointStore {
     const untilMs = performance.now() + this.#options.loadMsMax;
     for (let read = 1; ; read += 1) {
       const { loaded, steady } = await this.#read(partition, untilMs);
-      if (!steady && read < READS_MAX) continue;
+      if (!steady && read < READS_MAX) {
+        await this.#untilSaved(partition);
+        continue;
+      }
       const offset = loaded.checkpoint?.header.journalOffset ?? -1;
       this.#known.set(partition, { mark: loaded.mark, offset, unheard: [] });
       if (steady) return loaded;
       return { ...loaded, checkpoint: null, problem: "it was written while it was read" };
     }
+  }
+
+  async look(partition: number): Promise<SeenCheckpoint> {
+    const { mark, header, unfinished } = await this.#meta(partition);
+    const read = header === null || unfinished ? undefined : parseHeader(header);
+    this.#known.set(partition, { mark, offset: read?.journalOffset ?? -1, unheard: [] });
+    return { mark, header: read ?? null };
   }
 
   async save(
@@ -139,6 +157,20 @@ export class RedisCheckpoints implements CheckpointStore {
     }
   }
 
+  /** An owner that is alive saves while another reads: what is read between two saves is whole. */
+  async #untilSaved(partition: number): Promise<void> {
+    const startedMs = performance.now();
+    let seen = await this.#meta(partition);
+    let changedMs = startedMs;
+    for (let nowMs = startedMs; seen.underWay; nowMs = performance.now()) {
+      if (nowMs - changedMs > SAVE_STILL_MS || nowMs - startedMs > SAVE_WAIT_MS_MAX) return;
+      await sleep(SAVE_LOOK_MS);
+      const next = await this.#meta(partition);
+      if (next.version !== seen.version) changedMs = performance.now();
+      seen = next;
+    }
+  }
+
   async #read(
     partition: number,
     untilMs: number,
@@ -180,6 +212,7 @@ export class RedisCheckpoints implements CheckpointStore {
       digestSum: sum?.length === DIGEST_BYTES ? sum.toString("hex") : "",
       // Begun on nothing: there is no header of an earlier one.
       unfinished: unfinished !== null || (mark === null && token !== null),
+      underWay: token !== null,
       version: [mark, token, step, count, sum].map((one) => one?.toString("hex")).join(),
     };
   }
@@ -224,7 +257,7 @@ function flag(value: boolean): string {
 }
 
 function noHash(mark: string | null): Meta {
-  const rest = { header: null, count: 0, digestSum: "", unfinished: false };
+  const rest = { header: null, count: 0, digestSum: "", unfinished: false, underWay: false };
   return { mark, ...rest, version: mark ?? "" };
 }
 

@@ -17,7 +17,7 @@ import {
   untilDecided,
   untilReady,
 } from "../../support/kafka/test-gate.ts";
-import { until } from "../../support/runtime-kit.ts";
+import { createTestLogger, type LoggedLine, until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
 
@@ -98,6 +98,27 @@ describe.skipIf(!kafka.available)(`gates on a real broker ${kafka.reason}`, () =
     await until(() => ownedBy(first).length === 1);
     await untilReady(first, second);
     expect(counts.get("take_overs")).toBe(2);
+  });
+
+  it("prepare what they may get before they join, and read only the rest of it when it is theirs", async () => {
+    const { names, log, group } = await makeWorld(4);
+    const first = await start(names, group);
+    await untilReady(first);
+    await propose(log, 0, 200);
+    await untilDecided(log, 200);
+    const lines: LoggedLine[] = [];
+    const second = await start(names, group, { logger: createTestLogger(lines) });
+    await untilReady(first, second);
+    await propose(log, 200, 40);
+    await untilDecided(log, 240);
+    await first.stop();
+    await until(() => ownedBy(second).length === 4 && isReady(second));
+    await propose(log, 240, 40);
+    expectEachOnce(await untilDecided(log, 280), 280);
+    const restored = lines.filter(({ message }) => message === "a partition was restored");
+    expect(restored.map(({ fields }) => fields["source"])).toEqual(Array(4).fill("held"));
+    const read = restored.map(({ fields }) => Number(fields["replayed"]));
+    expect(read.reduce((sum, one) => sum + one, 0)).toBeLessThan(200);
   });
 
   it("leave at once when they are stopped twice", async () => {

@@ -255,6 +255,11 @@ export class FakeWorld {
           return this.#wornCheckpoint(loaded);
         });
       },
+      look: async (partition) => {
+        fail();
+        const { mark, checkpoint } = this.#wornCheckpoint(await this.#checkpoints.load(partition));
+        return { mark, header: checkpoint?.header ?? null };
+      },
       save: async (partition, update, mark) => {
         await this.#call(owner, "save", fail);
         const before = await this.#checkpoints.load(partition);

@@ -4,6 +4,8 @@ import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
 import type { CommittedRecord } from "../../../services/runtime/journal.ts";
 import type { Checkpoint, Logger, Metrics } from "../../../services/runtime/ports.ts";
+import { Preparation } from "../../../services/runtime/prepare.ts";
+import type { ReadContext, Start } from "../../../services/runtime/restore-context.ts";
 import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
 import { StreamTask } from "../../../services/runtime/task.ts";
 import type { TaskOptions } from "../../../services/runtime/task-context.ts";
@@ -189,25 +191,40 @@ export class Simulation {
     const process = { name: `process ${this.#started}`, alive: true, pausedSteps: 0 };
     const outside = this.#world.connect(process);
     const { off } = this.#options;
+    const context = {
+      partition: PARTITION,
+      ...outside,
+      codec: jsonCodec,
+      fold: coreFold,
+      logger: this.#logger(),
+      metrics: silentMetrics,
+      options: this.#taskOptions,
+      safeguards:
+        off === undefined || off === "fencing" || off === "redelivery"
+          ? ALL_SAFEGUARDS
+          : { ...ALL_SAFEGUARDS, [off]: false },
+    };
+    const reads = this.#random.pick([null, null, 0, 1, 4]);
+    const { journalSpanMs: spanMs } = this.#taskOptions;
+    const prepared = reads === null ? null : this.#prepared({ ...context, spanMs }, reads);
     const task = new StreamTask(
-      {
-        partition: PARTITION,
-        ...outside,
-        codec: jsonCodec,
-        fold: coreFold,
-        logger: this.#logger(),
-        metrics: silentMetrics,
-        options: this.#taskOptions,
-        safeguards:
-          off === undefined || off === "fencing" || off === "redelivery"
-            ? ALL_SAFEGUARDS
-            : { ...ALL_SAFEGUARDS, [off]: false },
-      },
+      { ...context, ...(prepared === null ? {} : { prepared: () => prepared }) },
       this.#engine(0),
     );
     this.#watch(process.name, task);
     this.#running.push({ process, task });
     task.start();
+  }
+
+  /** What a process has made ready before it takes over, while others go on. */
+  async #prepared(context: ReadContext, reads: number): Promise<Start | null> {
+    try {
+      const preparation = await Preparation.begin(context);
+      for (let read = 0; read < reads && (await preparation.readOn()); ) read += 1;
+      return preparation.start;
+    } catch {
+      return null;
+    }
   }
 
   /** A listener is told of every record once and in order. */

@@ -1,6 +1,5 @@
 // The two indexes over conversations, against the plain thing they stand for.
 import { describe, expect, it } from "vitest";
-import { initialState } from "../../../services/core/state/state.ts";
 import { DeadlineIndex } from "../../../services/runtime/deadline-index.ts";
 import { LapseIndex } from "../../../services/runtime/lapse-index.ts";
 import { Random } from "../../support/simulation/random.ts";
@@ -28,18 +27,16 @@ describe("the deadline index", () => {
 
 describe("the lapse index", () => {
   const hour = 3_600_000;
-  const lapsing = (dropAtMs: number) => ({ ...initialState("t", "c", 0), dropAtMs });
-
   it("names what may have lapsed, and forgets the hours that are over", () => {
     const index = new LapseIndex();
-    index.add("a", lapsing(hour / 2));
-    index.add("b", lapsing(1.5 * hour));
-    index.add("c", lapsing(9 * hour));
+    index.add("a", hour / 2);
+    index.add("b", 1.5 * hour);
+    index.add("c", 9 * hour);
     expect(index.candidates(hour - 1)).toEqual(["a"]);
     expect([...index.candidates(hour)].sort()).toEqual(["a", "b"]);
     index.forget(hour);
     expect(index.candidates(hour)).toEqual(["b"]);
-    index.add("b", lapsing(9 * hour));
+    index.add("b", 9 * hour);
     index.forget(3 * hour);
     expect(index.candidates(3 * hour)).toEqual([]);
     expect([...index.candidates(10 * hour)].sort()).toEqual(["b", "c"]);

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { assignNumbers } from "../../../../services/adapters/kafka/partition-assigner.ts";
+import {
+  assignNumbers,
+  numbersForOneMore,
+} from "../../../../services/adapters/kafka/partition-assigner.ts";
 
 const member = (memberId: string, numbers: readonly number[] = [], generation = 1) => ({
   memberId,
@@ -36,5 +39,29 @@ describe("assignNumbers", () => {
 
   it("assigns nothing where there is nobody", () => {
     expect(assignNumbers([], 3).size).toBe(0);
+  });
+});
+
+describe("numbersForOneMore", () => {
+  it("names what a newcomer gets, then what it may get where one of the others is gone", () => {
+    expect(numbersForOneMore([[0, 1, 2, 3]], 4)).toEqual([2, 3, 0, 1]);
+    expect(
+      numbersForOneMore(
+        [
+          [0, 1, 2],
+          [3, 4, 5],
+        ],
+        6,
+      ),
+    ).toEqual([2, 5, 0]);
+  });
+
+  it("names none where nobody is there: then there is nothing to wait for", () => {
+    expect(numbersForOneMore([], 4)).toEqual([]);
+  });
+
+  it("names no more than each of the others has to bear", () => {
+    const ten = Array.from({ length: 10 }, (_, at) => [at, at + 10]);
+    expect(numbersForOneMore(ten, 20)).toHaveLength(2);
   });
 });

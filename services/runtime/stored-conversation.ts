@@ -1,0 +1,92 @@
+/** A conversation as a partition holds it; one out of a checkpoint is read when it is first needed. */
+import type { ConversationState } from "../core/state/state.ts";
+import type { StateFold } from "./engine.ts";
+import { StateCorruptError } from "./errors.ts";
+
+export type Conversation = {
+  readonly state: ConversationState;
+  /** `seq` of the record with its last event. */
+  readonly seq: number;
+  /** See state-hash.ts. */
+  readonly hash: string;
+};
+
+/** Deadline and end come first, so that both are known of a state that nobody has read. */
+const DEADLINE_AT = 0;
+const DROP_AT = 8;
+const TEXT_AT = 16;
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** As it is kept in a checkpoint: no bytes are made again of what was never read. */
+export function conversationBytes(conversation: Conversation, fold: StateFold): Uint8Array {
+  if (conversation instanceof StoredConversation && conversation.unread !== null) {
+    return conversation.unread;
+  }
+  const { state } = conversation;
+  const text = encoder.encode(fold.snapshot(state));
+  const bytes = new Uint8Array(TEXT_AT + text.length);
+  const view = new DataView(bytes.buffer);
+  view.setFloat64(DEADLINE_AT, fold.nextDeadlineMs(state) ?? Number.NaN);
+  view.setFloat64(DROP_AT, state.dropAtMs);
+  bytes.set(text, TEXT_AT);
+  return bytes;
+}
+
+/**
+ * Most conversations of a checkpoint are never touched again: reading all of them would be most of what
+ * a restore takes, and states cost more memory than their bytes.
+ */
+export class StoredConversation implements Conversation {
+  readonly seq: number;
+  readonly hash: string;
+  readonly deadlineMs: number | undefined;
+  readonly dropAtMs: number;
+  readonly #fold: StateFold;
+  #bytes: Uint8Array | null;
+  #state: ConversationState | null = null;
+
+  /** @param bytes of `conversationBytes`, whose digest was checked. */
+  constructor(bytes: Uint8Array, place: { seq: number; hash: string }, fold: StateFold) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const deadlineMs = view.getFloat64(DEADLINE_AT);
+    this.deadlineMs = Number.isNaN(deadlineMs) ? undefined : deadlineMs;
+    this.dropAtMs = view.getFloat64(DROP_AT);
+    this.seq = place.seq;
+    this.hash = place.hash;
+    this.#bytes = bytes;
+    this.#fold = fold;
+  }
+
+  /** Its bytes, for as long as nobody has asked for its state. */
+  get unread(): Uint8Array | null {
+    return this.#bytes;
+  }
+
+  /** @throws StateCorruptError where the bytes hold no state: the partition is built anew without them. */
+  get state(): ConversationState {
+    if (this.#state !== null) return this.#state;
+    try {
+      this.#state = this.#fold.restore(decoder.decode(this.#bytes?.subarray(TEXT_AT)));
+    } catch (error) {
+      throw new StateCorruptError("a conversation of the checkpoint cannot be read", {
+        cause: error,
+      });
+    }
+    this.#bytes = null;
+    return this.#state;
+  }
+}
+
+export function deadlineOf(conversation: Conversation, fold: StateFold): number | undefined {
+  return conversation instanceof StoredConversation
+    ? conversation.deadlineMs
+    : fold.nextDeadlineMs(conversation.state);
+}
+
+export function dropAtOf(conversation: Conversation): number {
+  return conversation instanceof StoredConversation
+    ? conversation.dropAtMs
+    : conversation.state.dropAtMs;
+}

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { systemClock } from "../../../services/adapters/system/clock.ts";
+import { Standby } from "../../../services/gate/standby.ts";
+import { coreFold } from "../../../services/runtime/core-engine.ts";
+import type { ReadContext } from "../../../services/runtime/restore-context.ts";
+import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
+import { createTestLogger, DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
+import { jsonCodec } from "../../support/simulation/json-codec.ts";
+
+let kit: RuntimeKit;
+let standby: Standby;
+
+/** The log of the kit has partition 0 alone. */
+beforeEach(() => {
+  kit = new RuntimeKit();
+  const logger = createTestLogger(kit.lines);
+  const contextOf = (partition: number): ReadContext => ({
+    ...{ partition, log: kit.log, checkpoints: null, codec: jsonCodec, fold: coreFold },
+    ...{ clock: systemClock, logger, safeguards: ALL_SAFEGUARDS, spanMs: 8 * DAY_MS },
+  });
+  standby = new Standby({ contextOf, clock: systemClock, logger, followMs: 60_000 });
+});
+
+afterEach(async () => {
+  standby.close();
+  await kit.close();
+});
+
+async function decided(count: number): Promise<void> {
+  const before = (await kit.journal()).length;
+  for (let i = 0; i < count; i += 1) await kit.propose();
+  await kit.journaled(before + count);
+}
+
+test("a number that was prepared is handed over once, with all that was there", async () => {
+  kit.start();
+  await decided(3);
+  await standby.prepare([0]);
+  expect((await standby.take(0))?.state.progress.seq).toBe(3);
+  expect(await standby.take(0)).toBeNull();
+});
+
+test("what is not taken at once is followed", async () => {
+  kit.start();
+  await decided(1);
+  await standby.prepare([0]);
+  await decided(4);
+  // Read on by the standby itself: only then is it at the end when it is taken.
+  const seen = kit.log.read.bind(kit.log);
+  let readTo = 0;
+  kit.log.read = async (topic, ...given) => {
+    const result = await seen(topic, ...given);
+    if (topic === "decisions") readTo = Math.max(readTo, result.nextOffset);
+    return result;
+  };
+  await until(() => readTo === 5);
+  expect((await standby.take(0))?.state.progress.seq).toBe(5);
+});
+
+test("what cannot be prepared is left to the restore, and keeps no other from it", async () => {
+  kit.start();
+  await decided(2);
+  await standby.prepare([7, 0]);
+  expect(await standby.take(7)).toBeNull();
+  expect((await standby.take(0))?.state.progress.seq).toBe(2);
+  expect(kit.lines.map(({ message }) => message)).toContain("a partition could not be prepared");
+});
+
+test("a number that is ours before its turn came is not read by two", async () => {
+  kit.start();
+  await decided(2);
+  expect(await standby.take(0)).toBeNull();
+  await standby.prepare([0]);
+  expect(await standby.take(0)).toBeNull();
+});
+
+test("nothing is held after it was closed", async () => {
+  kit.start();
+  await decided(2);
+  await standby.prepare([0]);
+  standby.close();
+  expect(await standby.take(0)).toBeNull();
+});
