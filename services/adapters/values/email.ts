@@ -21,8 +21,12 @@ export function email(text: string): string | null {
   return address.length > ADDRESS_MAX ? null : address;
 }
 
+/** Labels of a host that a URL writes as they are, up to case: ASCII, none encoded, and no address of numbers. */
+const PLAIN_HOST = /^(?!.*xn--)[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z][a-z0-9-]*$/i;
+
 /** As a URL writes a host: lower case, international names in ASCII. */
 function hostOf(text: string): string | null {
+  if (PLAIN_HOST.test(text)) return text.toLowerCase();
   if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return null;
   const href = `http://${text}/`;
   return URL.canParse(href) ? new URL(href).hostname : null;

@@ -8,7 +8,6 @@ import { cutText } from "../cut-text.ts";
 import type { ExclusiveEffect } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet, trieVisit } from "../persistent/trie.ts";
-import type { GraphStep, ResourceGraph } from "../policy/compiled.ts";
 import type { EffectHolder } from "../state/effect-holder.ts";
 import { pathPrefixes } from "../state/effect-index.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
@@ -29,9 +28,11 @@ function onOneThing(call: CallContext, effect: ExclusiveEffect): Finding | null 
   const { resource } = effect;
   const own = standing(call, effect, resource, false);
   if (own !== null) return conflict(call, effect, own, [resource]);
-  for (const step of call.policy.graph.equalsOf(resource)) {
-    const holder = standing(call, effect, step.resource, false);
-    if (holder !== null) return conflict(call, effect, holder, step.path.toReversed());
+  const { graph } = call.policy;
+  for (const equal of graph.equalsOf(resource)) {
+    const holder = standing(call, effect, equal, false);
+    if (holder === null) continue;
+    return conflict(call, effect, holder, graph.pathToEqual(resource, equal).toReversed());
   }
   return null;
 }
@@ -42,8 +43,7 @@ function onWholes(call: CallContext, effect: ExclusiveEffect): Finding | null {
   for (const whole of wholes) {
     const holder = standing(call, effect, whole, true);
     if (holder === null) continue;
-    const path = pathBetween(graph, effect.resource, whole);
-    return conflict(call, effect, holder, path.toReversed());
+    return conflict(call, effect, holder, graph.pathToWhole(effect.resource, whole).toReversed());
   }
   return null;
 }
@@ -56,7 +56,7 @@ function onParts(call: CallContext, effect: ExclusiveEffect): Finding | null {
   const look = (part: string): boolean => {
     const holder = standing(call, effect, part, true);
     if (holder === null) return false;
-    found = conflict(call, effect, holder, pathBetween(policy.graph, part, effect.resource));
+    found = conflict(call, effect, holder, policy.graph.pathToWhole(part, effect.resource));
     return true;
   };
   if (parts !== undefined && trieVisit(parts, look)) return found;
@@ -78,25 +78,21 @@ function standing(
   resource: string,
   tree: boolean,
 ): EffectHolder | null {
-  const counts = (holder: EffectHolder): boolean =>
-    !tree || removes(effect.kind) || removes(holder.kind);
   const holder = trieGet(call.state.effects, resource)?.[0];
-  if (holder !== undefined && counts(holder) && conflicts(call, effect, holder)) return holder;
+  if (holder !== undefined && counts(effect, holder, tree) && conflicts(call, effect, holder)) {
+    return holder;
+  }
   const held = heldHolder(call, resource);
-  return held !== undefined && counts(held) ? held : null;
+  return held !== undefined && counts(effect, held, tree) ? held : null;
+}
+
+function counts(effect: ExclusiveEffect, holder: EffectHolder, tree: boolean): boolean {
+  return !tree || removes(effect.kind) || removes(holder.kind);
 }
 
 /** Of these a whole does not survive, nor does what lies in it. */
 function removes(kind: string): boolean {
   return kind === "delete" || kind === "transfer";
-}
-
-/** From a part to a whole, both included. */
-function pathBetween(graph: ResourceGraph, part: string, whole: string): readonly string[] {
-  const step: GraphStep | undefined = graph
-    .wholesOf(part)
-    .find(({ resource }) => resource === whole);
-  return step?.path ?? [part, whole];
 }
 
 function conflicts(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): boolean {

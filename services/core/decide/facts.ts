@@ -1,15 +1,17 @@
 /** The facts of a call that `evolve` will need: resources, windows, counters. */
 import { canonicalText } from "../canonical/canonical-text.ts";
+import type { JsonObject } from "../canonical/json-value.ts";
 import type { CallContext } from "../checks/check.ts";
 import type { CallFacts, CallMore, ExclusiveEffect, PendingEffect, Sketch } from "../events.ts";
-import { actionDigest } from "../hash.ts";
 import type { Money, ProposalInput } from "../inputs.ts";
 import { getArgument } from "../policy/argument-path.ts";
+import { sketchKey } from "../policy/compile-retries.ts";
 import type {
   CompiledPolicy,
   CompiledTool,
   IdentityResult,
   ResourceGraph,
+  Similarity,
 } from "../policy/compiled.ts";
 import { sketchOf } from "../similarity/sketch.ts";
 import { twinKeyOf } from "../state/twins.ts";
@@ -58,7 +60,7 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
 
 /** What the resource lies in by edges; null: its path alone says it. */
 export function wholesOf(graph: ResourceGraph, resource: string): readonly string[] | null {
-  return graph.hasEdges ? graph.wholesOf(resource).map((step) => step.resource) : null;
+  return graph.hasEdges ? graph.wholesOf(resource) : null;
 }
 
 function touchedByRead(tool: CompiledTool, identity: Identified): Touched {
@@ -111,17 +113,24 @@ function moreOf(
 
 const NO_SKETCHES: readonly Sketch[] = [];
 
-/** Of each field that the tool's `similarity` names and the call has; the key begins with its place. */
+/** Of each field that the tool's `similarity` names and the call has. */
 export function sketchesOf(tool: CompiledTool, { normalized }: Identified): readonly Sketch[] {
   if (tool.similarity.length === 0 || tool.modes.near_duplicate === "off") return NO_SKETCHES;
-  return tool.similarity.flatMap(({ field, with: same }, at): Sketch[] => {
-    const value = getArgument(normalized, field);
-    if (value === undefined || value === null) return [];
-    const equal = same.map((path) => getArgument(normalized, path) ?? null);
-    const key = `${at}:${actionDigest(tool.name, canonicalText([...equal]))}`;
+  const sketches: Sketch[] = [];
+  for (let at = 0; at < tool.similarity.length; at += 1) {
+    const declared = tool.similarity[at] as Similarity;
+    const value = getArgument(normalized, declared.field);
+    if (value === undefined || value === null) continue;
     const text = typeof value === "string" ? value : canonicalText(value);
-    return [{ key, values: sketchOf(text) }];
-  });
+    sketches.push({ key: keyOf(tool, declared, at, normalized), values: sketchOf(text) });
+  }
+  return sketches;
+}
+
+function keyOf(tool: CompiledTool, declared: Similarity, at: number, args: JsonObject): string {
+  if (declared.with.length === 0) return declared.key;
+  const equal = declared.with.map((path) => getArgument(args, path) ?? null);
+  return sketchKey(at, tool.name, equal);
 }
 
 const NO_RATES: CallFacts["rates"] = [];

@@ -43,6 +43,7 @@ export const datetime: Normalizer = textOr(
   "datetime",
   "a time such as 2024-05-19T12:00:00+02:00",
   (text) => {
+    if (MOMENT.test(text)) return text;
     const [, date_ = "", hour = "", minute = "", second = "00", fraction = "", offset] =
       DATE_TIME.exec(text) ?? [];
     const day = readDay(date_);
@@ -56,6 +57,10 @@ export const datetime: Normalizer = textOr(
     return shift === null ? null : utcText(day, minutes - shift, seconds);
   },
 );
+
+/** A moment in the form that it gets, on a day that every month has. */
+const MOMENT =
+  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/;
 
 const DAY_MINUTES = 1_440;
 

@@ -23,10 +23,12 @@ export const toBool: Normalizer = (value) => {
 /** A list in the order of its items' canonical JSON: for lists whose order means nothing. */
 export const sort: Normalizer = (value) => {
   if (!Array.isArray(value)) return cannot(`\`sort\` needs a list, found ${kindOf(value)}`);
-  const keyed = (value as readonly JsonValue[]).map((item) => [canonicalText(item), item] as const);
+  const items = value as readonly JsonValue[];
+  const texts = items.map(canonicalText);
   // By UTF-16 code units, as the keys of the canonical form. What is in order stays the same value.
-  const isSorted = keyed.every(([text], at) => at === 0 || (keyed[at - 1] ?? [""])[0] <= text);
+  const isSorted = texts.every((text, at) => at === 0 || (texts[at - 1] as string) <= text);
   if (isSorted) return normalized(value);
+  const keyed = items.map((item, at) => [texts[at] as string, item] as const);
   keyed.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
   return normalized(keyed.map(([, item]) => item));
 };
@@ -34,6 +36,7 @@ export const sort: Normalizer = (value) => {
 /** A list without later equals of an earlier item. */
 export const unique: Normalizer = (value) => {
   if (!Array.isArray(value)) return cannot(`\`unique\` needs a list, found ${kindOf(value)}`);
+  if (value.length < 2) return normalized(value);
   const first = new Map<string, JsonValue>();
   for (const item of value as readonly JsonValue[]) {
     const key = canonicalText(item);

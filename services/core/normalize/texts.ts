@@ -18,9 +18,13 @@ export const toUpper: Normalizer = mapped("to_upper", (text) => text.toUpperCase
 export const trim: Normalizer = mapped("trim", (text) => text.trim());
 
 /** White space at the ends is dropped, each run of it inside becomes one space. */
-export const collapseSpace: Normalizer = mapped("collapse_space", (text) =>
-  text.trim().replace(/\s+/g, " "),
-);
+export const collapseSpace: Normalizer = mapped("collapse_space", (text) => {
+  const trimmed = text.trim();
+  return WIDE_SPACE.test(trimmed) ? trimmed.replace(/\s+/g, " ") : trimmed;
+});
+
+/** White space that is not one space alone. */
+const WIDE_SPACE = /[^\S ]| {2}/;
 
 /** Unicode normalization form C: composed, same characters. */
 export const nfc: Normalizer = mapped("nfc", (text) => text.normalize("NFC"));

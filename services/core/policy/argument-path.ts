@@ -11,6 +11,7 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
 
 export function getArgument(args: JsonObject, path: string): JsonValue | undefined {
   if (isLiteral(args, path)) return args[path];
+  if (!path.includes(".")) return undefined;
   let value: JsonValue | undefined = args;
   for (const key of path.split(".")) {
     if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;

@@ -19,7 +19,10 @@ export interface CompileProblem {
   readonly message: string;
 }
 
-type Step = readonly [field: string, run: CompiledNormalizers["run"]];
+interface Step {
+  readonly field: string;
+  readonly run: CompiledNormalizers["run"];
+}
 
 export function compileIdentity(
   tool: ToolDocument,
@@ -30,7 +33,8 @@ export function compileIdentity(
   problems: CompileProblem[],
 ): Identity {
   const steps = byteHash ? [] : compileSteps(tool, at, capabilities, problems);
-  const fields = byteHash ? undefined : tool.canonical_fields;
+  const fields = byteHash ? [] : (tool.canonical_fields ?? []);
+  const members = fields.length === 0 ? null : membersOf(fields);
   const drop = tool.idempotency_argument;
   const defaults = schema?.defaults ?? null;
   return (args, text, sealed) => {
@@ -40,14 +44,9 @@ export function compileIdentity(
       steps.length === 0 ? { ok: true as const, value: bare } : normalize(bare, steps, sealed);
     if (!done.ok) return done;
     const normalized = sealedIf(sealed, done.value);
-    const named = fields === undefined ? null : pick(normalized, fields);
-    if (named !== null) {
-      return {
-        ok: true,
-        text: canonicalText(Object.fromEntries(named)),
-        normalized,
-        fields: named.map(([, value]) => value),
-      };
+    const named = members === null ? "" : namedText(normalized, members);
+    if (named !== "") {
+      return { ok: true, text: `{${named}}`, normalized, fields: valuesOf(normalized, fields) };
     }
     const same = normalized === args;
     return { ok: true, text: same ? text : canonicalText(normalized), normalized, fields: null };
@@ -70,7 +69,7 @@ function compileSteps(
       capabilities,
       schemaDefault: defaultOf(tool.input_schema, field),
     });
-    if (compiled.ok) steps.push([field, compiled.run]);
+    if (compiled.ok) steps.push({ field, run: compiled.run });
     else {
       problems.push({
         path: policyPath([...at, "normalizers", field]),
@@ -81,6 +80,8 @@ function compileSteps(
   return steps;
 }
 
+const NO_PROBLEMS: readonly SchemaProblem[] = [];
+
 function normalize(
   args: JsonObject,
   steps: readonly Step[],
@@ -88,13 +89,13 @@ function normalize(
 ):
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] } {
-  const problems: SchemaProblem[] = [];
+  let problems = NO_PROBLEMS;
   let value = args;
-  for (const [field, run] of steps) {
+  for (const { field, run } of steps) {
     const before = getArgument(value, field);
     if (before === undefined || sealed?.isDone(before) === true) continue;
     const after = run(before, args);
-    if (!after.ok) problems.push({ path: `$.${field}`, message: after.message });
+    if (!after.ok) problems = [...problems, { path: `$.${field}`, message: after.message }];
     else if ("omit" in after) value = removeArgument(value, field);
     else if (after.value !== before) value = setArgument(value, field, after.value);
   }
@@ -111,12 +112,30 @@ function defaultOf(schema: ToolDocument["input_schema"], field: string): JsonVal
   return isObject(at) ? at["default"] : undefined;
 }
 
-/** The named fields that are there; null where none is: then all arguments count. */
-function pick(args: JsonObject, fields: readonly string[]): [string, JsonValue][] | null {
-  const named: [string, JsonValue][] = [];
+/** A canonical field as a member of the text that is the identity. */
+type Member = { readonly field: string; readonly key: string };
+
+/** In the order of the canonical form. */
+function membersOf(fields: readonly string[]): readonly Member[] {
+  return [...new Set(fields)].sort().map((field) => ({ field, key: `${canonicalText(field)}:` }));
+}
+
+/** The members whose fields are there; empty where none is: then all arguments count. */
+function namedText(args: JsonObject, members: readonly Member[]): string {
+  let text = "";
+  for (const { field, key } of members) {
+    const value = getArgument(args, field);
+    if (value === undefined) continue;
+    text += `${text === "" ? "" : ","}${key}${canonicalText(value)}`;
+  }
+  return text;
+}
+
+function valuesOf(args: JsonObject, fields: readonly string[]): readonly JsonValue[] {
+  const values: JsonValue[] = [];
   for (const field of fields) {
     const value = getArgument(args, field);
-    if (value !== undefined) named.push([field, value]);
+    if (value !== undefined) values.push(value);
   }
-  return named.length === 0 ? null : named;
+  return values;
 }

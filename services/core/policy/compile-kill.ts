@@ -28,6 +28,8 @@ function matchers(globs: readonly string[] | undefined, onLastSegment: boolean):
 
 function found(key: string, globs: readonly GlobMatcher[], name: string | null): string | null {
   if (name === null) return null;
-  const at = globs.findIndex((matches) => matches(name));
-  return at < 0 ? null : policyPath(["kill", key, at]);
+  for (let at = 0; at < globs.length; at += 1) {
+    if (globs[at]?.(name) === true) return policyPath(["kill", key, at]);
+  }
+  return null;
 }

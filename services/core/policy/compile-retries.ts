@@ -1,4 +1,7 @@
 /** Retries and near duplicates of one tool. */
+import { canonicalText } from "../canonical/canonical-text.ts";
+import type { JsonValue } from "../canonical/json-value.ts";
+import { actionDigest } from "../hash.ts";
 import type { Retries, Similarity } from "./compiled.ts";
 import type { PolicyDocument, ToolDocument } from "./document.ts";
 
@@ -18,11 +21,21 @@ export function compileRetries(entry: ToolDocument, document: PolicyDocument): R
   };
 }
 
-export function compileSimilarity(entry: ToolDocument, rule: string): readonly Similarity[] {
+/** It begins with the place of the field among those that are declared. */
+export function sketchKey(at: number, tool: string, equal: readonly JsonValue[]): string {
+  return `${at}:${actionDigest(tool, canonicalText(equal))}`;
+}
+
+export function compileSimilarity(
+  entry: ToolDocument,
+  tool: string,
+  rule: string,
+): readonly Similarity[] {
   return (entry.similarity ?? []).map(({ field, threshold, with: same }, at) => ({
     field,
     threshold,
     with: same ?? [],
+    key: sketchKey(at, tool, []),
     rule: `${rule}.similarity[${at}]`,
   }));
 }

@@ -114,7 +114,7 @@ function compileEntry(
     windowMs: seconds(entry.dedupe_window_s) ?? windows.windowMs,
     cacheMs: seconds(entry.cache_ttl_s) ?? windows.cacheMs,
     retries: compileRetries(entry, document),
-    similarity: compileSimilarity(entry, rule),
+    similarity: compileSimilarity(entry, name, rule),
     sensitive: compileSensitive(entry, name, problems),
     answersAsRead: context.declaresNothing && windows.cacheWritten,
     bare: !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),

@@ -65,19 +65,16 @@ export interface Ladder {
   readonly end: { readonly at: number; readonly lasts: "turn" | "conversation" } | null;
 }
 
-export interface GraphStep {
-  readonly resource: string;
-  /** From the resource that was asked for to this one, both included. */
-  readonly path: readonly string[];
-}
-
 export interface ResourceGraph {
   /** False: no edges are written, so only the tree counts. */
   readonly hasEdges: boolean;
   /** Everything that the resource lies in, nearest first: path prefixes, and wholes by `contains`. */
-  readonly wholesOf: (resource: string) => readonly GraphStep[];
+  readonly wholesOf: (resource: string) => readonly string[];
   /** Everything that stands for the same effect by `derives`, in either direction, nearest first. */
-  readonly equalsOf: (resource: string) => readonly GraphStep[];
+  readonly equalsOf: (resource: string) => readonly string[];
+  /** The shortest way from a resource to one of its wholes, both included; just both where none leads there. */
+  readonly pathToWhole: (resource: string, whole: string) => readonly string[];
+  readonly pathToEqual: (resource: string, equal: string) => readonly string[];
 }
 
 export interface KillSubject {
@@ -130,6 +127,8 @@ export interface Similarity {
   readonly threshold: number;
   /** Arguments that must be equal. */
   readonly with: readonly string[];
+  /** What its sketches are found under where no arguments must be equal. */
+  readonly key: string;
   readonly rule: string;
 }
 

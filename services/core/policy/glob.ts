@@ -9,11 +9,16 @@ export function compileGlobs(pattern: string, onLastSegment: boolean): GlobMatch
     ? globs.filter((glob) => !/[/.]/.test(glob)).map((glob) => glob.split("*"))
     : [];
   return (name) => {
-    if (whole.some((parts) => matches(parts, name))) return true;
+    if (matchesAny(whole, name)) return true;
     if (bare.length === 0) return false;
     const segment = lastSegment(name);
-    return segment !== name && bare.some((parts) => matches(parts, segment));
+    return segment !== name && matchesAny(bare, segment);
   };
+}
+
+function matchesAny(globs: readonly (readonly string[])[], name: string): boolean {
+  for (const parts of globs) if (matches(parts, name)) return true;
+  return false;
 }
 
 export function lastSegment(name: string): string {

@@ -5,7 +5,7 @@
  * that one side names the other without a search.
  */
 import type { CompileProblem } from "./compile-identity.ts";
-import type { GraphStep, ResourceGraph } from "./compiled.ts";
+import type { ResourceGraph } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
 import { policyPath } from "./path.ts";
 
@@ -43,10 +43,12 @@ export function compileGraph(
     hasEdges: toWhole.length + toEqual.length > 0,
     wholesOf: (resource) => reach(resource, wholes),
     equalsOf: (resource) => (toEqual.length === 0 ? NONE : reach(resource, toEqual)),
+    pathToWhole: (resource, whole) => pathTo(resource, whole, wholes),
+    pathToEqual: (resource, equal) => pathTo(resource, equal, toEqual),
   };
 }
 
-const NONE: readonly GraphStep[] = [];
+const NONE: readonly string[] = [];
 
 interface Template {
   /** Segments; a placeholder has its name, a literal has null. */
@@ -67,31 +69,52 @@ function readTemplate(text: string): Template | null {
   return { segments, names: segments.flatMap(({ name }) => name ?? []).sort() };
 }
 
+/** A segment of a template, and which segment of the other side, or earlier of its own, says the same. */
+interface Slot {
+  readonly text: string;
+  /** Null: none, it is a literal. */
+  readonly like: number | null;
+}
+
+function slotsOf({ segments }: Template, like: Template): readonly Slot[] {
+  return segments.map(({ text, name }) => {
+    const at = like.segments.findIndex((other) => name !== null && other.name === name);
+    return { text, like: at < 0 ? null : at };
+  });
+}
+
 /** What the template says about a resource, said by the other template; null where it does not fit. */
 function rewrite(from: Template, to: Template): Rewrite {
-  const first = from.segments[0];
-  const start = first === undefined || first.name !== null ? "" : first.text;
+  const wanted = slotsOf(from, from);
+  const said = slotsOf(to, from);
+  const start = startOf(wanted);
   return (resource) => {
     // Most resources fit no edge: told by their first letters, before they are taken apart.
-    const values = resource.startsWith(start) ? valuesIn(from, resource.split("/")) : null;
-    if (values === null) return null;
-    return to.segments.map(({ text, name }) => (name === null ? text : values.get(name))).join("/");
+    if (!resource.startsWith(start)) return null;
+    const parts = resource.split("/");
+    return fits(wanted, parts) ? filled(said, parts) : null;
   };
 }
 
-function valuesIn(
-  template: Template,
-  parts: readonly string[],
-): ReadonlyMap<string, string> | null {
-  if (parts.length !== template.segments.length) return null;
-  const values = new Map<string, string>();
+/** What every resource that fits begins with. */
+function startOf([first, ...rest]: readonly Slot[]): string {
+  if (first === undefined || first.like !== null) return "";
+  return rest.length === 0 ? first.text : `${first.text}/`;
+}
+
+function fits(wanted: readonly Slot[], parts: readonly string[]): boolean {
+  if (parts.length !== wanted.length) return false;
   for (let at = 0; at < parts.length; at++) {
-    const { text, name } = template.segments[at] as Template["segments"][number];
-    const part = parts[at] as string;
-    if (name === null ? text !== part : (values.get(name) ?? part) !== part) return null;
-    if (name !== null) values.set(name, part);
+    const { text, like } = wanted[at] as Slot;
+    if (parts[at] !== (like === null ? text : parts[like])) return false;
   }
-  return values;
+  return true;
+}
+
+function filled(said: readonly Slot[], parts: readonly string[]): string {
+  const filledIn: string[] = [];
+  for (const { text, like } of said) filledIn.push(like === null ? text : (parts[like] as string));
+  return filledIn.join("/");
 }
 
 function parentOf(resource: string): string | null {
@@ -99,23 +122,32 @@ function parentOf(resource: string): string | null {
   return at <= 0 ? null : resource.slice(0, at);
 }
 
-/** Breadth first, so that the shortest way to each resource is the one named. */
-function reach(resource: string, rewrites: readonly Rewrite[]): readonly GraphStep[] {
-  const seen = new Set([resource]);
-  const found: GraphStep[] = [];
-  let front: GraphStep[] = [{ resource, path: [resource] }];
-  while (front.length > 0 && found.length < REACHED_MAX) {
-    const next: GraphStep[] = [];
-    for (const step of front) {
-      for (const follow of rewrites) {
-        const reached = follow(step.resource);
-        if (reached === null || seen.has(reached)) continue;
-        seen.add(reached);
-        next.push({ resource: reached, path: [...step.path, reached] });
-      }
+/**
+ * Breadth first, so that the shortest way to each resource is the one named. `from`, if given, is filled
+ * with where each was reached from: its place in the list, or -1.
+ */
+function reach(resource: string, rewrites: readonly Rewrite[], from?: number[]): readonly string[] {
+  const found: string[] = [];
+  for (let at = -1; at < found.length; at++) {
+    const step = at < 0 ? resource : (found[at] as string);
+    for (const follow of rewrites) {
+      const reached = follow(step);
+      if (reached === null || reached === resource || found.includes(reached)) continue;
+      found.push(reached);
+      from?.push(at);
+      if (found.length === REACHED_MAX) return found;
     }
-    found.push(...next);
-    front = next;
   }
-  return found.length > REACHED_MAX ? found.slice(0, REACHED_MAX) : found;
+  return found;
+}
+
+/** From a resource to one that it leads to, both included; these two alone where it does not. */
+function pathTo(resource: string, other: string, rewrites: readonly Rewrite[]): readonly string[] {
+  const from: number[] = [];
+  const found = reach(resource, rewrites, from);
+  const path: string[] = [other];
+  for (let at = from[found.indexOf(other)] ?? -1; at >= 0; at = from[at] as number) {
+    path.unshift(found[at] as string);
+  }
+  return [resource, ...path];
 }

@@ -28,27 +28,34 @@ export function sketchOf(text: string): string {
 
 /** Jaccard similarity of the shingles behind two sketches: 0 nothing in common, 1 equal. */
 export function similarity(a: string, b: string): number {
-  const left = hashesOf(a);
-  const right = hashesOf(b);
-  const isCut = left.length >= SKETCH_SIZE || right.length >= SKETCH_SIZE;
-  const most = isCut ? SKETCH_SIZE : Infinity;
+  const lefts = read(a, left);
+  const rights = read(b, right);
+  const isCut = lefts === SKETCH_SIZE || rights === SKETCH_SIZE;
+  const most = isCut ? SKETCH_SIZE : lefts + rights;
   let looked = 0;
   let common = 0;
   // Both are sorted: a walk through their union, smallest first.
-  for (let i = 0, j = 0; looked < most && (i < left.length || j < right.length); looked++) {
-    const x = left[i] ?? Infinity;
-    const y = right[j] ?? Infinity;
+  let i = 0;
+  let j = 0;
+  while (looked < most && i < lefts && j < rights) {
+    const x = left[i] as number;
+    const y = right[j] as number;
     if (x === y) common += 1;
     if (x <= y) i += 1;
     if (y <= x) j += 1;
+    looked += 1;
   }
+  // What only one of them has left.
+  looked = Math.min(most, looked + lefts - i + rights - j);
   return looked === 0 ? 1 : common / looked;
 }
 
 const SPACE = 0x20;
-const DIGIT_0 = 0x30;
-const LETTER_A = 0x61;
-const DECIMALS = 10;
+const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
+/** Of tables: which digit comes next cannot be foretold, so that branches would often be taken wrongly. */
+const unitOf = Uint8Array.from(DIGITS, (digit) => digit.charCodeAt(0));
+const digitOf = new Uint8Array(128);
+for (const [value, unit] of unitOf.entries()) digitOf[unit] = value;
 
 /** Three digits: a hash is taken apart in two, of which each is a small integer. */
 const HALF = RADIX ** 3;
@@ -78,10 +85,9 @@ function digitsOf(value: number): number {
 function halfInto(start: number, value: number, digits: number): number {
   let rest = value | 0;
   for (let at = start + digits - 1; at >= start; at--) {
-    const left = (rest / RADIX) | 0;
-    const digit = rest - left * RADIX;
-    units[at] = digit < DECIMALS ? DIGIT_0 + digit : LETTER_A + digit - DECIMALS;
-    rest = left;
+    const above = (rest / RADIX) | 0;
+    units[at] = unitOf[rest - above * RADIX] as number;
+    rest = above;
   }
   return start + digits;
 }
@@ -102,7 +108,7 @@ function asText(end: number): string {
 }
 
 /** So few are sorted sooner by hand than by a call of the engine's own. */
-const FEW = 64;
+const FEW = 32;
 
 function sortHashes(count: number): void {
   if (count > FEW) {
@@ -119,18 +125,26 @@ function sortHashes(count: number): void {
   }
 }
 
-function hashesOf(sketch: string): number[] {
-  const hashes: number[] = [];
+/** Where the hashes of two sketches are put that are compared. */
+const left = new Uint32Array(SKETCH_SIZE);
+const right = new Uint32Array(SKETCH_SIZE);
+
+/** Gives how many there are. */
+function read(sketch: string, into: Uint32Array): number {
+  if (sketch === "") return 0;
+  let count = 0;
   let hash = 0;
   for (let at = 0; at < sketch.length; at++) {
     const unit = sketch.charCodeAt(at);
     if (unit === SPACE) {
-      hashes.push(hash);
+      into[count++] = hash;
       hash = 0;
-    } else hash = hash * RADIX + (unit < LETTER_A ? unit - DIGIT_0 : unit - LETTER_A + DECIMALS);
+    } else {
+      hash = Math.imul(hash, RADIX) + (digitOf[unit] as number);
+    }
   }
-  if (sketch !== "") hashes.push(hash);
-  return hashes;
+  into[count] = hash;
+  return count + 1;
 }
 
 const FNV_OFFSET = 0x811c9dc5;

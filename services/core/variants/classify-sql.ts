@@ -77,17 +77,18 @@ function classOfStatement(tokens: readonly Token[]): VariantClass {
   const first = tokens[0]?.word ?? "";
   if (first === "pragma") return tokens.some(({ word }) => word === "=") ? "write" : "read";
   if (!READING.has(first)) return "write";
-  // `replace(` and `truncate(` are functions; everything else that writes may stand anywhere.
-  if (tokens.some(({ word, call }) => WRITING.has(word) && !(call && PURE_CALLS.has(word)))) {
-    return "write";
-  }
-  const calls = tokens.filter(({ call }) => call).map(({ word }) => word);
   const own = nameOfQuery(tokens);
-  const unknown = calls.some(
-    (name) => !(PURE_CALLS.has(name) || NO_CALLS.has(name) || MOVING.has(name) || name === own),
-  );
-  if (unknown) return "write";
-  return tokens.some(({ word }) => MOVING.has(word)) ? "watch" : "read";
+  let moves = false;
+  for (const { word, call } of tokens) {
+    // `replace(` and `truncate(` are functions; everything else that writes may stand anywhere.
+    if (WRITING.has(word) && !(call && PURE_CALLS.has(word))) return "write";
+    const isMoving = MOVING.has(word);
+    if (call && !(isMoving || PURE_CALLS.has(word) || NO_CALLS.has(word) || word === own)) {
+      return "write";
+    }
+    moves ||= isMoving;
+  }
+  return moves ? "watch" : "read";
 }
 
 /** `with name (columns) as (…)` looks like a call and is none. Later ones count as calls. */
@@ -96,45 +97,75 @@ function nameOfQuery(tokens: readonly Token[]): string | undefined {
   return tokens[tokens[1]?.word === "recursive" ? 2 : 1]?.word;
 }
 
-/** Sticky: white space and comments; strings and quoted names; dollar quotes; words; one character. */
+/** Sticky: white space and comments; strings and quoted names; dollar quotes. */
 const BLANK = /(?:\s+|--[^\n]*|\/\*(?![!+])[^*]*\*+(?:[^/*][^*]*\*+)*\/)+/y;
 const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]'"]*\]/y;
 const DOLLAR = /\$(\w*)\$/y;
-const WORD = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y;
+
+const ASCII_END = 0x80;
+
+/** Whether a letter is of a class, which all letters beyond ASCII are. */
+type LetterTest = (unit: number) => boolean;
+
+function letters(ascii: RegExp): LetterTest {
+  const isIn = Array.from({ length: ASCII_END }, (_, unit) =>
+    ascii.test(String.fromCharCode(unit)),
+  );
+  return (unit) => unit >= ASCII_END || isIn[unit] === true;
+}
+
+const beginsWord = letters(/[A-Za-z_]/);
+const isOfWord = letters(/[\w$]/);
+/** A letter that may begin more than itself, and no word. */
+const isSpecial = letters(/["$'/:[\\`]/);
 
 function readStatements(text: string): readonly (readonly Token[])[] | null {
   const statements: Token[][] = [];
   let tokens: Token[] = [];
-  for (let at = 0; at < text.length; ) {
-    const end = afterBlank(text, at);
-    if (end > at) {
-      at = end;
-      continue;
-    }
+  for (let at = afterBlank(text, 0); at < text.length; at = afterBlank(text, at)) {
     const piece = readPiece(text, at);
     if (piece === null) return null;
-    if (piece.token !== null) tokens.push(piece.token);
-    if (text.charAt(at) === ";") {
-      if (tokens.length > 0) statements.push(tokens);
+    at = piece.end;
+    if (piece.token === null) continue;
+    if (piece.token !== END) tokens.push(piece.token);
+    else if (tokens.length > 0) {
+      statements.push(tokens);
       tokens = [];
     }
-    at = piece.end;
   }
   if (tokens.length > 0) statements.push(tokens);
   return statements;
 }
 
+const EQUALS = 0x3d;
+const SEMICOLON = 0x3b;
+
 type Piece = { readonly end: number; readonly token: Token | null };
 
 const TEXT: Token = { word: "'", call: false };
+const EQUAL: Token = { word: "=", call: false };
+const END: Token = { word: ";", call: false };
+
+/** Null as `readSpecial`. */
+function readPiece(text: string, at: number): Piece | null {
+  const unit = text.charCodeAt(at);
+  if (beginsWord(unit)) {
+    const end = wordEnd(text, at);
+    return { end, token: { word: text.slice(at, end).toLowerCase(), call: isCall(text, end) } };
+  }
+  if (isSpecial(unit)) return readSpecial(text, at);
+  const sign = unit === SEMICOLON ? END : null;
+  return { end: at + 1, token: unit === EQUALS ? EQUAL : sign };
+}
+
+function wordEnd(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length && isOfWord(text.charCodeAt(at))) at += 1;
+  return at;
+}
 
 /** Null: what begins here is not understood, or two servers would read it differently. */
-function readPiece(text: string, at: number): Piece | null {
-  const word = matchAt(WORD, text, at);
-  if (word !== null) {
-    const end = at + word.length;
-    return { end, token: { word: word.toLowerCase(), call: isCall(text, end) } };
-  }
+function readSpecial(text: string, at: number): Piece | null {
   // A comment that some servers run, a quote that a backslash may escape, a variable of the session.
   if (text.startsWith("/*", at) || text.startsWith(":=", at) || text.charAt(at) === "\\")
     return null;
@@ -148,7 +179,7 @@ function readPiece(text: string, at: number): Piece | null {
     const close = text.indexOf(dollar, at + dollar.length);
     return close < 0 ? null : { end: close + dollar.length, token: TEXT };
   }
-  return { end: at + 1, token: text.charAt(at) === "=" ? { word: "=", call: false } : null };
+  return { end: at + 1, token: null };
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): string | null {
@@ -156,14 +187,17 @@ function matchAt(pattern: RegExp, text: string, at: number): string | null {
   return pattern.exec(text)?.[0] ?? null;
 }
 
+const SPACE = 0x20;
 /** Of ASCII, nothing after the slash begins what `BLANK` matches. */
 const SLASH = 0x2f;
-const ASCII_END = 0x80;
 
-function afterBlank(text: string, at: number): number {
+function afterBlank(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) === SPACE) at += 1;
   const unit = text.charCodeAt(at);
   if (unit > SLASH && unit < ASCII_END) return at;
-  return at + (matchAt(BLANK, text, at)?.length ?? 0);
+  BLANK.lastIndex = at;
+  return BLANK.test(text) ? BLANK.lastIndex : at;
 }
 
 function isCall(text: string, at: number): boolean {

@@ -332,10 +332,10 @@ type Effect = Pick<ExclusiveEffect, "resource" | "kind">;
 /** One thing; or one in the other, where either is deleted or transferred. */
 function isRelated({ policy }: Question, a: Effect, b: Effect): boolean {
   const { graph } = policy;
-  const equal = graph.equalsOf(a.resource).some((step) => step.resource === b.resource);
+  const equal = graph.equalsOf(a.resource).includes(b.resource);
   if (a.resource === b.resource || equal) return true;
   const isIn = (part: Effect, whole: Effect) =>
-    graph.wholesOf(part.resource).some((step) => step.resource === whole.resource);
+    graph.wholesOf(part.resource).includes(whole.resource);
   const removed = [a.kind, b.kind].some((kind) => kind === "delete" || kind === "transfer");
   return removed && (isIn(a, b) || isIn(b, a));
 }

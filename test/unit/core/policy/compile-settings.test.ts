@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { sketchKey } from "../../../../services/core/policy/compile-retries.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { compiled } from "../../../support/core/compile.ts";
 
@@ -106,7 +107,15 @@ test("similarity and sensitive arguments are handed on, with their line", () => 
     },
   }).tool("w");
   expect([tool.similarity, tool.sensitive]).toEqual([
-    [{ field: "content", threshold: 0.9, with: [], rule: "tool_schemas.w.similarity[0]" }],
+    [
+      {
+        field: "content",
+        threshold: 0.9,
+        with: [],
+        key: sketchKey(0, "w", []),
+        rule: "tool_schemas.w.similarity[0]",
+      },
+    ],
     [["card"]],
   ]);
 });

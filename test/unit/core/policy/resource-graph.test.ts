@@ -9,14 +9,11 @@ function graph(edges: PolicyDocument["edges"]) {
   return { compiled, paths: problems.map(({ path }) => path) };
 }
 
-const names = (steps: readonly { readonly resource: string }[]) =>
-  steps.map(({ resource }) => resource);
-
 describe("without edges", () => {
   const { compiled } = graph(undefined);
 
   test("a resource lies in its path prefixes", () => {
-    expect(names(compiled.wholesOf("order/7/payment"))).toEqual(["order/7", "order"]);
+    expect(compiled.wholesOf("order/7/payment")).toEqual(["order/7", "order"]);
     expect([compiled.hasEdges, compiled.wholesOf("order"), compiled.equalsOf("order")]).toEqual([
       false,
       [],
@@ -27,7 +24,7 @@ describe("without edges", () => {
 
 test("a path that begins with a slash lies in no nameless whole", () => {
   const { compiled } = graph(undefined);
-  expect(names(compiled.wholesOf("/etc/hosts"))).toEqual(["/etc"]);
+  expect(compiled.wholesOf("/etc/hosts")).toEqual(["/etc"]);
 });
 
 describe("with edges", () => {
@@ -41,17 +38,25 @@ describe("with edges", () => {
 
   test("wholes of other names are found, with the way to them", () => {
     expect(paths).toEqual([]);
-    expect(compiled.wholesOf("account/7/card")).toEqual([
-      { resource: "account/7", path: ["account/7/card", "account/7"] },
-      { resource: "account", path: ["account/7/card", "account/7", "account"] },
-      { resource: "customer/7", path: ["account/7/card", "account/7", "customer/7"] },
-      { resource: "customer", path: ["account/7/card", "account/7", "customer/7", "customer"] },
+    const wholes = compiled.wholesOf("account/7/card");
+    expect(wholes).toEqual(["account/7", "account", "customer/7", "customer"]);
+    expect(wholes.map((whole) => compiled.pathToWhole("account/7/card", whole))).toEqual([
+      ["account/7/card", "account/7"],
+      ["account/7/card", "account/7", "account"],
+      ["account/7/card", "account/7", "customer/7"],
+      ["account/7/card", "account/7", "customer/7", "customer"],
     ]);
+    expect(compiled.pathToWhole("account/7/card", "order")).toEqual(["account/7/card", "order"]);
   });
 
   test("what is derived is one thing, in both directions and over several edges", () => {
-    expect(names(compiled.equalsOf("order/7/invoice"))).toEqual(["order/7/payment", "refund/7"]);
-    expect(names(compiled.equalsOf("refund/7"))).toEqual(["order/7/payment", "order/7/invoice"]);
+    expect(compiled.equalsOf("order/7/invoice")).toEqual(["order/7/payment", "refund/7"]);
+    expect(compiled.equalsOf("refund/7")).toEqual(["order/7/payment", "order/7/invoice"]);
+    expect(compiled.pathToEqual("refund/7", "order/7/invoice")).toEqual([
+      "refund/7",
+      "order/7/payment",
+      "order/7/invoice",
+    ]);
     expect(compiled.equalsOf("order/7")).toEqual([]);
     expect(compiled.equalsOf("refund/7/note")).toEqual([]);
   });
@@ -65,7 +70,7 @@ test("edges that lead in a circle, and on and on, end", () => {
     ],
     contains: [["z/{x}/{y}", "{x}/{y}"]],
   });
-  expect(names(compiled.equalsOf("a/1"))).toEqual(["b/1"]);
+  expect(compiled.equalsOf("a/1")).toEqual(["b/1"]);
   const wide = graph({ contains: Array.from({ length: 40 }, (_, n) => [`w${n}/{x}`, "p/{x}"]) });
   expect(wide.compiled.wholesOf("p/1")).toHaveLength(32);
 });
