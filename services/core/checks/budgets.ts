@@ -1,6 +1,5 @@
 /** Check 6: calls, steps, seconds and money, per turn, conversation and tool. Refused calls use up nothing. */
 import type { KnownResult } from "../events.ts";
-import type { Money } from "../inputs.ts";
 import { trieGet } from "../persistent/trie.ts";
 import type { BudgetLimit } from "../policy/compiled.ts";
 import { heldUntil } from "../state/held-time.ts";
@@ -35,13 +34,14 @@ export function isUnlimited({ maxCalls, maxSteps, maxMs, maxSpend }: BudgetLimit
 export function checkBudgets(call: CallContext): readonly Finding[] {
   const { turn, conversation, tool } = call.policy.budgets;
   const own = ownReservation(call);
-  const found: Finding[] = [];
-  if (!isUnlimited(turn)) found.push(...over(call, turn, ofTurn(call, own), "turn"));
-  if (!isUnlimited(conversation)) {
-    found.push(...over(call, conversation, ofConversation(call, own), "conversation"));
-  }
-  if (!isUnlimited(tool)) found.push(...over(call, tool, ofTool(call, own), "tool"));
-  return found.length === 0 ? NOTHING : found;
+  const ofEach = [
+    isUnlimited(turn) ? NOTHING : over(call, turn, ofTurn(call, own), "turn"),
+    isUnlimited(conversation)
+      ? NOTHING
+      : over(call, conversation, ofConversation(call, own), "conversation"),
+    isUnlimited(tool) ? NOTHING : over(call, tool, ofTool(call, own), "tool"),
+  ];
+  return ofEach.every((found) => found === NOTHING) ? NOTHING : ofEach.flat();
 }
 
 /** A held call was counted when it was held: its second judgement leaves that out. */
@@ -95,38 +95,28 @@ function opened(call: CallContext, lastStep: string | null): 0 | 1 {
   return !call.wasHeld && opensStep(call.proposal.step, lastStep) ? 1 : 0;
 }
 
-function over(call: CallContext, limit: BudgetLimit, used: Used, scope: Scope): Finding[] {
+function over(call: CallContext, limit: BudgetLimit, used: Used, scope: Scope): readonly Finding[] {
+  const { maxSteps, maxCalls, maxMs, maxSpend } = limit;
+  const steps = maxSteps !== null && used.steps > maxSteps;
+  const calls = maxCalls !== null && used.calls >= maxCalls;
+  const seconds = maxMs !== null && elapsedMs(call, used) >= maxMs;
+  const cost = call.proposal.estimatedCost;
+  const spend = maxSpend === null ? null : overSpend(cost, maxSpend, used.spent);
+  if (!(steps || calls || seconds) && spend === null) return NOTHING;
   const found: Finding[] = [];
-  const rule = RULES[scope];
   const add = (reason: BudgetReason, key: string, what: string): void => {
-    found.push(budgetFinding(call, reason, `${rule}.${key}`, scope, what));
+    found.push(budgetFinding(call, reason, `${RULES[scope]}.${key}`, scope, what));
   };
-  if (limit.maxSteps !== null && used.steps > limit.maxSteps) {
-    add("budget_steps", "max_steps", `${limit.maxSteps} steps`);
-  }
-  if (limit.maxCalls !== null && used.calls >= limit.maxCalls) {
-    add("budget_calls", "max_tool_calls", `${limit.maxCalls} tool calls`);
-  }
-  if (limit.maxMs !== null && elapsedMs(call, used) >= limit.maxMs) {
-    add("budget_seconds", "max_seconds", `${limit.maxMs / 1_000} seconds`);
-  }
-  if (limit.maxSpend !== null) addSpend(call, limit.maxSpend, used.spent, add);
+  if (steps) add("budget_steps", "max_steps", `${maxSteps} steps`);
+  if (calls) add("budget_calls", "max_tool_calls", `${maxCalls} tool calls`);
+  if (seconds) add("budget_seconds", "max_seconds", `${maxMs / 1_000} seconds`);
+  if (spend !== null) add("budget_spend", "max_spend", spend);
   return found;
 }
 
 /** Gate time since the start, less the time that a person was waited for. */
 function elapsedMs({ state, nowMs }: CallContext, { startedAtMs, heldBeforeMs }: Used): number {
   return nowMs - startedAtMs - (heldUntil(state, nowMs) - heldBeforeMs);
-}
-
-function addSpend(
-  call: CallContext,
-  limit: Money,
-  spent: Spent,
-  add: (reason: BudgetReason, key: string, what: string) => void,
-): void {
-  const what = overSpend(call.proposal.estimatedCost, limit, spent);
-  if (what !== null) add("budget_spend", "max_spend", what);
 }
 
 type BudgetReason = "budget_steps" | "budget_calls" | "budget_seconds" | "budget_spend";

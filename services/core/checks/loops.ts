@@ -17,9 +17,7 @@ export function checkLoops(call: CallContext): readonly Finding[] {
   if (frequency !== null) found.push(frequency);
   const { ring, cycle } = call.state;
   if (ring.length === 0) return found;
-  const same = ring.filter(
-    (entry) => entry.actionKey === call.actionKey && entry.status !== "not_executed",
-  );
+  const same = sameIn(ring, call.actionKey);
   const repeat = loopRepeat(call, same);
   if (repeat !== null) found.push(repeat);
   const streak = failureStreak(call, same);
@@ -28,6 +26,19 @@ export function checkLoops(call: CallContext): readonly Finding[] {
   if (round !== null) found.push(round);
   findStalls(call, found);
   return found.length === 0 ? NOTHING : found;
+}
+
+const NONE: readonly RingEntry[] = [];
+
+/** What became of the calls with this action key that ran, oldest first. */
+function sameIn(ring: readonly RingEntry[], actionKey: string): readonly RingEntry[] {
+  let same: RingEntry[] | undefined;
+  for (const entry of ring) {
+    if (entry.actionKey !== actionKey || entry.status === "not_executed") continue;
+    same ??= [];
+    same.push(entry);
+  }
+  return same ?? NONE;
 }
 
 function tooFrequent(call: CallContext): Finding | null {

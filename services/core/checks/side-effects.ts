@@ -9,80 +9,104 @@ import type { ExclusiveEffect } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet, trieVisit } from "../persistent/trie.ts";
 import type { EffectHolder } from "../state/effect-holder.ts";
-import { pathPrefixes } from "../state/effect-index.ts";
+import { mayStand, pathPrefixes } from "../state/effect-index.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
+import type { ConversationState } from "../state/state.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 
 export function checkSideEffects(call: CallContext): readonly Finding[] {
   if (call.facts.exclusive.length === 0 || call.covered) return NOTHING;
+  const held = heldEffects(call.state);
   const found: Finding[] = [];
   for (const effect of call.facts.exclusive) {
-    const conflict = onOneThing(call, effect) ?? onWholes(call, effect) ?? onParts(call, effect);
+    const asked = { call, effect, held };
+    const conflict = onOneThing(asked) ?? onWholes(asked) ?? onParts(asked);
     if (conflict !== null) found.push(conflict);
   }
   return found;
 }
 
+interface Asked {
+  readonly call: CallContext;
+  readonly effect: ExclusiveEffect;
+  /** Of all held calls. */
+  readonly held: readonly ExclusiveEffect[];
+}
+
+const NOTHING_HELD: readonly ExclusiveEffect[] = [];
+
+/** So few are looked through; of more the index is asked for each resource. */
+const FEW_HELD = 8;
+
+function heldEffects({ open, openIndex }: ConversationState): readonly ExclusiveEffect[] {
+  if (openIndex.heldCount === 0) return NOTHING_HELD;
+  const effects: ExclusiveEffect[] = [];
+  trieVisit(open, ({ held, call }) => {
+    if (held !== null) effects.push(...call.exclusive);
+    return false;
+  });
+  return effects;
+}
+
+function mayBeHeld({ held }: Asked, resource: string): boolean {
+  return held.length > FEW_HELD || held.some((effect) => effect.resource === resource);
+}
+
 /** The resource itself, and those that stand for it. */
-function onOneThing(call: CallContext, effect: ExclusiveEffect): Finding | null {
+function onOneThing(asked: Asked): Finding | null {
+  const { call, effect } = asked;
   const { resource } = effect;
-  const own = standing(call, effect, resource, false);
+  const own = standing(asked, resource, false);
   if (own !== null) return conflict(call, effect, own, [resource]);
   const { graph } = call.policy;
   for (const equal of graph.equalsOf(resource)) {
-    const holder = standing(call, effect, equal, false);
+    const holder = standing(asked, equal, false);
     if (holder === null) continue;
     return conflict(call, effect, holder, graph.pathToEqual(resource, equal).toReversed());
   }
   return null;
 }
 
-function onWholes(call: CallContext, effect: ExclusiveEffect): Finding | null {
+function onWholes(asked: Asked): Finding | null {
+  const { call, effect } = asked;
   const { graph } = call.policy;
   const wholes = effect.wholes ?? pathPrefixes(effect.resource);
   for (const whole of wholes) {
-    const holder = standing(call, effect, whole, true);
+    const holder = standing(asked, whole, true);
     if (holder === null) continue;
     return conflict(call, effect, holder, graph.pathToWhole(effect.resource, whole).toReversed());
   }
   return null;
 }
 
-function onParts(call: CallContext, effect: ExclusiveEffect): Finding | null {
+function onParts(asked: Asked): Finding | null {
+  const { call, effect } = asked;
   if (!removes(effect.kind)) return null;
   const { state, policy } = call;
-  const parts = trieGet(state.effectIndex, effect.resource);
+  const parts = trieGet(state.effectIndex.parts, effect.resource);
   let found: Finding | null = null;
   const look = (part: string): boolean => {
-    const holder = standing(call, effect, part, true);
+    const holder = standing(asked, part, true);
     if (holder === null) return false;
     found = conflict(call, effect, holder, policy.graph.pathToWhole(part, effect.resource));
     return true;
   };
   if (parts !== undefined && trieVisit(parts, look)) return found;
-  if (state.openIndex.heldCount === 0) return null;
-  trieVisit(state.open, (open) =>
-    (open.held === null ? [] : open.call.exclusive)
-      .filter(({ resource, wholes }) =>
-        (wholes ?? pathPrefixes(resource)).includes(effect.resource),
-      )
-      .some(({ resource }) => look(resource)),
-  );
+  for (const { resource, wholes } of asked.held) {
+    if ((wholes ?? pathPrefixes(resource)).includes(effect.resource) && look(resource)) break;
+  }
   return found;
 }
 
 /** What an effect there conflicts with; `tree`: it holds the other resource, or lies in it. */
-function standing(
-  call: CallContext,
-  effect: ExclusiveEffect,
-  resource: string,
-  tree: boolean,
-): EffectHolder | null {
-  const holder = trieGet(call.state.effects, resource)?.[0];
+function standing(asked: Asked, resource: string, tree: boolean): EffectHolder | null {
+  const { call, effect } = asked;
+  const { effects, effectIndex } = call.state;
+  const holder = mayStand(effectIndex, resource) ? trieGet(effects, resource)?.[0] : undefined;
   if (holder !== undefined && counts(effect, holder, tree) && conflicts(call, effect, holder)) {
     return holder;
   }
-  const held = heldHolder(call, resource);
+  const held = mayBeHeld(asked, resource) ? heldHolder(call, resource) : undefined;
   return held !== undefined && counts(effect, held, tree) ? held : null;
 }
 
@@ -108,7 +132,6 @@ function undoes(kind: string, earlier: string): boolean {
 }
 
 function heldHolder(call: CallContext, resource: string): EffectHolder | undefined {
-  if (call.state.openIndex.heldCount === 0) return undefined;
   const open = latestHeld(call.state, heldEffectKey(resource), call.decisionId);
   const effect = open?.call.exclusive.find((other) => other.resource === resource);
   if (open === undefined || effect === undefined) return undefined;

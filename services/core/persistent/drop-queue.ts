@@ -41,6 +41,7 @@ export function queuePush(queue: DropQueue, dropAt: number, order: number, key: 
     return { line: [dropAt, order, key], from: 0, to: PLACES, lastDropAt: dropAt, heap };
   }
   if (dropAt < lastDropAt || (dropAt === lastDropAt && order < (queue.line[to - 2] as number))) {
+    if (to - from < SHORT) return lined(queue, dropAt, order, key);
     return { line: queue.line, from, to, lastDropAt, heap: heapPush(heap, dropAt, order, key) };
   }
   if (to - from < SHORT) {
@@ -52,6 +53,23 @@ export function queuePush(queue: DropQueue, dropAt: number, order: number, key: 
   line.push(dropAt, order, key);
   const start = isCopied ? 0 : from;
   return { line, from: start, to: line.length, lastDropAt: dropAt, heap };
+}
+
+/**
+ * A short line goes to the heap, and what came out of order begins another: behind one that ends long after
+ * all others, everything would go to the heap. Each goes there once at most.
+ */
+function lined(
+  { line: before, from, to, heap: rest }: DropQueue,
+  dropAt: number,
+  order: number,
+  key: string,
+): DropQueue {
+  let heap = rest;
+  for (let at = from; at < to; at += PLACES) {
+    heap = heapPush(heap, before[at] as number, before[at + 1] as number, before[at + 2] as string);
+  }
+  return { line: [dropAt, order, key], from: 0, to: PLACES, lastDropAt: dropAt, heap };
 }
 
 /** This version's part of the line and one more, without room to spare. */

@@ -90,9 +90,8 @@ function rewrite(from: Template, to: Template): Rewrite {
   const start = startOf(wanted);
   return (resource) => {
     // Most resources fit no edge: told by their first letters, before they are taken apart.
-    if (!resource.startsWith(start)) return null;
-    const parts = resource.split("/");
-    return fits(wanted, parts) ? filled(said, parts) : null;
+    const parts = resource.startsWith(start) ? partsOf(resource, wanted) : null;
+    return parts === null ? null : filled(said, parts);
   };
 }
 
@@ -102,19 +101,31 @@ function startOf([first, ...rest]: readonly Slot[]): string {
   return rest.length === 0 ? first.text : `${first.text}/`;
 }
 
-function fits(wanted: readonly Slot[], parts: readonly string[]): boolean {
-  if (parts.length !== wanted.length) return false;
-  for (let at = 0; at < parts.length; at++) {
+/** The segments of a resource that fits, else null. Found one by one: to split it is a call of the engine's own. */
+function partsOf(resource: string, wanted: readonly Slot[]): readonly string[] | null {
+  const parts: string[] = [];
+  let from = 0;
+  for (let at = 0; at < wanted.length; at++) {
+    const end = resource.indexOf("/", from);
+    const isLast = at === wanted.length - 1;
+    if (end < 0 !== isLast) return null;
     const { text, like } = wanted[at] as Slot;
-    if (parts[at] !== (like === null ? text : parts[like])) return false;
+    const part = resource.slice(from, isLast ? resource.length : end);
+    parts.push(part);
+    if (part !== (like === null ? text : parts[like])) return null;
+    from = end + 1;
   }
-  return true;
+  return parts;
 }
 
 function filled(said: readonly Slot[], parts: readonly string[]): string {
-  const filledIn: string[] = [];
-  for (const { text, like } of said) filledIn.push(like === null ? text : (parts[like] as string));
-  return filledIn.join("/");
+  let resource = "";
+  for (let at = 0; at < said.length; at++) {
+    const { text, like } = said[at] as Slot;
+    const part = like === null ? text : (parts[like] as string);
+    resource = at === 0 ? part : `${resource}/${part}`;
+  }
+  return resource;
 }
 
 function parentOf(resource: string): string | null {

@@ -1,5 +1,6 @@
 /**
- * Which resources with exclusive effects lie in which wholes: what a delete or transfer of a whole asks.
+ * Which resources with exclusive effects lie in which wholes: what a delete or transfer of a whole asks. And
+ * what they look like: what tells soon that a resource has none.
  * Follows from the effects alone, so it stands in no snapshot.
  */
 import {
@@ -12,8 +13,31 @@ import {
 } from "../persistent/trie.ts";
 import type { EffectHolder } from "./effect-holder.ts";
 
-/** By whole, the resources in it that are held, by themselves. */
-export type EffectIndex = Trie<Trie<string>>;
+export interface EffectIndex {
+  /** By whole, the resources in it that are held, by themselves. */
+  readonly parts: Trie<Trie<string>>;
+  /** What the resources look like that were held since the index was made; null: too many ways to tell. */
+  readonly shapes: readonly Shape[] | null;
+}
+
+/** How its path begins, up to the first slash, and how many of those it has. */
+interface Shape {
+  readonly start: string;
+  readonly slashes: number;
+}
+
+const SHAPES_MAX = 16;
+
+export const NO_EFFECTS: EffectIndex = { parts: emptyTrie(), shapes: [] };
+
+/** False where the resource is surely not held: most that are asked for are not, by what they look like. */
+export function mayStand({ shapes }: EffectIndex, resource: string): boolean {
+  if (shapes === null) return true;
+  for (const { start, slashes } of shapes) {
+    if (resource.startsWith(start) && slashesIn(resource) === slashes) return true;
+  }
+  return false;
+}
 
 type Holders = readonly EffectHolder[] | undefined;
 
@@ -27,16 +51,29 @@ export function reindexed(
   after: Holders,
 ): EffectIndex {
   if (before !== undefined && after !== undefined && lieInOne(before, after)) return index;
-  let next = index;
-  for (const whole of wholesOf(resource, before)) next = without(next, whole, resource);
+  let { parts } = index;
+  for (const whole of wholesOf(resource, before)) parts = without(parts, whole, resource);
   for (const whole of wholesOf(resource, after)) {
-    next = trieSet(next, whole, trieSet(trieGet(next, whole) ?? NO_PARTS, resource, resource));
+    parts = trieSet(parts, whole, trieSet(trieGet(parts, whole) ?? NO_PARTS, resource, resource));
   }
-  return next;
+  return { parts, shapes: mayStand(index, resource) ? index.shapes : withShape(index, resource) };
+}
+
+function withShape({ shapes }: EffectIndex, resource: string): EffectIndex["shapes"] {
+  if (shapes === null || shapes.length === SHAPES_MAX) return null;
+  const slashes = slashesIn(resource);
+  const start = slashes === 0 ? resource : resource.slice(0, resource.indexOf("/") + 1);
+  return [...shapes, { start, slashes }];
+}
+
+function slashesIn(resource: string): number {
+  let count = 0;
+  for (let at = resource.indexOf("/"); at >= 0; at = resource.indexOf("/", at + 1)) count += 1;
+  return count;
 }
 
 export function effectIndexOf(effects: Trie<readonly EffectHolder[]>): EffectIndex {
-  let index: EffectIndex = emptyTrie();
+  let index = NO_EFFECTS;
   for (const [resource, holders] of trieEntries(effects)) {
     index = reindexed(index, resource, undefined, holders);
   }
@@ -69,7 +106,7 @@ function wholesOf(resource: string, holders: Holders): ReadonlySet<string> {
   return new Set(holders.flatMap(({ wholes }) => wholes ?? pathPrefixes(resource)));
 }
 
-function without(index: EffectIndex, whole: string, resource: string): EffectIndex {
-  const parts = trieDelete(trieGet(index, whole) ?? NO_PARTS, resource);
-  return parts.size === 0 ? trieDelete(index, whole) : trieSet(index, whole, parts);
+function without(all: EffectIndex["parts"], whole: string, resource: string): EffectIndex["parts"] {
+  const parts = trieDelete(trieGet(all, whole) ?? NO_PARTS, resource);
+  return parts.size === 0 ? trieDelete(all, whole) : trieSet(all, whole, parts);
 }

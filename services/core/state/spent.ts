@@ -12,7 +12,7 @@ const CURRENCIES = 8;
 /** `times`: 1 adds the amount, -1 takes it away. Amounts stay between nothing and what is exact. */
 export function withMoney(spent: Spent, money: Money | null, times: 1 | -1): Spent {
   if (money === null || money.microUnits === 0) return spent;
-  const at = spent.findIndex(({ currency }) => currency === money.currency);
+  const at = placeOf(spent, money.currency);
   if (at < 0) {
     if (times < 0 || spent.length >= CURRENCIES) return spent;
     return [...spent, amount(money.microUnits, money.currency)];
@@ -23,16 +23,22 @@ export function withMoney(spent: Spent, money: Money | null, times: 1 | -1): Spe
   return spent.map((one, index) => (index === at ? next : one));
 }
 
+function placeOf(spent: Spent, currency: string): number {
+  for (let at = 0; at < spent.length; at += 1) if (spent[at]?.currency === currency) return at;
+  return -1;
+}
+
 function amount(microUnits: number, currency: string): Money {
   return { microUnits: Math.min(Math.max(0, microUnits), Number.MAX_SAFE_INTEGER), currency };
 }
 
 /** What is spent in a currency, in micro-units. */
 export function spentIn(spent: Spent, currency: string): number {
-  return spent.find((one) => one.currency === currency)?.microUnits ?? 0;
+  return spent[placeOf(spent, currency)]?.microUnits ?? 0;
 }
 
 /** Was anything spent that a limit in this currency cannot count? */
 export function spentElsewhere(spent: Spent, currency: string): boolean {
-  return spent.some((one) => one.currency !== currency && one.microUnits > 0);
+  for (const one of spent) if (one.currency !== currency && one.microUnits > 0) return true;
+  return false;
 }

@@ -11,7 +11,7 @@ import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
 import type { Times } from "../persistent/times.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
 import type { EffectHolder } from "./effect-holder.ts";
-import type { EffectIndex } from "./effect-index.ts";
+import { type EffectIndex, NO_EFFECTS } from "./effect-index.ts";
 import type { Given } from "./given.ts";
 import { type HeldTime, NEVER_HELD } from "./held-time.ts";
 import type { KeptDecision } from "./kept-decision.ts";
@@ -255,7 +255,7 @@ export function initialState(
     openIndex: NOTHING_OPEN,
     writes: { any: NO_WRITES, undeclared: NO_WRITES, byResource: emptyLedger() },
     effects: emptyTrie(),
-    effectIndex: emptyTrie(),
+    effectIndex: NO_EFFECTS,
     sketches: emptyLedger(),
     ring: [],
     strikes: [],

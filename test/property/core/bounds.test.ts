@@ -79,7 +79,7 @@ function sizes(state: ConversationState): Sizes {
 }
 
 function partsOf({ effectIndex }: ConversationState): number {
-  return [...trieEntries(effectIndex)].reduce((sum, [, parts]) => sum + parts.size, 0);
+  return [...trieEntries(effectIndex.parts)].reduce((sum, [, parts]) => sum + parts.size, 0);
 }
 
 function answers(story: Story, random: Random, event: GateEvent | undefined): void {

@@ -24,9 +24,9 @@ test("one that is known for certain is replaced for good by a later one", () => 
 test("one that never happened leaves nothing behind", () => {
   const story = given(POLICY);
   const call = story.allowed("charge", { id: 7 });
-  expect(story.state?.effectIndex.size).toBe(2);
+  expect(story.state?.effectIndex.parts.size).toBe(2);
   story.reported(call, { status: "not_executed" });
-  expect([story.state?.effects.size, story.state?.effectIndex.size]).toEqual([0, 0]);
+  expect([story.state?.effects.size, story.state?.effectIndex.parts.size]).toEqual([0, 0]);
 });
 
 test("beyond the bound none is added, but to a resource that has one", () => {
