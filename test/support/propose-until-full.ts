@@ -6,7 +6,7 @@ const CALLS_MAX = 500;
 
 const [dataDir = ""] = process.argv.slice(2);
 const policy = { tool_schemas: { note: { read_only: true } } };
-const gate = await openCallgate({ policy, dataDir, timeoutMs: 1_000 });
+const gate = await openCallgate({ policy, dataDir, timeoutMs: 15_000 });
 for (let number = 0; number < CALLS_MAX; number += 1) {
   const call = { conversationId: "c", callId: `call-${number}`, tool: "note" };
   const text = "x".repeat(10_000);

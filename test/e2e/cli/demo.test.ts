@@ -23,10 +23,25 @@ function decisions(stdout: string): readonly string[] {
   );
 }
 
+const HASTY_POLL = "refused poll_export";
+const PLAYS_MAX = 10;
+
+/**
+ * A machine that stands still between two calls for as long as the policy wants between two polls makes
+ * the hasty one a patient one, and the gate is right to let it: then the demo is played again.
+ */
+async function playDemo(args: readonly string[], wasHasty: (stdout: string) => boolean) {
+  for (let left = PLAYS_MAX; ; left -= 1) {
+    const run = await runCallgate(["demo", ...args], { cwd: directory });
+    if (left === 0 || run.code !== 0 || wasHasty(run.stdout)) return run;
+  }
+}
+
 const times = (count: number, text: string): string[] => Array.from({ length: count }, () => text);
 
 test("prints every decision, fits the screen, and says what to do next", async () => {
-  const { code, stdout } = await runCallgate(["demo"], { cwd: directory });
+  const wasHasty = (stdout: string): boolean => decisions(stdout).includes(HASTY_POLL);
+  const { code, stdout } = await playDemo([], wasHasty);
   expect(code).toBe(0);
   expect(decisions(stdout)).toEqual([
     "allowed create_document",
@@ -41,7 +56,7 @@ test("prints every decision, fits the screen, and says what to do next", async (
     "allowed pay",
     ...times(2, "refused pay"),
     "allowed poll_export",
-    "refused poll_export",
+    HASTY_POLL,
     ...times(2, "allowed poll_export"),
     "allowed publish_page",
     "allowed set_title",
@@ -59,7 +74,8 @@ test("prints every decision, fits the screen, and says what to do next", async (
 });
 
 test("gives JSON lines with --json", async () => {
-  const { code, stdout } = await runCallgate(["demo", "--json"], { cwd: directory });
+  const wasHasty = (stdout: string): boolean => stdout.includes('"reason":"tool_frequency"');
+  const { code, stdout } = await playDemo(["--json"], wasHasty);
   expect(code).toBe(0);
   const lines = stdout
     .trimEnd()

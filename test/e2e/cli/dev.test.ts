@@ -12,14 +12,16 @@ import { type CallgateRun, endOf, runCallgate, startCallgate } from "../../suppo
 const POLICY = fileURLToPath(new URL("../../../infra/policies/demo.yaml", import.meta.url));
 
 let directory = "";
-let children: ChildProcess[] = [];
+const started: { readonly child: ChildProcess; readonly end: Promise<CallgateRun> }[] = [];
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "callgate-dev-"));
 });
-afterEach(() => {
-  for (const child of children) child.kill("SIGKILL");
-  children = [];
+afterEach(async () => {
+  for (const { child, end } of started.splice(0)) {
+    child.kill("SIGKILL");
+    await end;
+  }
   rmSync(directory, { recursive: true, force: true });
 });
 
@@ -28,8 +30,8 @@ type Line = Readonly<Record<string, unknown>>;
 /** A gate that is fed line by line. */
 function startDev(...args: readonly string[]) {
   const child = startCallgate(["dev", "--policy", POLICY, ...args], { cwd: directory });
-  children.push(child);
   const end = endOf(child);
+  started.push({ child, end });
   if (child.stdout === null || child.stdin === null) throw new Error("no pipes");
   const { stdin } = child;
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

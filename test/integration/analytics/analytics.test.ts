@@ -19,7 +19,7 @@ import { makeDirectory, openGate } from "../../support/open-gate.ts";
 import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
 
 const CONVERSATIONS = 5;
-const WAIT_MS = 10_000;
+const WAIT_MS = 120_000;
 
 let opened: (() => Promise<void>)[] = [];
 

@@ -28,7 +28,7 @@ const kafka = await kafkaBackend();
 const NOT_LEADER = 6;
 const CONSUMED = { proposals: 0, results: 0, verdicts: 0 };
 /** So short that an answer that never comes is soon given up. */
-const REQUEST_TIMEOUT_MS = 700;
+const REQUEST_TIMEOUT_MS = 2_500;
 
 const record = (topic: Topic, value: string, partition = 0): OutgoingRecord => ({
   ...{ topic, partition, key: null },
@@ -117,7 +117,7 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
     });
     const ownership = ownAlone(proxy.brokers, names, {
       safeguards: { acknowledged },
-      transactionTimeoutMs: 2_000,
+      transactionTimeoutMs: 8_000,
     });
     opened.push(ownership);
     const writer = await ownership.takeOver(0);

@@ -16,8 +16,12 @@ import { until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
 
+/** No answer is late that comes at all, however busy the machine is. */
+const PATIENT_MS = 60_000;
+const IMPATIENT_MS = 3_000;
+
 /** A gate behind a proxy, and a log beside it that sees what truly happened. */
-async function makeWorld() {
+async function makeWorld(transactionTimeoutMs: number) {
   const names = await makeTopics(kafka.brokers, { partitions: 1, config: KEPT });
   const log = await openTestLog(kafka.brokers, names);
   onTestFinished(() => log.close());
@@ -27,7 +31,7 @@ async function makeWorld() {
   const gate = await openTestGate(proxy.brokers, names, {
     group: uniqueName("gates"),
     counts,
-    transactionTimeoutMs: 3_000,
+    transactionTimeoutMs,
   });
   onTestFinished(() => gate.stop());
   await gate.host.start();
@@ -37,8 +41,8 @@ async function makeWorld() {
   return { log, proxy, gate, counts };
 }
 
-async function strike(api: Api, deed: Deed) {
-  const { log, proxy, gate, counts } = await makeWorld();
+async function strike(api: Api, deed: Deed, transactionTimeoutMs = PATIENT_MS) {
+  const { log, proxy, gate, counts } = await makeWorld(transactionTimeoutMs);
   const takeOvers = counts.get("take_overs") ?? 0;
   const { struck } = proxy.arm({ api, deed });
   await propose(log, 5, 20);
@@ -65,9 +69,9 @@ describe.skipIf(!kafka.available)(`a gate whose answers get lost ${kafka.reason}
   });
 
   it("takes over again when the answer to the end never comes", async () => {
-    const { counts, gate } = await strike("EndTxn", { type: "swallow" });
+    const { counts, gate } = await strike("EndTxn", { type: "swallow" }, IMPATIENT_MS);
     // The batch is visible before the gate gives the answer up.
-    await until(() => counts.get("commits_unknown") === 1);
+    await until(() => (counts.get("commits_unknown") ?? 0) >= 1);
     await untilReady(gate);
   });
 

@@ -4,7 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import {
+  isReady,
   Load,
+  ownedBy,
   propose,
   readDecided,
   untilDecided,
@@ -27,6 +29,12 @@ const ON: GateSafeguards = {};
 /** A gate that has not decided anything for so long does not come back by itself. */
 const DEAD_MS = 30_000;
 const WATCHED_MS = 8_000;
+
+/** With the safeguard nothing may happen in a while; without it, it happens sooner or later. */
+async function watch(safeguards: GateSafeguards, hasHappened: () => boolean): Promise<void> {
+  if (safeguards === ON) await sleep(WATCHED_MS);
+  else await until(hasHappened);
+}
 
 /** Whether all calls get decided in time. */
 async function decidesWithin(world: World, count: number, timeMs: number): Promise<boolean> {
@@ -96,7 +104,9 @@ async function decidesAfterLostEnd(safeguards: GateSafeguards): Promise<boolean>
   await propose(world.log, 0, 10);
   await struck;
   await propose(world.log, 10, 10);
-  return decidesWithin(world, 20, DEAD_MS);
+  if (safeguards !== ON) return decidesWithin(world, 20, DEAD_MS);
+  await untilDecided(world.log, 20);
+  return true;
 }
 
 /** Take-overs in a while with two gates of which only one is in the group; and what they decided. */
@@ -106,12 +116,13 @@ async function takeOversOfTwo(safeguards: GateSafeguards) {
   const second = await startCounted(world, safeguards);
   await untilTaken(second);
   const load = new Load(world.log, 5, 20);
-  const before = second.counts.get("take_overs") ?? 0;
-  await sleep(WATCHED_MS);
-  const after = second.counts.get("take_overs") ?? 0;
+  const takeOvers = (): number => second.counts.get("take_overs") ?? 0;
+  const before = takeOvers();
+  await watch(safeguards, () => takeOvers() > before);
+  const ofSecond = takeOvers() - before;
   await load.stop();
   const { problems } = await untilQuiet(world);
-  return { ofSecond: after - before, ofFirst: first.counts.get("take_overs") ?? 0, problems };
+  return { ofSecond, ofFirst: first.counts.get("take_overs") ?? 0, problems };
 }
 
 /** Take-overs in a while of three gates that share four numbers. */
@@ -122,13 +133,19 @@ async function takeOversOfThree(safeguards: GateSafeguards) {
   const takeOvers = (): number =>
     gates.reduce((sum, { counts }) => sum + (counts.get("take_overs") ?? 0), 0);
   const load = new Load(world.log, 8, 20);
-  // They come to rest within this time, or never.
-  await sleep(WATCHED_MS / 2);
+  if (safeguards === ON) await until(() => isShared(gates, 4));
   const before = takeOvers();
-  await sleep(WATCHED_MS);
+  await watch(safeguards, () => takeOvers() - before >= 3);
   const after = takeOvers();
   await load.stop();
   return after - before;
+}
+
+/** Each has some of the numbers, and no number is anybody else's. */
+function isShared(gates: readonly CountedGate[], numbers: number): boolean {
+  const owned = gates.map(({ gate }) => ownedBy(gate).length);
+  const all = owned.reduce((sum, one) => sum + one, 0);
+  return all === numbers && !owned.includes(0) && gates.every(({ gate }) => isReady(gate));
 }
 
 describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`, () => {

@@ -21,7 +21,7 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
     await Promise.all([gate.ready(), first.ready()]);
     const begun = await callgate.propose({ ...CALL, arguments: { order: "7" } });
     await expect
-      .poll(async () => (await first.get("/metrics")).text(), { timeout: 10_000 })
+      .poll(async () => (await first.get("/metrics")).text())
       .toContain('executor_reports_total{status="started"');
     first.child.kill("SIGKILL");
     await first.ended;
@@ -44,7 +44,7 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
     await Promise.all([gate.ready(), executor.ready()]);
     const begun = await callgate.propose({ ...CALL, arguments: { order: "7" } });
     await expect
-      .poll(async () => (await executor.get("/metrics")).text(), { timeout: 10_000 })
+      .poll(async () => (await executor.get("/metrics")).text())
       .toContain('executor_reports_total{status="started"');
     executor.child.kill("SIGTERM");
     expect(await executor.ended).toEqual({ code: 0, signal: null });
@@ -59,7 +59,7 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
     await Promise.all([gate.ready(), executor.ready()]);
     await callgate.propose({ ...CALL, arguments: { order: "7" } });
     await expect
-      .poll(async () => (await executor.get("/metrics")).text(), { timeout: 10_000 })
+      .poll(async () => (await executor.get("/metrics")).text())
       .toContain('executor_reports_total{status="started"');
     executor.child.kill("SIGTERM");
     await executor.line("stopping");
@@ -114,7 +114,7 @@ describe.skipIf(!kafka.available)("executors of one group", () => {
       const ready = await (await second.get("/readyz")).json();
       return (ready as { readonly partitions: readonly unknown[] }).partitions.length;
     };
-    await expect.poll(has, { timeout: 30_000 }).toBe(3);
+    await expect.poll(has).toBe(3);
     await second.ready();
     const asleep = await proposeAll("asleep");
     first.child.kill("SIGCONT");

@@ -180,7 +180,7 @@ tool_schemas: { pay: { sensitive: [order] } }
     const policy = join(gate.directory, "policy.yaml");
     writeFileSync(policy, "tool_schemas: 5\n");
     await expect
-      .poll(() => gate.lines.map(({ msg }) => msg), { timeout: 10_000 })
+      .poll(() => gate.lines.map(({ msg }) => msg))
       .toContain("goes on by the policy before");
     expect(gate.lines).toContainEqual(
       expect.objectContaining({ problem: expect.stringContaining("policy.yaml:1:15") }),

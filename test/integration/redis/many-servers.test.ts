@@ -58,7 +58,7 @@ describe.skipIf(!parts.available)("checkpoints on several Redis servers", () => 
     const ports = (await findFreePorts(4 * NODES)).filter(
       (one) => one + BUS_PORT_BEYOND < PORT_MAX,
     );
-    const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000"];
+    const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "10000"];
     const nodes = await Promise.all(ports.slice(0, NODES).map((port) => start(args, port)));
     for (const [index, node] of nodes.entries()) {
       const from = Math.floor((index * SLOTS) / NODES);

@@ -26,7 +26,7 @@ async function failure(call: Promise<unknown>): Promise<RetryableError> {
 }
 
 async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let left = 100; ; left -= 1) {
+  for (let left = 1_200; ; left -= 1) {
     try {
       return await attempt();
     } catch (error) {
@@ -79,7 +79,7 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
 
   it("fail when it is stuck; what it did all the same is known again afterwards", async () => {
     const redis = await start();
-    const { store } = openStore(redis.url, { commandTimeoutMs: 300 });
+    const { store } = openStore(redis.url, { commandTimeoutMs: 2_000 });
     const { mark } = await store.save(0, updateTo(1, [blobAt("a", 1)], { replace: true }), null);
     redis.kill("SIGSTOP");
     await failure(store.save(0, updateTo(2, [blobAt("b", 2)]), mark));
@@ -93,7 +93,7 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
 
   it("fail when it is stuck in a save that replaces; the next one takes it over", async () => {
     const redis = await start();
-    const { store } = openStore(redis.url, { commandTimeoutMs: 300 });
+    const { store } = openStore(redis.url, { commandTimeoutMs: 2_000 });
     const { mark } = await store.save(0, updateTo(1, [blobAt("a", 1)], { replace: true }), null);
     const rest = async () => {
       redis.kill("SIGSTOP");

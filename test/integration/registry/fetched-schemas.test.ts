@@ -20,7 +20,7 @@ describe("schemas by id", () => {
     registry.schemas.set(7, '{"type":"string"}');
     await registry.start();
     const { url } = registry;
-    client = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 200 });
+    client = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 2_000 });
     clock = new TestClock();
     const own = new Map([[1, "long"]]);
     schemas = new FetchedSchemas({ client, clock, knownSubject: "proposals-value", own });
@@ -116,7 +116,7 @@ describe("schemas by id", () => {
   it("are told without the login", async () => {
     await registry.stop();
     const url = registry.url.replace("http://", "http://somebody:s3cret@");
-    const other = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 200 });
+    const other = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 2_000 });
     const error: unknown = await other.schemaOf(7).catch((reason: unknown) => reason);
     const { message, context, cause, stack } = error as RetryableError;
     expect(JSON.stringify({ message, context, cause, stack })).not.toContain("s3cret");

@@ -36,7 +36,7 @@ describe("a partition with a schema registry", () => {
     registry.schemas.set(OTHERS_ID, JSON.stringify(files.current["proposed-call"]));
     await registry.start();
     const { url } = registry;
-    client = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 200 });
+    client = createRegistryClient({ url, clientId: "callgate-test", timeoutMs: 2_000 });
     kit = new RuntimeKit();
     codec = openCodec(10);
   });

@@ -1,7 +1,7 @@
 // A gate in a process of its own: `gate-child.ts BROKERS NAMES GROUP`. Prints a line when it is ready and
 // whenever a partition changes its state; ends on SIGTERM.
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
-import { openTestGate, untilReady } from "./test-gate.ts";
+import { openTestGate, SHORT_SESSION_MS, untilReady } from "./test-gate.ts";
 
 const [brokers = "", names = "{}", group = ""] = process.argv.slice(2);
 
@@ -9,7 +9,10 @@ function print(line: unknown): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-const gate = await openTestGate(brokers.split(","), JSON.parse(names) as TopicNames, { group });
+const gate = await openTestGate(brokers.split(","), JSON.parse(names) as TopicNames, {
+  group,
+  sessionTimeoutMs: SHORT_SESSION_MS,
+});
 gate.host.onStatus(({ state, detail }, partition) => print({ partition, state, detail }));
 void gate.host.failed.then(({ message }) => {
   print({ failed: message });

@@ -14,6 +14,8 @@ import { uniqueName } from "../backends/unique-name.ts";
 const TRIES_MAX = 200;
 const PAUSE_MS = 25;
 export const REQUEST_TIMEOUT_MS = 10_000;
+/** A broker on a busy machine makes many topics in its own time. */
+const CREATE_TIMEOUT_MS = 100_000;
 
 const silent = (): void => undefined;
 const quiet: Logger = { debug: silent, info: silent, warn: silent, error: silent };
@@ -67,10 +69,11 @@ export async function createTopics(
     replicationFactor: choices.replicas ?? 1,
     configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
   }));
-  const admin = connectKafka(brokers).admin();
+  const admin = connectKafka(brokers, { requestTimeoutMs: CREATE_TIMEOUT_MS }).admin();
   await admin.connect();
   try {
-    await admin.createTopics({ topics, waitForLeaders: false });
+    const timeout = CREATE_TIMEOUT_MS;
+    await admin.createTopics({ topics, waitForLeaders: false, timeout });
     await untilKnown(admin, [...names]);
   } finally {
     await admin.disconnect();

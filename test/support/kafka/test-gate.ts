@@ -57,12 +57,18 @@ export type TestGateChoices = {
   };
   readonly counts?: Map<string, number>;
   readonly transactionTimeoutMs?: number;
+  /** Default: so long that a gate on a busy machine keeps its place. */
+  readonly sessionTimeoutMs?: number;
 };
+
+/** For a gate that is to lose its place, so that a test need not wait for long. */
+export const SHORT_SESSION_MS = 3_000;
+const SESSION_MS = 15_000;
 
 const silent = (): void => undefined;
 const quiet: Logger = { debug: silent, info: silent, warn: silent, error: silent };
 
-/** Not started. A session of three seconds, so that a test need not wait for long. */
+/** Not started. */
 export function openTestGate(
   brokers: readonly string[],
   names: TopicNames,
@@ -72,7 +78,7 @@ export function openTestGate(
   return openKafkaGate({
     ...{ names, group, app: "test", codec: testCodec, clock: systemClock, policy: testPolicy },
     kafka: { ...plainSettings(brokers), ...choices.settings },
-    sessionTimeoutMs: 3_000,
+    sessionTimeoutMs: choices.sessionTimeoutMs ?? SESSION_MS,
     heartbeatIntervalMs: 300,
     transactionTimeoutMs: choices.transactionTimeoutMs ?? 10_000,
     checkpoints: () => choices.checkpoints ?? null,

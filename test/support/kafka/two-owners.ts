@@ -13,6 +13,7 @@ import {
   openTestGate,
   ownedBy,
   propose,
+  SHORT_SESSION_MS,
   type TestGateChoices,
   untilDecided,
   untilReady,
@@ -41,9 +42,10 @@ export async function startCounted(
   { brokers, names, group }: World,
   safeguards: GateSafeguards,
   through: readonly string[] = brokers,
+  choices: Pick<TestGateChoices, "sessionTimeoutMs"> = {},
 ): Promise<CountedGate> {
   const counts = new Map<string, number>();
-  const gate = await openTestGate(through, names, { group, safeguards, counts });
+  const gate = await openTestGate(through, names, { ...choices, group, safeguards, counts });
   onTestFinished(() => gate.stop());
   await gate.host.start();
   return { gate, counts };
@@ -53,7 +55,9 @@ export async function startCounted(
 export async function startUnaware(world: World, safeguards: GateSafeguards): Promise<CountedGate> {
   const proxy = await KafkaProxy.start(world.brokers);
   onTestFinished(() => proxy.close());
-  const first = await startCounted(world, safeguards, proxy.brokers);
+  const first = await startCounted(world, safeguards, proxy.brokers, {
+    sessionTimeoutMs: SHORT_SESSION_MS,
+  });
   await untilReady(first.gate);
   await propose(world.log, 0, 10);
   await untilDecided(world.log, 10);

@@ -8,7 +8,7 @@ import {
 import { makeTopics, type TopicChoices } from "../kafka/test-cluster.ts";
 import { type RunningProcess, sharedConfig, startProcess } from "./running-process.ts";
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 const POLICY_FILE = "policy.yaml";
 const HANDLERS_FILE = "handlers.mjs";
 

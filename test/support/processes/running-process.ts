@@ -11,7 +11,7 @@ import { uniqueName } from "../backends/unique-name.ts";
 import { startCallgate } from "../run-callgate.ts";
 
 const LOOK_EVERY_MS = 50;
-const STARTS_WITHIN_MS = 60_000;
+const STARTS_WITHIN_MS = 200_000;
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 

@@ -30,7 +30,7 @@ export function openStore(
     {
       server: typeof server === "string" ? { type: "single", url: server } : server,
       clientName: "callgate-test",
-      commandTimeoutMs: 1_000,
+      commandTimeoutMs: 10_000,
       connectTimeoutMs: 5_000,
       ...rest,
     },
