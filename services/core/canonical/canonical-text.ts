@@ -7,17 +7,29 @@ import type { JsonObject, JsonValue } from "./json-value.ts";
  * ECMAScript prints them, no white space.
  */
 export function canonicalText(value: JsonValue): string {
-  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "string") return textOf(value);
   if (typeof value === "number") return Object.is(value, -0) ? "0" : String(value);
   if (value === null || typeof value === "boolean") return String(value);
   if (isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
   return objectText(value);
 }
 
+/** Longer texts are sooner printed than looked at letter by letter. */
+const SHORT = 64;
+
+function textOf(text: string): string {
+  if (text.length > SHORT) return JSON.stringify(text);
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return JSON.stringify(text);
+  }
+  return `"${text}"`;
+}
+
 function objectText(value: JsonObject): string {
   const members = Object.keys(value)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalText(value[key] as JsonValue)}`);
+    .map((key) => `${textOf(key)}:${canonicalText(value[key] as JsonValue)}`);
   return `{${members.join(",")}}`;
 }
 

@@ -56,13 +56,19 @@ function digitsOf(code: string): number | null {
   return OTHER_DIGITS.get(code) ?? (TWO_DIGITS.has(code) ? DEFAULT_DIGITS : null);
 }
 
+/** As many as a currency has digits after the point, at most. */
+const ZEROS = "0000";
+
 function shift(amount: Normalized, digits: number): Normalized {
   if (!amount.ok || "omit" in amount) return cannot("`minor_units` needs a decimal number");
-  const [whole = "", fraction = ""] = String(amount.value).split(".");
+  const text = String(amount.value);
+  const point = text.indexOf(".");
+  const fraction = point < 0 ? "" : text.slice(point + 1);
   if (fraction.length > digits) {
     return cannot(`\`minor_units\` needs at most ${digits} digits after the point`);
   }
-  const units = Number(whole + fraction.padEnd(digits, "0"));
+  const whole = point < 0 ? text : text.slice(0, point);
+  const units = Number(whole + fraction + ZEROS.slice(fraction.length, digits));
   if (!Number.isSafeInteger(units)) {
     return cannot("`minor_units` needs an amount that a double holds exactly");
   }

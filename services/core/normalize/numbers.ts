@@ -48,11 +48,14 @@ export const decimal: Normalizer = (value, capabilities) => {
 /** The text as a JSON number token; undefined where it is none up to a plus sign and leading zeros. */
 function numberToken(text: string): string | undefined {
   if (!DECIMAL_TEXT.test(text)) return undefined;
+  if (text.charCodeAt(0) > DIGIT_0) return text;
   const sign = text.startsWith("-") ? "-" : "";
   let at = sign !== "" || text.startsWith("+") ? 1 : 0;
   while (text.charAt(at) === "0" && isDigit(text.charCodeAt(at + 1))) at += 1;
   return `${sign}${text.slice(at)}`;
 }
+
+const DIGIT_0 = 0x30;
 
 function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
