@@ -8,7 +8,7 @@ import { isAlive, killIfSame } from "./process-identity.js";
 
 /** Built before: `ensureBuilt`. The launcher would look at the sources at each start. */
 export const COMMAND = fileURLToPath(new URL("../../dist/services/cli/main.js", import.meta.url));
-const READY_WITHIN_MS = 90_000;
+const READY_WITHIN_MS = 240_000;
 const ANSWER_WITHIN_MS = 2_000;
 
 /**

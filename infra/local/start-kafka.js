@@ -17,7 +17,7 @@ import { kafkaLine, VERSIONS } from "./versions.js";
 const HOST = "127.0.0.1";
 const PORTS_EACH = 3;
 const HEAP_MB = 512;
-const READY_WITHIN_MS = 90_000;
+const READY_WITHIN_MS = 240_000;
 const CLUSTER_ID_BYTES = 16;
 
 /**

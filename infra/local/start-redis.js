@@ -5,7 +5,7 @@ import { serverFolder, startServer } from "./local-server.js";
 import { requirePrograms } from "./missing.js";
 
 const HOST = "127.0.0.1";
-const READY_WITHIN_MS = 20_000;
+const READY_WITHIN_MS = 60_000;
 const ANSWER_WITHIN_MS = 1_000;
 
 /**

@@ -7,7 +7,7 @@ import { serverFolder, startServer } from "./local-server.js";
 import { MissingError, requirePrograms } from "./missing.js";
 
 const HOST = "127.0.0.1";
-const READY_WITHIN_MS = 90_000;
+const READY_WITHIN_MS = 240_000;
 const ANSWER_WITHIN_MS = 2_000;
 
 /**

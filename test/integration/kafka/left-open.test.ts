@@ -25,7 +25,6 @@ import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 import { createTestLogger, type LoggedLine, until } from "../../support/runtime-kit.ts";
 
 const parts = localParts(["kafka"]);
-const START_MS = 110_000;
 const ENDED = "a transaction that the cluster had left open was ended";
 /** No throttling, nothing wrong with any partition. */
 const ADDED = { type: "answer", make: () => Buffer.alloc(8) } as const;
@@ -41,7 +40,7 @@ describe.skipIf(!parts.available)(`what a broker has left open ${parts.reason}`,
       ...(version === undefined ? {} : { version }),
       properties: { "transaction.partition.verification.enable": "false" },
     });
-  }, START_MS);
+  });
   afterAll(async () => kafka.stop());
 
   async function proxied(): Promise<KafkaProxy> {

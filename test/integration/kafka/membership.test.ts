@@ -25,7 +25,7 @@ function memberOf(
   const membership = new GroupMembership({
     newKafka: () => connectKafka(kafka.brokers),
     names,
-    settings: { group, sessionTimeoutMs: 3_000, heartbeatIntervalMs: 300 },
+    settings: { group, sessionTimeoutMs: 15_000, heartbeatIntervalMs: 300 },
     logger: createTestLogger([] satisfies LoggedLine[]),
     safeguards,
   });

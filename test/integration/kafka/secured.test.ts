@@ -14,7 +14,6 @@ import { makeCertificate } from "../../support/tls/certificate.ts";
 const parts = localParts(["kafka"]);
 const certificate = parts.available ? makeCertificate() : undefined;
 const WRONG = "not the pass phrase of this user";
-const START_MS = 110_000;
 
 describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts.reason}`, () => {
   const ca = [certificate?.cert ?? ""];
@@ -25,7 +24,7 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
     // The gate's client is loaded before the one that waits for the broker.
     connectKafka(["127.0.0.1:1"]);
     kafka = await startSecuredKafka(certificate);
-  }, START_MS);
+  });
   afterAll(async () => kafka.stop());
 
   const secured = (
