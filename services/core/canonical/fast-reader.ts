@@ -100,7 +100,8 @@ const MEMBER = ROOT + SLOT;
 export function walkMember(walk: Walk, start: number): number {
   walk.free = MEMBER;
   const at = walkKey(walk, walk.text, start, MEMBER);
-  return at === NO ? NO : walkItem(walk, walk.text, at, 1, MEMBER);
+  const to = at === NO ? NO : walkItem(walk, walk.text, at, 1, MEMBER);
+  return to === NO ? NO : toToken(walk, walk.text, to);
 }
 
 export function memberKey({ text }: Walk): string {
@@ -126,11 +127,10 @@ function walkValue(walk: Walk, at: number, first: number, open: number, slot: nu
 /** What differs from its canonical form makes what contains it differ; what does not is copied whole. */
 function walkNested(walk: Walk, at: number, first: number, open: number, slot: number): number {
   const before = walk.asItStands;
+  const isObject = first === OPEN_OBJECT;
   walk.asItStands = true;
-  const to =
-    first === OPEN_OBJECT
-      ? walkObject(walk, at, open + 1, slot)
-      : walkArray(walk, at, open + 1, slot);
+  if (!enter(walk, open + 1, slot, isObject ? OBJECT : ARRAY)) return NO;
+  const to = isObject ? walkObject(walk, at, open + 1, slot) : walkArray(walk, at, open + 1, slot);
   if (walk.asItStands) {
     PARTS[slot + KIND] = COPIED;
     walk.asItStands = before;
@@ -140,26 +140,31 @@ function walkNested(walk: Walk, at: number, first: number, open: number, slot: n
 
 function walkObject(walk: Walk, start: number, open: number, parent: number): number {
   const { text } = walk;
-  if (!enter(walk, open, parent, OBJECT)) return NO;
   let at = toToken(walk, text, start + 1);
   if (text.charCodeAt(at) === CLOSE_OBJECT) return at + 1;
   let greatest = NONE;
   let before = NONE;
-  for (;;) {
+  let unit = COMMA;
+  while (unit === COMMA) {
     const slot = walk.free;
     at = walkKey(walk, text, at, slot);
     if (at === NO) return NO;
     at = walkItem(walk, text, at, open, slot);
     if (at === NO) return NO;
+    // Read once for both what it may be: each reading asks anew how the text is kept.
+    unit = text.charCodeAt(at);
+    if (unit <= SPACE) {
+      at = skipSpace(walk, text, at);
+      unit = text.charCodeAt(at);
+    }
     PARTS[slot + NEXT] = NONE;
     if (greatest === NONE) PARTS[parent + CHILD] = greatest = slot;
     else if (compareKeys(text, greatest, slot) < 0) PARTS[greatest + NEXT] = greatest = slot;
     else if (!insert(walk, parent, before, slot)) return NO;
     before = slot;
-    const unit = text.charCodeAt(at);
     at += 1;
-    if (unit !== COMMA) return closed(unit, CLOSE_OBJECT, at);
   }
+  return unit === CLOSE_OBJECT ? at : NO;
 }
 
 /** Steps over key and colon. */
@@ -176,7 +181,7 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
   // A key with an escape is compared by what it says, not by how it is written.
   if (to === NO || to > walk.backslash) return NO;
   const length = to - from;
-  if ((length === 9 || length === 11) && isForbidden(text.slice(from, to))) return NO;
+  if (isForbidden(text, from, length)) return NO;
   walk.keyCount += 1;
   walk.free = slot + SLOT;
   if (walk.keyCount > walk.limits.maxKeys || walk.free >= CAPACITY) return NO;
@@ -192,7 +197,7 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
   return unit === COLON ? at + 1 : NO;
 }
 
-/** Steps over a value and the space on both sides, to a place within the text. */
+/** Steps over a value and the space before it, to a place within the text. */
 function walkItem(walk: Walk, text: string, start: number, open: number, slot: number): number {
   let at = start;
   let unit = text.charCodeAt(at);
@@ -204,7 +209,7 @@ function walkItem(walk: Walk, text: string, start: number, open: number, slot: n
   if (unit === QUOTE) at = walkString(walk, text, at, slot);
   else at = walkValue(walk, at, unit, open, slot);
   PARTS[slot + VALUE_TO] = at;
-  return at === NO || at >= text.length ? NO : toToken(walk, text, at);
+  return at >= text.length ? NO : at;
 }
 
 /**
@@ -231,11 +236,11 @@ function insert(walk: Walk, parent: number, before: number, slot: number): boole
 
 function walkArray(walk: Walk, start: number, open: number, parent: number): number {
   const { text } = walk;
-  if (!enter(walk, open, parent, ARRAY)) return NO;
   let at = toToken(walk, text, start + 1);
   if (text.charCodeAt(at) === CLOSE_ARRAY) return at + 1;
   let link = parent + CHILD;
-  for (;;) {
+  let unit = COMMA;
+  while (unit === COMMA) {
     const slot = walk.free;
     walk.free = slot + SLOT;
     if (walk.free >= CAPACITY) return NO;
@@ -244,14 +249,11 @@ function walkArray(walk: Walk, start: number, open: number, parent: number): num
     link = slot + NEXT;
     at = walkItem(walk, text, at, open, slot);
     if (at === NO) return NO;
-    const unit = text.charCodeAt(at);
+    at = toToken(walk, text, at);
+    unit = text.charCodeAt(at);
     at += 1;
-    if (unit !== COMMA) return closed(unit, CLOSE_ARRAY, at);
   }
-}
-
-function closed(unit: number, close: number, at: number): number {
-  return unit === close ? at : NO;
+  return unit === CLOSE_ARRAY ? at : NO;
 }
 
 function enter(walk: Walk, open: number, slot: number, kind: number): boolean {
