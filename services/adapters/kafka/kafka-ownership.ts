@@ -33,6 +33,8 @@ export type OwnershipContext = {
   /** `max.message.bytes` of a topic, by its name. */
   readonly messageBytesMax: (name: string) => number;
   readonly metrics: Metrics;
+  /** Whose positions are recorded with each transaction, which needs READ of them: the inputs by default. */
+  readonly positions?: readonly InputTopic[];
   /** Whose offsets these are: compared with what was recorded. Left out: not compared. */
   readonly topics?: LivingTopics;
   /** Where owners write, and what is known of it: see left-open.ts. Left out: nobody looks. */
@@ -64,6 +66,7 @@ export class KafkaOwnership implements Ownership {
     this.#writer = {
       ...{ names, membership, safeguards },
       group: settings.group,
+      positions: context.positions ?? INPUT_TOPICS,
       transactionTimeoutMs: settings.transactionTimeoutMs,
       batchBytesMax: (name) => Math.floor(messageBytesMax(name) * BYTES_SHARE),
       onLateDrop: () => metrics.count("late_drops"),

@@ -15,7 +15,7 @@ const REFUSED = new Map<number, string>([
   [17, "the topic's name is not valid"],
   [29, "no right to use the topic: grant READ, WRITE and DESCRIBE"],
   [30, "no right to use the consumer group: grant READ"],
-  [31, "no right on the cluster: grant IDEMPOTENT_WRITE and DESCRIBE"],
+  [31, "no right on the cluster: grant WRITE of the topics that it writes, or IDEMPOTENT_WRITE"],
   [33, "the broker does not offer this SASL mechanism"],
   [34, "the broker wants no login there: leave `kafka.sasl` out, or name a listener that has one"],
   [53, "no right to use the transactional id: grant WRITE and DESCRIBE"],

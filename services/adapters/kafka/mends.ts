@@ -10,6 +10,7 @@ import type * as Kafkajs from "kafkajs";
 import { filterAborted } from "./mends/aborted-filter.ts";
 import { waitForTransactionBefore } from "./mends/concurrent-transactions.ts";
 import { cacheCoordinators } from "./mends/coordinator-cache.ts";
+import { tellCoordinatorRefusals } from "./mends/coordinator-refusals.ts";
 import { groupByPartition } from "./mends/group-by-partition.ts";
 import { stopIdleTimer } from "./mends/idle-timer.ts";
 import { surviveLostBrokers } from "./mends/lost-brokers.ts";
@@ -21,6 +22,7 @@ const MENDS = {
   "aborted-filter": () => replace("consumer/filterAbortedMessages", filterAborted),
   "concurrent-transactions": () => waitForTransactionBefore(internal("broker")),
   "coordinator-cache": () => cacheCoordinators(internal("cluster"), internal("broker")),
+  "coordinator-refusals": () => tellCoordinatorRefusals(internal("cluster")),
   "group-by-partition": () => replace("producer/groupMessagesPerPartition", groupByPartition),
   "idle-timer": () => stopIdleTimer(internal("network/requestQueue")),
   "lost-brokers": () => surviveLostBrokers(internal("cluster/brokerPool"), internal("errors")),

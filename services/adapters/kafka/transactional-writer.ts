@@ -16,7 +16,7 @@ import type {
   OutgoingRecord,
   PartitionWriter,
 } from "../../runtime/ports.ts";
-import { INPUT_TOPICS, type PerInput } from "../../runtime/topics.ts";
+import type { InputTopic, PerInput } from "../../runtime/topics.ts";
 import type { Grant, GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { isFencedCode, isTooLargeCode, mapKafkaError, protocolCode } from "./map-error.ts";
@@ -26,6 +26,7 @@ import type { TopicNames } from "./topic-names.ts";
 export type WriterContext = {
   readonly names: TopicNames;
   readonly group: string;
+  readonly positions: readonly InputTopic[];
   /** Most bytes of a record batch, by the topic's name (K10). */
   readonly batchBytesMax: (name: string) => number;
   /** The broker ends a transaction after this time: whatever takes longer has failed. */
@@ -109,6 +110,7 @@ export class TransactionalWriter implements PartitionWriter {
     const topicMessages = this.#messagesOf(batch.records);
     const large = topicMessages.find((one) => this.#isTooLarge(one));
     if (large !== undefined) return failed(new Error(`too large for \`${large.topic}\``), true);
+    const topics = topicMessages.map(({ topic }) => topic);
     let transaction: Transaction;
     let appended: readonly Appended[];
     try {
@@ -117,12 +119,14 @@ export class TransactionalWriter implements PartitionWriter {
       appended = this.#placesOf(batch.records, metadata);
     } catch (error) {
       // The end of the transaction was not sent: nothing of it can become visible any more.
-      return this.#ended(error, (cause) => failed(cause, isTooLargeCode(protocolCode(cause))));
+      return this.#ended(error, topics, (cause) =>
+        failed(cause, isTooLargeCode(protocolCode(cause))),
+      );
     }
     try {
       await this.#within(transaction.commit());
     } catch (error) {
-      return this.#ended(error, (cause) => ({ type: "unknown", error: cause }));
+      return this.#ended(error, topics, (cause) => ({ type: "unknown", error: cause }));
     }
     return { type: "committed", appended };
   }
@@ -159,8 +163,10 @@ export class TransactionalWriter implements PartitionWriter {
   }
 
   async #sendOffsets(transaction: Transaction, consumed: PerInput): Promise<void> {
-    const { names, group, transactionTimeoutMs, offsetMetadata: metadata } = this.#context;
-    const topics = INPUT_TOPICS.map((topic) => ({
+    const { names, group, positions, transactionTimeoutMs } = this.#context;
+    const { offsetMetadata: metadata } = this.#context;
+    if (positions.length === 0) return;
+    const topics = positions.map((topic) => ({
       topic: names[topic],
       // kafkajs hands the metadata on, though its types do not say so.
       partitions: [{ partition: this.partition, offset: String(consumed[topic]), metadata }],
@@ -193,7 +199,11 @@ export class TransactionalWriter implements PartitionWriter {
   }
 
   /** What an error means, once the producer has been thrown away (K4, K5). */
-  async #ended(error: unknown, otherwise: (cause: Error) => CommitOutcome): Promise<CommitOutcome> {
+  async #ended(
+    error: unknown,
+    topics: readonly string[],
+    otherwise: (cause: Error) => CommitOutcome,
+  ): Promise<CommitOutcome> {
     const atMs = Date.now();
     const { membership, safeguards } = this.#context;
     // Not waited for: what is in flight may go unanswered for long.
@@ -208,7 +218,8 @@ export class TransactionalWriter implements PartitionWriter {
         throw new FencedError(`another gate has taken over: ${cause.message}`, { cause });
       }
     }
-    const mapped = mapKafkaError(cause, `committing partition number ${this.partition}`);
+    const doing = `committing partition number ${this.partition} of ${topics.join(", ")}`;
+    const mapped = mapKafkaError(cause, doing);
     return mapped instanceof FatalError ? Promise.reject(mapped) : otherwise(cause);
   }
 

@@ -1,5 +1,6 @@
 /** Every way a command can fail, as lines for people and an exit code. */
 import { CommanderError } from "commander";
+import { PipelineError } from "../../runtime/errors.ts";
 import { CallgateError, type CallgateErrorCode } from "../../sdk/callgate-error.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "./exit-codes.ts";
@@ -27,6 +28,9 @@ export function failureOf(error: unknown, debug: boolean): Failure {
   if (error instanceof CallgateError) {
     const exitCode = USAGE_CODES.has(error.code) ? EXIT_USAGE : EXIT_ENVIRONMENT;
     return { lines: error.message.split("\n"), exitCode };
+  }
+  if (error instanceof PipelineError && error.code !== "unexpected") {
+    return { lines: error.message.split("\n"), exitCode: EXIT_ENVIRONMENT };
   }
   return { lines: unexpected(error, debug), exitCode: EXIT_ENVIRONMENT };
 }

@@ -110,6 +110,8 @@ async function ownershipOf(
     settings: { app, group: executor.group, transactionTimeoutMs },
     ...{ names, newKafka, membership, metrics, safeguards: ALL_KAFKA_SAFEGUARDS },
     messageBytesMax: (name) => bytes.get(name) ?? 0,
+    // It reads no inputs of the gate, and has no right to.
+    positions: [],
     written: {
       // Who was told that a call may be begun has begun it: its claim must stay.
       ...{ topics: ["results"], writtenWith: null, logger },

@@ -4,6 +4,7 @@ import { environmentError, usageError } from "../../../../services/cli/output/cl
 import { fileError } from "../../../../services/cli/output/file-error.ts";
 import { failureOf } from "../../../../services/cli/output/report-error.ts";
 import { ClosedOutput } from "../../../../services/cli/output/terminal.ts";
+import { FatalError } from "../../../../services/runtime/errors.ts";
 import { CallgateError } from "../../../../services/sdk/callgate-error.ts";
 
 test.each([
@@ -15,6 +16,7 @@ test.each([
     ["two:", "  a", "  b"],
     2,
   ],
+  ["a cluster that refuses", new FatalError("log_unreadable", "no right"), ["no right"], 3],
   ["a lock", new CallgateError("data_dir_in_use", "held"), ["held"], 3],
   ["a reader that left", new ClosedOutput(), [], 0],
   ["help", new CommanderError(0, "commander.help", ""), [], 0],
