@@ -1,8 +1,10 @@
 /** The gate as the bench of `../shared/bench` runs it: its topics, its tools, preset balanced. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { type AvroCodec, createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { createKafka, type KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import { KafkaTopicAdmin } from "../../../services/adapters/kafka/topic-admin.ts";
+import { KafkaTopicInspector } from "../../../services/adapters/kafka/topic-inspector.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
@@ -56,6 +58,8 @@ const INPUTS_MAX = 500;
 const BYTES_MAX = 2 * 1_024 * 1_024;
 const REDIS_MS = 1_000;
 const LOAD_MS_MAX = 30_000;
+const TOPIC_LOOKS_MAX = 200;
+const TOPIC_LOOK_MS = 50;
 
 export function benchSettings(env: NodeJS.ProcessEnv): BenchSettings {
   const given = (name: string): string => {
@@ -99,7 +103,17 @@ export function topicsOf({ input, output }: BenchSettings): TopicNames {
 async function makeTopics(settings: BenchSettings): Promise<void> {
   const admin = new KafkaTopicAdmin(() => createKafka(kafkaOf(settings), quietLogger));
   const topic = { partitions: settings.partitions, replicationFactor: 1, settings: {} };
-  await admin.create(Object.values(topicsOf(settings)).map((name) => ({ name, ...topic })));
+  const names = topicsOf(settings);
+  await admin.create(Object.values(names).map((name) => ({ name, ...topic })));
+  // Where some were there already, kafkajs does not wait for the others.
+  const inspector = new KafkaTopicInspector(
+    () => createKafka(kafkaOf(settings), quietLogger),
+    names,
+  );
+  for (let look = 0; look < TOPIC_LOOKS_MAX; look += 1) {
+    if ((await inspector.describe()).every(({ partitions }) => partitions > 0)) return;
+    await sleep(TOPIC_LOOK_MS);
+  }
 }
 
 function benchSecret() {
