@@ -84,7 +84,22 @@ describe("an exclusive effect conflicts", () => {
   });
 });
 
+test("of many that are held, each conflicts, and nothing else", () => {
+  const story = given(POLICY);
+  for (let id = 1; id <= 12; id += 1) story.held("ask_make", { id });
+  for (const id of [1, 7, 12]) expect(story.reason("make", { id })).toBe("side_effect_conflict");
+  story.allowed("make", { id: 13 });
+});
+
 describe("no conflict", () => {
+  test("with itself, where a hold is judged anew under another rule", () => {
+    const story = given(POLICY);
+    const hold = story.held("ask_make", { id: 1 });
+    const tiers = [{ name: "ask", pattern: "ask_*", action: "hitl", expires_ms: HOUR } as const];
+    story.under({ ...POLICY, authorization: { tiers } });
+    expect(story.approved(hold)).toMatchObject({ type: "held", holdNumber: 2 });
+  });
+
   test("on other resources, for effects that are not exclusive, for reads", () => {
     const story = given(POLICY);
     story.done("charge_card", { id: 1 });

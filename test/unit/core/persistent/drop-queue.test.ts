@@ -43,6 +43,25 @@ test("a queue gives what ends first, ties in the order of their coming", () => {
   );
 });
 
+test("what comes late to a long queue stands behind what ends with it", () => {
+  let queue: DropQueue = EMPTY_QUEUE;
+  for (let order = 0; order < 12; order += 1)
+    queue = queuePush(queue, order, order, `key ${order}`);
+  queue = queuePush(queue, 0, 12, "late");
+  const keys: (string | undefined)[] = [];
+  for (let at = 0; at < 3; at += 1) {
+    keys.push(queueHead(queue)?.key);
+    queue = queuePop(queue);
+  }
+  expect(keys).toEqual(["key 0", "late", "key 1"]);
+});
+
+test("what ends long after all others does not make a heap of them", () => {
+  let queue: DropQueue = queuePush(EMPTY_QUEUE, 1_000_000, 0, "last");
+  for (let order = 1; order < 100; order += 1) queue = queuePush(queue, order, order, `${order}`);
+  expect([queue.to - queue.from, queue.heap?.key, queue.heap?.rank]).toEqual([3 * 99, "last", 1]);
+});
+
 test("a heap gives its elements in order and leaves the heap before it as it was", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(50)), (ends) => {

@@ -62,6 +62,19 @@ describe("with edges", () => {
   });
 });
 
+test("an edge may begin with what it names, or be between two single names", () => {
+  const { compiled } = graph({
+    contains: [
+      ["z/{x}/{y}", "{x}/{y}"],
+      ["shop", "cart"],
+    ],
+  });
+  expect(compiled.wholesOf("a/1").slice(0, 3)).toEqual(["a", "z/a/1", "z/a"]);
+  expect(compiled.wholesOf("/1")[0]).toBe("z//1");
+  expect(compiled.wholesOf("cart")).toEqual(["shop"]);
+  expect(compiled.wholesOf("carts")).toEqual([]);
+});
+
 test("edges that lead in a circle, and on and on, end", () => {
   const { compiled } = graph({
     derives: [

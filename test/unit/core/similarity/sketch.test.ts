@@ -54,6 +54,9 @@ describe("a sketch", () => {
     ["aehvcl", "ht0"],
     ["aaahgn", "9n0w"],
     ["aavdvx", "33a0"],
+    ["aaalfe", "10ccv"],
+    ["aalhua", "10023r"],
+    ["aagobq", "1000xsk"],
   ])("of `%s` is %s", (word, sketch) => {
     expect(sketchOf(word)).toBe(sketch);
     expect(similarity(sketch, sketch)).toBe(1);
@@ -70,6 +73,13 @@ describe("likeness", () => {
 
   test("of texts that a sketch holds whole is exact", () => {
     expect(alike("a b c d", "b c d e")).toBe(1 / 3);
+  });
+
+  test("of a short one is its own, whatever was compared before", () => {
+    const long = sketchOf(words(0, 60));
+    const short = long.split(" ").slice(0, 3).join(" ");
+    expect(similarity(long, long)).toBe(1);
+    expect([similarity(short, long), similarity(long, short)]).toEqual([3 / 58, 3 / 58]);
   });
 
   test.each([
