@@ -8,7 +8,8 @@ import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 
 const parts = localParts(["kafka"]);
 
-const POLICY = "tool_schemas: {pay: {}}\n";
+/** However long the executor needs to find its way back, a call is not too old to be started. */
+const POLICY = "tool_schemas: {pay: {start_within_ms: 600000, time_limit_ms: 600000}}\n";
 const CALL = { turn: 1, step: 1, tool: "pay" };
 /** Slow enough that some run while the broker is gone. */
 const counting = (file: string): string => `
