@@ -44,6 +44,7 @@ test.each([
   ["with t (a) as (select 1) select * from t", "read"],
   ["with recursive t (a) as (select 1) select * from t", "read"],
   ["with t (a) as (select f (1)) select * from t", "write"],
+  ["\u0080 select 1", "write"],
 ])("%s is a %s", (text, expected) => {
   expect(classifySql(text)).toBe(expected);
 });
