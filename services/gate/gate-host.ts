@@ -143,13 +143,16 @@ export class GateHost {
   }
 
   async #prepare(): Promise<void> {
-    const { membership, clock, log } = this.#parts;
-    const expected = (await membership.expected?.(log.partitions)) ?? [];
-    if (expected.length === 0 || this.#stopped !== null) return;
     const late = new AbortController();
-    const prepared = this.#standby.prepare(expected);
-    await Promise.race([prepared, clock.sleep(PREPARE_MS_MAX, late.signal)]);
+    const inTime = this.#parts.clock.sleep(PREPARE_MS_MAX, late.signal);
+    await Promise.race([this.#prepareExpected(), inTime]);
     late.abort();
+  }
+
+  async #prepareExpected(): Promise<void> {
+    const { membership, log } = this.#parts;
+    const expected = (await membership.expected?.(log.partitions)) ?? [];
+    if (expected.length > 0 && this.#stopped === null) await this.#standby.prepare(expected);
   }
 
   status(): GateHostStatus {

@@ -10,6 +10,8 @@ import { journalKeepMs } from "../../../services/gate/gate-engine.ts";
 import { GateHost } from "../../../services/gate/gate-host.ts";
 import { compileGatePolicy } from "../../../services/gate/gate-policy.ts";
 import type { Membership } from "../../../services/runtime/membership.ts";
+import type { Clock } from "../../../services/runtime/ports.ts";
+import { TestClock } from "../../support/runtime-kit.ts";
 
 const ALONE: Membership = {
   assignment: { epoch: 0, numbers: [] },
@@ -19,6 +21,15 @@ const ALONE: Membership = {
   leave: () => Promise.resolve(),
 };
 
+function hostWith(membership: Membership, clock: Clock, policy: CompiledPolicy): GateHost {
+  const log = new MemoryLog({ partitions: 1, clusterId: "one", nowMs: Date.now });
+  return new GateHost({
+    ...{ log, ownership: log, checkpoints: null, clock, membership, policy },
+    ...{ logger: quietLogger, metrics: noMetrics, decideUnchecked: null, keepMs: 0, tuning: {} },
+    codec: createAvroCodec({ secrets: new Map() }),
+  });
+}
+
 function lasting(maxAgeMs: number): CompiledPolicy {
   const document = { conversation: { max_age_ms: maxAgeMs, idle_ms: 3_600_000 } };
   const result = compileGatePolicy(loadPolicy(document), capabilities);
@@ -27,18 +38,28 @@ function lasting(maxAgeMs: number): CompiledPolicy {
 }
 
 test("a policy whose conversations last longer lets the journal be kept longer, a shorter one no less", () => {
-  const log = new MemoryLog({ partitions: 1, clusterId: "one", nowMs: Date.now });
   const days = 86_400_000;
-  const host = new GateHost({
-    ...{ log, ownership: log, checkpoints: null, clock: systemClock, membership: ALONE },
-    ...{ logger: quietLogger, metrics: noMetrics, decideUnchecked: null, keepMs: 0, tuning: {} },
-    codec: createAvroCodec({ secrets: new Map() }),
-    policy: lasting(2 * days),
-  });
+  const host = hostWith(ALONE, systemClock, lasting(2 * days));
   expect(host.keepMs).toBe(journalKeepMs(lasting(2 * days)));
   host.setPolicy(lasting(9 * days));
   expect(host.keepMs).toBe(journalKeepMs(lasting(9 * days)));
   host.setPolicy(lasting(days));
   expect(host.keepMs).toBe(journalKeepMs(lasting(9 * days)));
   expect(journalKeepMs(lasting(9 * days))).toBeGreaterThan(journalKeepMs(lasting(2 * days)));
+});
+
+test("a gate joins after a while though nobody tells which numbers may be its own", async () => {
+  let joined = 0;
+  const silent: Membership = {
+    ...ALONE,
+    expected: () => new Promise(() => undefined),
+    join: async () => {
+      joined += 1;
+    },
+  };
+  // Its sleeps take no time.
+  const host = hostWith(silent, new TestClock(), lasting(86_400_000));
+  await host.start();
+  expect(joined).toBe(1);
+  await host.stop();
 });
