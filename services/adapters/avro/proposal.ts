@@ -12,8 +12,10 @@ import {
 } from "./input-rules.ts";
 import { plainMoney } from "./plain.ts";
 import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
+import { readProposedCall } from "./read-proposal.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 import { escapedHalves, wellFormedOrNull } from "./well-formed.ts";
+import { writeProposedCall } from "./write-proposal.ts";
 
 /** What the envelope says, whichever form it came in. */
 export type Envelope = {
@@ -39,6 +41,14 @@ type WrittenProposal = Omit<Envelope, "arguments"> & { readonly arguments: Buffe
  * @throws FatalError where a field is not what the schema says.
  */
 export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Array {
+  const { writer } = types;
+  writer.begin(types["proposed-call"].prefix);
+  writeProposedCall(writer, proposal);
+  return writer.end() ?? encodeByLibrary(types, proposal);
+}
+
+/** Any proposal; throws as `encodeProposal` does. */
+export function encodeByLibrary(types: RecordTypes, proposal: Envelope): Uint8Array {
   const type = typeof proposal.arguments === "string" ? types.proposedText : types["proposed-call"];
   const written: WrittenProposal & RawTrace & RawCloudEvent = {
     tenantId: proposal.tenantId,
@@ -67,6 +77,16 @@ export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Arr
 
 /** A proposal out of Avro. @throws UndecodableError */
 export function decodeProposal(types: RecordTypes, value: Uint8Array): DecodedInput {
+  const bytes = asBuffer(value);
+  const from = types["proposed-call"].bodyOf(bytes);
+  const read = from < 0 ? undefined : readProposedCall(types.reader, bytes, from);
+  // The strict parser must see bytes that are not UTF-8, and the library finds them.
+  if (read === undefined || read.arguments.includes("\ufffd")) return decodeByLibrary(types, value);
+  return toInput(read);
+}
+
+/** Any proposal; throws as `decodeProposal` does. */
+export function decodeByLibrary(types: RecordTypes, value: Uint8Array): DecodedInput {
   const raw = types.proposedText.decode(value) as WrittenProposal & { readonly arguments: string };
   // Spelled out, not spread: this runs once for each call.
   return toInput({

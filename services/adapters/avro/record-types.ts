@@ -6,6 +6,7 @@ import type { Type } from "avsc";
 import { FatalError } from "../../runtime/errors.ts";
 import { compileAvro, withTextField } from "./avro-types.ts";
 import { schemaFingerprint } from "./fingerprint.ts";
+import { FlatReader } from "./flat-reader.ts";
 import { FlatWriter } from "./flat-writer.ts";
 import { SINGLE_OBJECT, singleObjectPrefix, WIRE_FORMAT, wireId, wirePrefix } from "./framing.ts";
 import { type Reader, type Resolver, UndecodableError } from "./reader.ts";
@@ -129,6 +130,15 @@ class RecordType {
     return value;
   }
 
+  /** Where the record begins that was written with the present schema in our own way; -1: it was not. */
+  bodyOf(buffer: Buffer): number {
+    const { prefix } = this;
+    for (let at = 0; at < prefix.length; at += 1) {
+      if (buffer[at] !== prefix[at]) return -1;
+    }
+    return prefix.length;
+  }
+
   private readerOf(buffer: Buffer): Reader {
     if (this.wireReaders !== undefined && WIRE_FORMAT.matches(buffer)) {
       const id = wireId(buffer);
@@ -188,8 +198,9 @@ export type RecordTypes = {
 } & {
   /** Proposals with their arguments as text. */
   readonly proposedText: RecordType;
-  /** For records that are written without the library. */
+  /** For records that are written and read without the library. */
   readonly writer: FlatWriter;
+  readonly reader: FlatReader;
 };
 
 /**
@@ -209,5 +220,6 @@ export function compileRecordTypes(files: SchemaFiles, wire?: WireFormat): Recor
     });
   const types = Object.fromEntries(SCHEMA_NAMES.map((name) => [name, build(name)]));
   const proposedText = build("proposed-call", "arguments");
-  return { ...types, proposedText, writer: new FlatWriter() } as RecordTypes;
+  const flat = { writer: new FlatWriter(), reader: new FlatReader() };
+  return { ...types, proposedText, ...flat } as RecordTypes;
 }
