@@ -6,7 +6,8 @@ import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 
 const kafka = await kafkaBackend();
 
-const POLICY = "tool_schemas: {pay: {}, look: {read_only: true}}\n";
+/** However long an executor needs to take over, a call is not too old to be started. */
+const POLICY = "tool_schemas: {pay: {start_within_ms: 600000}, look: {read_only: true}}\n";
 const CALL = { conversationId: "c1", turn: 1, step: 1, callId: "a", tool: "pay" };
 /** Never ends, and does not care for the time being over. */
 const STUCK = "export const pay = () => new Promise(() => {});";
