@@ -41,7 +41,7 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     const callgate = await kit.connect();
-    const executor = kit.startExecutor(STUCK, { shutdownMs: 3_000 });
+    const executor = kit.startExecutor(STUCK, { shutdownMs: 25_000 });
     await Promise.all([gate.ready(), executor.ready()]);
     const begun = await callgate.propose({ ...CALL, arguments: { order: "7" } });
     await expect
