@@ -55,7 +55,8 @@ const TOOLS = ["get_item", "get_item", "add_item", "pay_order", "remove_item", "
 const EVERY_MS = 20;
 const CALLS_OF_CONVERSATION = 12;
 const READ_LIMITS = { recordsMax: 500, bytesMax: 4 * 1024 * 1024 };
-const KEEP_TRYING = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 200 };
+/** Some ten seconds; then a new producer tries. */
+const KEEP_TRYING = { initialRetryTime: 100, maxRetryTime: 1_000, retries: 12 };
 const encoder = new TextEncoder();
 
 export class Load {
@@ -64,8 +65,10 @@ export class Load {
   doubled = 0;
   /** When each decision was seen, by partition: epoch ms. */
   readonly seenAtMs: number[][] = [];
+  /** Offset of the last proposal that was seen decided, by partition. */
+  readonly #decidedTo: number[] = [];
   readonly #options: LoadOptions;
-  readonly #producer: Producer;
+  #producer: Producer;
   readonly #abort = new AbortController();
   readonly #random: () => number;
   #running: Promise<unknown> | null = null;
@@ -77,9 +80,10 @@ export class Load {
     // Each follower of a topic waits on it.
     setMaxListeners(0, this.#abort.signal);
     this.#random = randomOf(options.seed);
-    this.#producer = options.kafka.producer({ idempotent: true, retry: KEEP_TRYING });
+    this.#producer = this.#newProducer();
     for (let partition = 0; partition < options.partitions; partition += 1) {
       this.seenAtMs[partition] = [];
+      this.#decidedTo[partition] = -1;
     }
   }
 
@@ -93,12 +97,14 @@ export class Load {
           ? [this.#follow("allowed", partition, (value) => this.#execute(value, partition))]
           : []),
         this.#follow("held", partition, (value) => this.#answer(value, partition)),
-        this.#follow("decisions", partition, () => {
-          this.seenAtMs[partition]?.push(Date.now());
-          return Promise.resolve();
-        }),
+        this.#follow("decisions", partition, (value) => this.#see(value, partition)),
       ]),
     ]);
+  }
+
+  /** Whether a decision was seen of the last proposal of each partition. */
+  isDecided(): boolean {
+    return this.sent.every(({ partition, offset }) => offset <= (this.#decidedTo[partition] ?? -1));
   }
 
   /** No more proposals; what was proposed is still executed. */
@@ -119,8 +125,8 @@ export class Load {
     key: string | null,
     value: Buffer | null,
   ): Promise<void> {
-    await this.#persist(() =>
-      this.#producer.send({
+    await this.#persist((producer) =>
+      producer.send({
         topic: this.#options.names[topic],
         acks: -1,
         messages: [{ key, value, partition }],
@@ -129,15 +135,29 @@ export class Load {
   }
 
   /** Until the brokers take it: an honest producer sends again what it is not sure of. */
-  async #persist(send: () => Promise<unknown>): Promise<void> {
+  async #persist(send: (producer: Producer) => Promise<unknown>): Promise<void> {
     while (!this.#abort.signal.aborted) {
+      const producer = this.#producer;
       try {
-        await send();
+        await send(producer);
         return;
       } catch {
+        await this.#renew(producer);
         await sleep(200);
       }
     }
+  }
+
+  #newProducer(): Producer {
+    return this.#options.kafka.producer({ idempotent: true, retry: KEEP_TRYING });
+  }
+
+  /** One that has failed may fail for ever. */
+  async #renew(failed: Producer): Promise<void> {
+    if (this.#producer !== failed) return;
+    this.#producer = this.#newProducer();
+    void failed.disconnect().catch(() => undefined);
+    await this.#producer.connect().catch(() => undefined);
   }
 
   async #propose(): Promise<void> {
@@ -146,23 +166,34 @@ export class Load {
     while (!this.#abort.signal.aborted && this.#pausedUntil === null) {
       const due = Math.floor(((Date.now() - startedMs) / 1_000) * perSecond);
       const batch = Array.from({ length: Math.min(200, due - this.#calls) }, () => this.#next());
-      if (batch.length > 0) await this.#persist(() => this.#send(batch));
+      await this.#send(batch);
       await sleep(EVERY_MS);
     }
   }
 
+  /** Each partition for itself: one without a leader is no reason to send the others again. */
   async #send(calls: readonly Call[]): Promise<void> {
-    const { names } = this.#options;
-    const topic = names.proposals;
-    const messages = calls.map(({ key, partition, text }) => ({ key, partition, value: text }));
-    const told = await this.#producer.send({ topic, acks: -1, messages });
-    for (const { partition, baseOffset } of told) {
-      const mine = calls.filter((call) => call.partition === partition);
-      for (const [index, { conversationId, callId }] of mine.entries()) {
-        const offset = Number(baseOffset) + index;
+    const partitions = [...new Set(calls.map(({ partition }) => partition))];
+    await Promise.all(
+      partitions.map((partition) =>
+        this.#sendTo(
+          partition,
+          calls.filter((call) => call.partition === partition),
+        ),
+      ),
+    );
+  }
+
+  async #sendTo(partition: number, calls: readonly Call[]): Promise<void> {
+    const topic = this.#options.names.proposals;
+    const messages = calls.map(({ key, text }) => ({ key, partition, value: text }));
+    await this.#persist(async (producer) => {
+      const [told] = await producer.send({ topic, acks: -1, messages });
+      for (const [index, { conversationId, callId }] of calls.entries()) {
+        const offset = Number(told?.baseOffset) + index;
         this.sent.push({ partition, offset, conversationId, callId });
       }
-    }
+    });
   }
 
   #next(): Call {
@@ -211,6 +242,13 @@ export class Load {
         await sleep(100);
       }
     }
+  }
+
+  async #see(value: Uint8Array, partition: number): Promise<void> {
+    this.seenAtMs[partition]?.push(Date.now());
+    const { input } = this.#options.codec.decodeJournal(value);
+    if (input.type === "idle" || input.at.topic !== "proposals") return;
+    this.#decidedTo[partition] = input.at.offset;
   }
 
   /** Reports most calls, some as failed; the rest end as unknown. */

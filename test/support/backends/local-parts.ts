@@ -19,6 +19,11 @@ export function wantedTransactionVersion(): number | undefined {
   return wanted === undefined ? undefined : Number(wanted);
 }
 
+/** `CALLGATE_TEST_BROKERS`: of the shared cluster, 1 or 3; topics have as many replicas. */
+export function wantedBrokers(): number {
+  return Number(process.env["CALLGATE_TEST_BROKERS"] ?? "1");
+}
+
 /** Why the part cannot be started on this machine without a download; undefined: it can. */
 export function findObstacle(part: PartName): string | undefined {
   if (part === "redis") return findMissing("redis-server");

@@ -5,7 +5,12 @@ import { startKafka } from "../../../infra/local/start-kafka.js";
 import { startRedis } from "../../../infra/local/start-redis.js";
 import { startRegistry } from "../../../infra/local/start-registry.js";
 import type { PartAnswer, PartName } from "./backend.ts";
-import { findFetchedKafka, findObstacle, wantedTransactionVersion } from "./local-parts.ts";
+import {
+  findFetchedKafka,
+  findObstacle,
+  wantedBrokers,
+  wantedTransactionVersion,
+} from "./local-parts.ts";
 import type { StartedPart } from "./start-container.ts";
 
 const VARIABLES: Readonly<Record<PartName, string>> = {
@@ -19,7 +24,7 @@ async function startLocal(part: PartName): Promise<StartedPart> {
     const version = findFetchedKafka();
     const transactionVersion = wantedTransactionVersion();
     const kafka = await startKafka({
-      transactionVersion,
+      ...{ transactionVersion, brokers: wantedBrokers() },
       ...(version === undefined ? {} : { version }),
     });
     return { address: kafka.bootstrap.join(","), stop: () => kafka.stop() };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Admin, ITopicConfig, Kafka } from "kafkajs";
+import type { ITopicConfig, Kafka } from "kafkajs";
 import { createKafka, type KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import {
   type KafkaLog,
@@ -13,6 +13,8 @@ import { uniqueName } from "../backends/unique-name.ts";
 
 const TRIES_MAX = 200;
 const PAUSE_MS = 25;
+/** The default of the local brokers, which Kafka takes for -1. */
+const AS_MANY_AS_BROKERS = -1;
 export const REQUEST_TIMEOUT_MS = 10_000;
 /** A broker on a busy machine makes many topics in its own time. */
 const CREATE_TIMEOUT_MS = 100_000;
@@ -66,7 +68,7 @@ export async function createTopics(
   const topics: ITopicConfig[] = names.map((topic) => ({
     topic,
     numPartitions: choices.partitions ?? 2,
-    replicationFactor: choices.replicas ?? 1,
+    replicationFactor: choices.replicas ?? AS_MANY_AS_BROKERS,
     configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
   }));
   const admin = connectKafka(brokers, { requestTimeoutMs: CREATE_TIMEOUT_MS }).admin();
@@ -74,26 +76,31 @@ export async function createTopics(
   try {
     const timeout = CREATE_TIMEOUT_MS;
     await admin.createTopics({ topics, waitForLeaders: false, timeout });
-    await untilKnown(admin, [...names]);
   } finally {
     await admin.disconnect();
   }
+  await untilKnown(brokers, [...names]);
 }
 
 export type LogChoices = Partial<Omit<KafkaLogOptions, "kafka" | "names">> & {
   readonly settings?: Partial<KafkaSettings>;
 };
 
-/** A broker that has made a topic may not know it for some milliseconds. */
-async function untilKnown(admin: Admin, topics: string[]): Promise<void> {
+/** A broker that has made a topic may not know it for some milliseconds, or who leads it. */
+async function untilKnown(brokers: readonly string[], topics: string[]): Promise<void> {
   for (let tries = 0; ; tries += 1) {
+    // A client that was told of another leader does not look again.
+    const admin = connectKafka(brokers).admin();
     try {
+      await admin.connect();
       await admin.fetchTopicMetadata({ topics });
       for (const topic of topics) await admin.fetchTopicOffsets(topic);
       return;
     } catch (error) {
       if (tries > TRIES_MAX) throw error;
       await sleep(PAUSE_MS);
+    } finally {
+      await admin.disconnect();
     }
   }
 }
