@@ -17,6 +17,7 @@ interface Branch<V> {
 
 interface Leaf<V> {
   readonly slots: undefined;
+  /** Of a chain at the root: 0, as nobody asks for it. */
   readonly hash: number;
   readonly key: string;
   readonly value: V;
@@ -51,7 +52,16 @@ function hashOf(key: string): number {
 }
 
 export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
-  return trie.root === undefined ? undefined : find(trie.root, key, hashOf(key));
+  const { root } = trie;
+  if (root === undefined) return undefined;
+  return root.slots === undefined ? inChain(root, key) : find(root, key, hashOf(key));
+}
+
+/** Of so few keys none is hashed: most differ in length or in their first letters. */
+function inChain<V>(chain: Leaf<V>, key: string): V | undefined {
+  let leaf: Leaf<V> | undefined = chain;
+  while (leaf !== undefined && leaf.key !== key) leaf = leaf.next;
+  return leaf?.value;
 }
 
 function find<V>(root: TrieNode<V>, key: string, hash: number): V | undefined {
@@ -71,22 +81,31 @@ function find<V>(root: TrieNode<V>, key: string, hash: number): V | undefined {
 
 export function trieSet<V>(trie: Trie<V>, key: string, value: V): Trie<V> {
   const { root, size } = trie;
-  const hash = hashOf(key);
-  const had = root !== undefined && find(root, key, hash) !== undefined;
-  if (root === undefined || (root.slots === undefined && (had || size < FEW))) {
-    const next = had ? without(root, key) : root;
-    return { root: { slots: undefined, hash, key, value, next }, size: had ? size : size + 1 };
+  if (root === undefined || root.slots === undefined) {
+    const had = root !== undefined && inChain(root, key) !== undefined;
+    if (had || size < FEW) {
+      const next = had ? without(root, key) : root;
+      const chain: Leaf<V> = { slots: undefined, hash: 0, key, value, next };
+      return { root: chain, size: had ? size : size + 1 };
+    }
   }
+  return setInTree(trie, key, value);
+}
+
+function setInTree<V>({ root, size }: Trie<V>, key: string, value: V): Trie<V> {
+  const hash = hashOf(key);
+  const tree = root?.slots === undefined ? spread(root) : root;
+  const had = find(tree, key, hash) !== undefined;
   const leaf: Leaf<V> = { slots: undefined, hash, key, value, next: undefined };
-  const tree = root.slots === undefined ? spread(root) : root;
   return { root: insert(tree, leaf, 0), size: had ? size : size + 1 };
 }
 
 /** The leaves of a chain in slots. */
-function spread<V>(chain: Leaf<V>): TrieNode<V> {
+function spread<V>(chain: Leaf<V> | undefined): TrieNode<V> {
   let root: TrieNode<V> = { slots: new Array(WIDTH).fill(undefined) };
   for (let leaf: Leaf<V> | undefined = chain; leaf !== undefined; leaf = leaf.next) {
-    const { hash, key, value } = leaf;
+    const { key, value } = leaf;
+    const hash = hashOf(key);
     root = insert(root, { slots: undefined, hash, key, value, next: undefined }, 0);
   }
   return root;
@@ -113,11 +132,11 @@ function without<V>(leaf: Leaf<V> | undefined, key: string): Leaf<V> | undefined
 }
 
 export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
-  if (trie.root === undefined) return trie;
-  const hash = hashOf(key);
-  if (find(trie.root, key, hash) === undefined) return trie;
-  if (trie.size === 1) return emptyTrie();
-  return { root: remove(trie.root, hash, key, 0), size: trie.size - 1 };
+  const { root, size } = trie;
+  if (root === undefined || trieGet(trie, key) === undefined) return trie;
+  if (size === 1) return emptyTrie();
+  if (root.slots === undefined) return { root: without(root, key), size: size - 1 };
+  return { root: remove(root, hashOf(key), key, 0), size: size - 1 };
 }
 
 function remove<V>(
