@@ -53,6 +53,7 @@ tool_schemas:
 
 const TOOLS = ["get_item", "get_item", "add_item", "pay_order", "remove_item", "no_such_tool"];
 const EVERY_MS = 20;
+const BEGUN_WITHIN_MS = 60_000;
 const CALLS_OF_CONVERSATION = 12;
 const READ_LIMITS = { recordsMax: 500, bytesMax: 4 * 1024 * 1024 };
 /** Some ten seconds; then a new producer tries. */
@@ -87,6 +88,7 @@ export class Load {
     }
   }
 
+  /** Resolves when every partition has decided something. */
   async start(): Promise<void> {
     await this.#producer.connect();
     const numbers = [...Array(this.#options.partitions).keys()];
@@ -100,6 +102,16 @@ export class Load {
         this.#follow("decisions", partition, (value) => this.#see(value, partition)),
       ]),
     ]);
+    await this.#untilAllDecide();
+  }
+
+  /** A strike at a partition that has decided nothing yet would prove nothing. */
+  async #untilAllDecide(): Promise<void> {
+    const untilMs = Date.now() + BEGUN_WITHIN_MS;
+    while (this.seenAtMs.some(({ length }) => length === 0)) {
+      if (Date.now() > untilMs) throw new Error("a partition did not begin to decide");
+      await sleep(EVERY_MS);
+    }
   }
 
   /** Whether a decision was seen of the last proposal of each partition. */
