@@ -84,21 +84,28 @@ export function factsOf(
   nowMs: number,
 ): CallFacts {
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
-  const keepMs = tool.isRead
-    ? policy.conversation.idleMs
-    : Math.max(policy.longestWindowMs, policy.idempotencyTtlMs);
   return {
     twinKey: twinKeyOf(actionKey, tool.scope, proposal.turn),
     resources: touched.resources,
     exclusive: touched.exclusive,
     windowUntilMs: nowMs + windowMs,
-    dropAtMs: nowMs + keepMs,
+    dropAtMs: nowMs + keptForMs(tool, policy, touched),
     ringSize: policy.ringSize,
     repeats: 0,
     rates: ratesOf(tool),
     grant: null,
     more: moreOf(policy.countsSpend ? proposal.estimatedCost : null, sketches, touched.pending),
   };
+}
+
+/** For how long the twin is remembered, and what it wrote. */
+function keptForMs(tool: CompiledTool, policy: CompiledPolicy, { resources }: Touched): number {
+  const { idleMs, maxAgeMs } = policy.conversation;
+  if (tool.isRead) return idleMs;
+  const repeatsMs = Math.max(policy.longestWindowMs, policy.idempotencyTtlMs);
+  // Recent calls are counted whatever their age, and a write that is forgotten would excuse none of
+  // them. Writes that name no resource are remembered all as one, without an end.
+  return resources === null ? repeatsMs : Math.max(repeatsMs, maxAgeMs);
 }
 
 /** Null for most calls. */

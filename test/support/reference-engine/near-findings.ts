@@ -15,9 +15,13 @@ export function nearFindings(question: Question): string[] {
 }
 
 function isNear({ history, asked, policy, atMs }: Question, similar: Similar): boolean {
-  const keptMs = asked.tool.isRead
-    ? policy.conversation.idleMs
-    : Math.max(policy.longestWindowMs, policy.idempotencyTtlMs);
+  const { idleMs, maxAgeMs } = policy.conversation;
+  const writtenMs = Math.max(
+    policy.longestWindowMs,
+    policy.idempotencyTtlMs,
+    asked.touched === null ? 0 : maxAgeMs,
+  );
+  const keptMs = asked.tool.isRead ? idleMs : writtenMs;
   const textIn = (call: Call) => call.similar.find(({ key }) => key === similar.key)?.text;
   const earlier = history.calls
     .filter((call) => call.kind === "allowed" && call.turn === history.turns)

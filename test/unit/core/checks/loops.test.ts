@@ -16,6 +16,13 @@ const POLICY: PolicyDocument = {
   },
 };
 
+const ORDERS: PolicyDocument["tool_schemas"] = {
+  get: { reads: ["order/{id}"] },
+  set: { effects: [{ resource: "order/{id}", kind: "update" }] },
+  mark: { effects: [{ resource: "order/{id}", kind: "update" }] },
+};
+const ORDER = { id: "7" };
+
 describe("loop_repeat", () => {
   test("refuses the third identical read of a turn with one output", () => {
     const story = given(POLICY);
@@ -90,6 +97,23 @@ describe("loop_repeat", () => {
     for (const _ of [1, 2]) story.after(SECOND).done("look");
     story.done("write");
     story.after(SECOND).allowed("look");
+  });
+
+  test("of a read starts anew when its resource changed, however long ago", () => {
+    const story = given({ idempotency: { ttl_ms: 10 * SECOND }, tool_schemas: ORDERS });
+    for (const _ of [1, 2]) {
+      story.after(10 * MINUTE).done("set", ORDER);
+      story.done("get", ORDER, "same");
+    }
+    story.after(HOUR).done("get", ORDER, "same");
+    expect(story.after(HOUR).reason("get", ORDER)).toBe("loop_repeat");
+  });
+
+  test("of a write too", () => {
+    const story = given({ tool_schemas: ORDERS });
+    for (const tool of ["set", "mark", "set", "mark"]) story.done(tool, ORDER, "ok");
+    for (const n of [1, 2, 3]) story.after(20 * HOUR).done("get", { id: `${n}` }, `${n}`);
+    story.done("set", ORDER, "ok");
   });
 
   test("leaves out calls that were not executed", () => {

@@ -52,6 +52,11 @@ describe("the facts of a call", () => {
       windowUntilMs: story.nowMs + 10 * MINUTE,
       dropAtMs: story.nowMs + HOUR,
     });
+    // As long as the conversation may live: for as long may a call be in the ring that it excuses.
+    expect(story.allowed("move", { from: 1, to: 2 }).call).toMatchObject({
+      windowUntilMs: story.nowMs + 10 * MINUTE,
+      dropAtMs: story.nowMs + 168 * HOUR,
+    });
   });
 
   test("are the counters that it advances", () => {

@@ -112,6 +112,15 @@ describe("only the same resource counts", () => {
   });
 });
 
+test("what is not remembered any more is freed by the next write that names a resource", () => {
+  const writes = [
+    { key: "b", n: 1, doneN: 2, on: ["order/1"] },
+    { key: "c", n: 3, doneN: 4, on: ["order/2"] },
+  ];
+  expect(having(writes, 1_000, 999).writes.byResource.size).toBe(2);
+  expect(having(writes, 1_000, 1_000).writes.byResource.size).toBe(1);
+});
+
 test("before anything was written nothing has changed", () => {
   expect(changedSince(START, read(), 0, 0)).toBe(false);
   expect(anyWriteSince(START, write("a"), 0)).toBe(false);
