@@ -4,6 +4,7 @@ import { givenUsed } from "../checks/tier.ts";
 import type { CallAllowed, CallHeld, CallRefused, DecisionBase, DecisionEvent } from "../events.ts";
 import { approvalIdOf } from "../hash.ts";
 import { LIMITS } from "../limits.ts";
+import { trieGet } from "../persistent/trie.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
 import type { Approval } from "./approval.ts";
 import type { Draft } from "./decision-base.ts";
@@ -30,7 +31,16 @@ export function conclude(
   if (found === null) return allow(call, common);
   return found.hold === null
     ? refuse(call, common, found)
-    : hold(call, common, found, { ...found.hold, number: (approval?.holdNumber ?? 0) + 1 });
+    : hold(call, common, found, { ...found.hold, number: holdsBefore(call, common, approval) + 1 });
+}
+
+/**
+ * Of this decision. A hold that no tick has ended outlives its name: the call comes as a new one then,
+ * and what is said to the earlier hold must not count for the later.
+ */
+function holdsBefore({ state }: CallContext, base: Draft, approval: Approval | null): number {
+  if (approval !== null) return approval.holdNumber;
+  return trieGet(state.open, base.decisionId)?.held?.holdNumber ?? 0;
 }
 
 /** Field by field, here and below: a spread of so many costs more than all checks together. */

@@ -101,15 +101,16 @@ function hold(
 ): Answer {
   const { asked, history, nowMs } = given;
   const rule = holdRule(asked);
-  const isHeld = history.calls.some(
+  const before = history.calls.find(
     (call) => call.kind === "held" && call.decisionId === asked.decisionId,
   );
-  const id = approvalIdOf(asked.decisionId, asked.tool.ruleDigest, isHeld ? 2 : 1);
+  const number = (before?.hold?.number ?? 0) + 1;
+  const id = approvalIdOf(asked.decisionId, asked.tool.ruleDigest, number);
   const call = record(given, question, "held");
   const expiresAtMs = nowMs + rule.expiresMs;
   history.holds.push({ atMs: nowMs, change: 1 });
   const { requireReason, approvals } = rule;
-  call.hold = { id, expiresAtMs, requireReason, approvals, approvedBy: [] };
+  call.hold = { id, number, expiresAtMs, requireReason, approvals, approvedBy: [] };
   return {
     outcome: "held",
     decisionId: asked.decisionId,

@@ -68,6 +68,8 @@ export interface Call extends Asked {
   started: boolean;
   hold: {
     readonly id: string;
+    /** The n-th hold of the decision. */
+    readonly number: number;
     readonly expiresAtMs: number;
     readonly requireReason: boolean;
     readonly approvals: number;

@@ -74,6 +74,16 @@ describe("an approval", () => {
     expect(story.approved(fourth)).toMatchObject({ type: "allowed" });
   });
 
+  test("is void where the call came again after its name was forgotten: it has another id", () => {
+    const story = given({ ...POLICY, tool_schemas: { ask: { batchable: true } } });
+    const name = { step: "1", callId: "once" };
+    const first = story.held("ask", {}, name);
+    const second = story.after(2 * HOUR).held("ask", {}, name);
+    expect(second).toMatchObject({ decisionId: first.decisionId, holdNumber: 2 });
+    expect(story.approved(first)).toMatchObject({ why: "unknown_approval" });
+    expect(story.approved(second)).toMatchObject({ type: "allowed" });
+  });
+
   test("is void where the rule no longer asks: the call is judged as any other", () => {
     const story = given(POLICY);
     const hold = story.held("ask");
