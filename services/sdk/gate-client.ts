@@ -4,7 +4,7 @@
  * C1 nothing resolves before its journal record is durable.
  * C2 no answer is no permission: a gate that cannot decide refuses with `gate_unavailable`.
  */
-import type { Envelope } from "../adapters/avro/proposal.ts";
+import type { Envelope } from "../adapters/avro/envelope.ts";
 import type { CallAllowed, DecisionEvent, GateEvent } from "../core/events.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import { resultInput } from "../executor/result-input.ts";

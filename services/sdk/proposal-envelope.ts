@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Envelope, proposalProblem } from "../adapters/avro/proposal.ts";
+import type { Envelope } from "../adapters/avro/envelope.ts";
+import { proposalProblem } from "../adapters/avro/proposal.ts";
 import { GREATEST_MAX_BYTES } from "../core/canonical/limits.ts";
 import { argumentText } from "./argument-text.ts";
 import { CallgateError } from "./callgate-error.ts";

@@ -7,7 +7,7 @@ import { isAscii } from "node:buffer";
 import type { CanonicalLimits } from "../../core/canonical/limits.ts";
 import { parseAhead } from "../../core/canonical/parse-canonical.ts";
 import { type Member, readMembers } from "../../core/canonical/read-members.ts";
-import type { Envelope } from "./proposal.ts";
+import type { Envelope } from "./envelope.ts";
 import { RecentTexts } from "./recent-texts.ts";
 import { asBuffer } from "./record-types.ts";
 

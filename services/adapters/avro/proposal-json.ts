@@ -14,8 +14,9 @@ import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { cutText } from "../../core/cut-text.ts";
 import type { EnvelopeRejection, Money } from "../../core/inputs.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
+import type { Envelope } from "./envelope.ts";
 import { DEFAULT_TENANT, ENVELOPE_FIELDS, readPlainEnvelope } from "./json-envelope.ts";
-import { type Envelope, toInput } from "./proposal.ts";
+import { toInput } from "./proposal.ts";
 
 const OPEN_BRACE = 0x7b;
 const SHOWN_CHARACTERS = 40;

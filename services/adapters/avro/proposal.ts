@@ -1,6 +1,7 @@
 /** Proposals to and from Avro, and the rules that both Avro and JSON proposals obey. */
-import type { EnvelopeRejection, Money, ProposalInput } from "../../core/inputs.ts";
+import type { EnvelopeRejection, ProposalInput } from "../../core/inputs.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
+import type { Envelope } from "./envelope.ts";
 import {
   boundedAssistantText,
   conversationProblem,
@@ -16,21 +17,6 @@ import { readProposedCall } from "./read-proposal.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 import { escapedHalves, wellFormedOrNull } from "./well-formed.ts";
 import { writeProposedCall } from "./write-proposal.ts";
-
-/** What the envelope says, whichever form it came in. */
-export type Envelope = {
-  readonly tenantId: string;
-  readonly conversationId: string;
-  readonly callId: string;
-  readonly agentId: string | null;
-  readonly turn: string | null;
-  readonly step: string | null;
-  readonly tool: string;
-  readonly arguments: string | Uint8Array;
-  readonly assistantText: string | null;
-  readonly estimatedCost: Money | null;
-  readonly confirmation: string | null;
-};
 
 type WrittenProposal = Omit<Envelope, "arguments"> & { readonly arguments: Buffer | string };
 

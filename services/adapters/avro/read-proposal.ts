@@ -1,6 +1,7 @@
 /** A proposal out of Avro, as `schemas/proposed-call.avsc` has it. */
+
+import type { Envelope } from "./envelope.ts";
 import type { FlatReader } from "./flat-reader.ts";
-import type { Envelope } from "./proposal.ts";
 
 /** Undefined where it is for the library to read. */
 export function readProposedCall(

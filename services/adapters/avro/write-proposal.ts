@@ -1,7 +1,7 @@
 /** A proposal, as `schemas/proposed-call.avsc` has it. */
 
+import type { Envelope } from "./envelope.ts";
 import type { FlatWriter } from "./flat-writer.ts";
-import type { Envelope } from "./proposal.ts";
 
 /** With its arguments as text; given as bytes they are odd. */
 export function writeProposedCall(writer: FlatWriter, proposal: Envelope): void {

@@ -1,11 +1,11 @@
 // Proposals that are written and read field by field, without the library.
 import fc, { type Arbitrary } from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Envelope } from "../../../../services/adapters/avro/envelope.ts";
 import { FlatReader } from "../../../../services/adapters/avro/flat-reader.ts";
 import {
   decodeByLibrary,
   decodeProposal,
-  type Envelope,
   encodeByLibrary,
   encodeProposal,
 } from "../../../../services/adapters/avro/proposal.ts";

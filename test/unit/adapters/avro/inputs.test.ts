@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createAvroCodec } from "../../../../services/adapters/avro/codec.ts";
-import { type Envelope, proposalProblem } from "../../../../services/adapters/avro/proposal.ts";
+import type { Envelope } from "../../../../services/adapters/avro/envelope.ts";
+import { proposalProblem } from "../../../../services/adapters/avro/proposal.ts";
 import { compileRecordTypes } from "../../../../services/adapters/avro/record-types.ts";
 import { readSchemaFiles } from "../../../../services/adapters/avro/schema-files.ts";
 import { verdictToRaw } from "../../../../services/adapters/avro/verdict.ts";
