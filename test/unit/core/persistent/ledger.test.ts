@@ -212,3 +212,39 @@ describe("a ledger of one entry", () => {
     expect(ledgerFirst(almost)).toBe("a");
   });
 });
+
+describe("a ledger of many entries", () => {
+  const many = (): Ledger<number> => {
+    let ledger: Ledger<number> = emptyLedger();
+    for (let n = 0; n < 12; n += 1) ledger = ledgerPut(ledger, `key ${n}`, n, 10 + n, 3);
+    return ledger;
+  };
+
+  test("frees all that ends by a time, and what ends at it", () => {
+    const left = ledgerPurge(many(), 15);
+    expect(ledgerEntries(left).map(({ key: name }) => name)).toEqual(
+      ["6", "7", "8", "9", "10", "11"].map((n) => `key ${n}`),
+    );
+    expect([left.size, left.bytes]).toEqual([6, 18]);
+  });
+
+  test("is not full where enough of it has ended, by size and by bytes", () => {
+    expect([10, 9].map((most) => ledgerIsFull(many(), most, Infinity, 12))).toEqual([false, true]);
+    expect([30, 27].map((most) => ledgerIsFull(many(), 99, most, 12))).toEqual([false, true]);
+  });
+
+  test("gives up the first where one more would not fit, by size and by bytes", () => {
+    expect([12, 13].map((most) => ledgerOverflow(many(), most, 99, 0))).toEqual([["key 0"], []]);
+    expect([36, 37].map((most) => ledgerOverflow(many(), 99, most, 0))).toEqual([["key 0"], []]);
+  });
+
+  test("is empty once each has been deleted", () => {
+    let ledger = many();
+    for (let n = 0; n < 12; n += 1) {
+      ledger = ledgerDelete(ledger, `key ${n}`);
+      expect(ledgerGet(ledger, `key ${n}`, 0)).toBeUndefined();
+      expect(ledgerEntries(ledger)).toHaveLength(11 - n);
+    }
+    expect([ledger.size, ledger.bytes]).toEqual([0, 0]);
+  });
+});
