@@ -84,18 +84,22 @@ function onParts(asked: Asked): Finding | null {
   if (!removes(effect.kind)) return null;
   const { state, policy } = call;
   const parts = trieGet(state.effectIndex.parts, effect.resource);
-  let found: Finding | null = null;
+  const found: string[] = [];
   const look = (part: string): boolean => {
-    const holder = standing(asked, part, true);
-    if (holder === null) return false;
-    found = conflict(call, effect, holder, policy.graph.pathToWhole(part, effect.resource));
-    return true;
+    if (standing(asked, part, true) !== null) found.push(part);
+    return false;
   };
-  if (parts !== undefined && trieVisit(parts, look)) return found;
-  for (const { resource, wholes } of asked.held) {
-    if ((wholes ?? pathPrefixes(resource)).includes(effect.resource) && look(resource)) break;
+  if (parts !== undefined) trieVisit(parts, look);
+  if (found.length === 0) {
+    for (const { resource, wholes } of asked.held) {
+      if ((wholes ?? pathPrefixes(resource)).includes(effect.resource)) look(resource);
+    }
   }
-  return found;
+  // The first by name: they come in no order, and a state that was restored must name the same one.
+  const part = found.sort()[0];
+  const holder = part === undefined ? null : standing(asked, part, true);
+  if (part === undefined || holder === null) return null;
+  return conflict(call, effect, holder, policy.graph.pathToWhole(part, effect.resource));
 }
 
 /** What an effect there conflicts with; `tree`: it holds the other resource, or lies in it. */

@@ -82,8 +82,17 @@ export function latestHeld(
   except: string | null,
 ): OpenCall | undefined {
   if (openIndex.heldCount === 0) return undefined;
-  const id = trieGet(openIndex.held, key)?.findLast((one) => one !== except);
-  return id === undefined ? undefined : trieGet(open, id);
+  let latest: OpenCall | undefined;
+  for (const id of trieGet(openIndex.held, key) ?? []) {
+    const call = id === except ? undefined : trieGet(open, id);
+    if (call !== undefined && (latest === undefined || inTurn(latest, call) < 0)) latest = call;
+  }
+  return latest;
+}
+
+/** The order of calls that a state tells, whatever came first among those of one moment. */
+function inTurn(a: OpenCall, b: OpenCall): number {
+  return a.n - b.n || a.atMs - b.atMs || (a.decisionId < b.decisionId ? -1 : 1);
 }
 
 export function heldTwinKey(twinKey: string): string {
@@ -118,9 +127,7 @@ function withoutHeld(index: OpenIndex, call: OpenCall): OpenIndex {
 
 function inOrder(open: Trie<OpenCall>): readonly OpenCall[] {
   const calls = [...trieEntries(open)].map(([, call]) => call);
-  return calls.sort(
-    (a, b) => a.n - b.n || a.atMs - b.atMs || (a.decisionId < b.decisionId ? -1 : 1),
-  );
+  return calls.sort(inTurn);
 }
 
 type Deadlines = Pick<OpenIndex, "queued" | "nextOrder"> & { readonly deadlines: DropQueue };

@@ -18,6 +18,7 @@ const POLICY: PolicyDocument = {
     move: { effects: [{ resource: "customer/{id}", kind: "transfer" }] },
     note: { effects: [{ resource: "order/{id}/note", kind: "create" }] },
     item: { effects: [{ resource: "order/{id}/item/{n}", kind: "send" }] },
+    ask_item: { effects: [{ resource: "order/{id}/item/{n}", kind: "send" }] },
     drop_note: { effects: [{ resource: "order/{id}/note", kind: "delete" }] },
     confirm: { effects: [{ resource: "order/{id}", kind: "send" }] },
   },
@@ -93,6 +94,18 @@ describe("a delete or transfer conflicts", () => {
     story.done("make", ID);
     story.done("note", ID);
     story.done("drop", ID);
+  });
+
+  test("with the same one of several parts before and after a snapshot", () => {
+    for (const tool of ["item", "ask_item"]) {
+      const story = given(POLICY);
+      for (const n of [2, 3, 1]) story.proposed(tool, { ...ID, n });
+      const live = story.state;
+      const first = conflictOf(story, "drop");
+      expect(first?.path).toContain("order/7/item/1");
+      if (live !== undefined) story.state = restoreState(snapshotState(live));
+      expect(conflictOf(story, "drop")).toEqual(first);
+    }
   });
 
   test("as it did before a snapshot", () => {
