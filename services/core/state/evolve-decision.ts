@@ -19,7 +19,7 @@ import {
   ledgerPut,
   NO_END,
 } from "../persistent/ledger.ts";
-import { trieSet } from "../persistent/trie.ts";
+import { trieGet, trieSet } from "../persistent/trie.ts";
 import { useUp } from "./allowance.ts";
 import { draftOf } from "./draft.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
@@ -74,7 +74,7 @@ function admitted(before: ConversationState | undefined, event: DecisionEvent): 
   if (event.confirmation !== null) {
     state.confirmations = trieSet(state.confirmations, event.confirmation, event.actionKey);
   }
-  if (event.approvalId !== null) endHold(state, event);
+  if (event.approvalId !== null || takesHoldsPlace(state, event)) endHold(state, event);
   if (event.sealed !== undefined) state.sealKeyId ??= event.sealed[0]?.keyId;
   return state;
 }
@@ -92,6 +92,12 @@ export function forget(state: StateDraft, evicted: Evicted): void {
   for (const key of evicted.resources) byResource = ledgerDelete(byResource, key);
   const { any, undeclared } = state.writes;
   state.writes = { any, undeclared, byResource };
+}
+
+/** Of a call that comes as a new one, as its name was forgotten, while no tick has ended its earlier hold. */
+function takesHoldsPlace({ open, openIndex }: StateDraft, event: DecisionEvent): boolean {
+  if (openIndex.heldCount === 0 || event.type === "refused") return false;
+  return (trieGet(open, event.decisionId)?.held ?? null) !== null;
 }
 
 /** A hold that did not lead to an allowed call gives its reservation back. */

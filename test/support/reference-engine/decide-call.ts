@@ -212,7 +212,7 @@ function record(
   answer: Call | null = null,
 ): Call {
   const twin = allowedTwins(history, asked).at(-1) ?? null;
-  if (approved) history.holds.push({ atMs: nowMs, change: -1 });
+  const left = leaveHold(history, asked.decisionId, approved, nowMs);
   const order = history.length++;
   const start = { atMs: question.atMs, heldMs: heldMs(history, question.atMs) };
   const counted = { order, turn: history.turns, start };
@@ -223,7 +223,7 @@ function record(
     order,
     atMs: question.atMs,
     turn: history.turns,
-    counted: leaveHold(history, asked.decisionId)?.counted ?? counted,
+    counted: left?.counted ?? counted,
     status: kind === "answered" ? "succeeded" : kind === "held" ? "held" : "in_flight",
     settled: null,
     outputDigest: answer?.outputDigest ?? null,
@@ -247,12 +247,22 @@ function record(
   return call;
 }
 
-/** A hold that became an allowed call (or another hold) is one call, not two. */
-function leaveHold(history: History, decisionId: string): Call | undefined {
-  const at = history.calls.findIndex(
-    (call) => call.decisionId === decisionId && call.kind === "held",
-  );
-  return at < 0 ? undefined : history.calls.splice(at, 1)[0];
+/**
+ * A hold that became an allowed call (or another hold) is one call, not two: gives what it was. One whose
+ * call came as a new one, since its name was forgotten, has ended.
+ */
+function leaveHold(
+  history: History,
+  decisionId: string,
+  approved: boolean,
+  nowMs: number,
+): Call | undefined {
+  const left = history.calls.find((call) => call.decisionId === decisionId && call.kind === "held");
+  if (left === undefined) return undefined;
+  history.holds.push({ atMs: nowMs, change: -1 });
+  if (approved) return history.calls.splice(history.calls.indexOf(left), 1)[0];
+  left.kind = "hold ended";
+  return undefined;
 }
 
 function occurrenceOf(

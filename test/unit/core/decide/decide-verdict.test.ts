@@ -84,6 +84,20 @@ describe("an approval", () => {
     expect(story.approved(second)).toMatchObject({ type: "allowed" });
   });
 
+  test("counts and keeps one hold where the call came again after its name was forgotten", () => {
+    const story = given({ ...POLICY, tool_schemas: { ask: { batchable: true } } });
+    const name = { step: "1", callId: "once" };
+    story.held("ask", {}, name);
+    story.after(2 * HOUR).held("ask", {}, name);
+    expect(story.state?.totals.calls).toBe(1);
+    expect(story.state?.openIndex.heldCount).toBe(1);
+    story.under({ tool_schemas: { ask: { batchable: true } } });
+    story.after(2 * HOUR).allowed("ask", {}, name);
+    expect(story.state?.totals.calls).toBe(1);
+    expect(story.state?.openIndex.heldCount).toBe(0);
+    expect(story.state?.heldTime.sinceMs).toBeNull();
+  });
+
   test("is void where the rule no longer asks: the call is judged as any other", () => {
     const story = given(POLICY);
     const hold = story.held("ask");
