@@ -20,6 +20,7 @@ export class Preparation {
   readonly #replay: Replay;
   readonly #from: number;
   #offset: number;
+  #wasAtEnd = false;
 
   private constructor(context: ReadContext, start: Start, from: number) {
     this.#context = context;
@@ -41,7 +42,8 @@ export class Preparation {
     // What can be read now: the owner's transaction may be open, and nobody waits for its end here.
     const { endOffset } = await log.read(JOURNAL_TOPIC, partition, first, ONE_RECORD);
     const start =
-      (await startFrom(context, "checkpoint", endOffset, null)) ??
+      // Its owner may have saved it since: it is looked for in the journal, whatever its end was.
+      (await startFrom(context, "checkpoint", Number.POSITIVE_INFINITY, null)) ??
       (await startFrom(context, "journal", endOffset, null));
     if (start === null) throw new Error("a journal is always a start");
     const { progress, journalOffset } = start.state;
@@ -50,10 +52,12 @@ export class Preparation {
 
   /**
    * The state as of what was read; null where it is worth nothing: a journal whose beginning is gone is
-   * replayed in one go.
+   * replayed in one go, and what was read of one from its start is less than the next checkpoint may hold.
    */
   get start(): Start | null {
-    return this.#replay.anchored ? null : this.#start;
+    const { checkpoints } = this.#context;
+    const isShort = !this.#wasAtEnd && checkpoints !== null && this.#start.stored?.header === null;
+    return isShort || this.#replay.anchored ? null : this.#start;
   }
 
   /** Reads one stretch on. False: there is nothing more now. @throws PipelineError, as a restore does. */
@@ -71,6 +75,7 @@ export class Preparation {
     this.#replay.apply(entries);
     const isMore = nextOffset > this.#offset;
     this.#offset = nextOffset;
+    this.#wasAtEnd ||= !isMore;
     return isMore;
   }
 }

@@ -102,6 +102,33 @@ describe("a state that was made ready while another owner went on", () => {
     expect(restored()).toMatchObject({ source: "journal", replayed: 4 });
   });
 
+  it("builds on a checkpoint that its owner saved while it was begun", async () => {
+    kit.start({ options: { checkpointEvery: 1 } });
+    await propose(1);
+    await until(async () => (await savedSeq()) === 1);
+    const load = async (partition: number) => {
+      await propose(2);
+      await until(async () => (await savedSeq()) === 3);
+      return kit.checkpoints.load(partition);
+    };
+    const preparation = await Preparation.begin(contextOf({ ...shared(), load }));
+    expect(preparation.start?.stored?.header).toEqual({ seq: 3 });
+    expect((await readToTheEnd(preparation))?.state.progress.seq).toBe(3);
+  });
+
+  it("is no part of the journal where the store may have all of it by then", async () => {
+    kit.start({ checkpoints: null });
+    await propose(3);
+    await kit.journaled(3);
+    const preparation = await Preparation.begin(contextOf(shared()));
+    expect(await preparation.readOn()).toBe(true);
+    expect(preparation.start).toBeNull();
+    expect((await readToTheEnd(preparation))?.state.progress.seq).toBe(3);
+    const alone = await Preparation.begin(contextOf(null));
+    await alone.readOn();
+    expect(alone.start?.state.progress.seq).toBe(3);
+  });
+
   it("is worth nothing where the journal's beginning is gone", async () => {
     const first = kit.start({ checkpoints: null });
     for (let i = 0; i < 3; i += 1) {
