@@ -2,32 +2,19 @@
 // the fault shows.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import type { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
-import type { OutgoingRecord, PartitionWriter } from "../../../services/runtime/ports.ts";
+import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { makeTopics, openTestLog, readAll } from "../../support/kafka/test-cluster.ts";
 import {
-  connectKafka,
-  makeTopics,
-  openTestLog,
-  readAll,
-} from "../../support/kafka/test-cluster.ts";
-import { ownAlone } from "../../support/kafka/test-ownership.ts";
+  commitWhileLeaderMoves,
+  commitWhileOneRefuses,
+  type TwoLeaders,
+} from "../../support/kafka/two-leaders.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
-import {
-  Cursor,
-  int16,
-  int32,
-  int64,
-  list,
-  requestBody,
-  text,
-} from "../../support/kafka-proxy/wire.ts";
 
 const kafka = await kafkaBackend();
-const NOT_LEADER = 6;
-const CONSUMED = { proposals: 0, results: 0, verdicts: 0 };
 /** So short that an answer that never comes is soon given up. */
 const REQUEST_TIMEOUT_MS = 2_500;
 
@@ -36,34 +23,13 @@ const record = (topic: Topic, value: string, partition = 0): OutgoingRecord => (
   value: Buffer.from(value),
 });
 
-/** Answers a Produce request of version 7 with an error for every partition in it. */
-function refuse(frame: Buffer): Buffer {
-  const cursor = new Cursor(requestBody(frame));
-  cursor.text();
-  cursor.int16();
-  cursor.int32();
-  const topics = cursor.list(() => {
-    const topic = cursor.text();
-    const partitions = cursor.list(() => {
-      const partition = cursor.int32();
-      cursor.at += cursor.int32();
-      const offsets = [int64(-1), int64(-1), int64(-1)];
-      return Buffer.concat([int32(partition), int16(NOT_LEADER), ...offsets]);
-    });
-    return Buffer.concat([text(topic), list(partitions)]);
-  });
-  return Buffer.concat([list(topics), int32(0)]);
-}
-
 describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
   let names: TopicNames;
   let reader: KafkaLog;
   const opened: { close(): Promise<void> }[] = [];
 
-  const proxyOf = async (
-    ...cast: Parameters<typeof KafkaProxy.start> extends [unknown, ...infer C] ? C : never
-  ) => {
-    const proxy = await KafkaProxy.start(kafka.brokers, ...cast);
+  const startProxy = async (): Promise<KafkaProxy> => {
+    const proxy = await KafkaProxy.start(kafka.brokers);
     opened.unshift(proxy);
     return proxy;
   };
@@ -84,7 +50,7 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
 
   /** Two appends at once; the answer to the first one that is sent never comes. */
   const appendTwo = async (oneSend: boolean): Promise<void> => {
-    const proxy = await proxyOf();
+    const proxy = await startProxy();
     const log = await openTestLog(proxy.brokers, names, {
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       oneSend,
@@ -109,93 +75,30 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
     expect(await values("proposals")).toEqual(["first", "a", "a"]);
   });
 
-  /** Whatever a first transaction waits for is over then: one may fail, and nothing of it is there. */
-  const commitFirst = async (ownership: KafkaOwnership): Promise<PartitionWriter> => {
-    const records = [record("decisions", "before"), record("allowed", "before")];
-    for (;;) {
-      const writer = await ownership.takeOver(0);
-      const { type } = await writer.commit({ records, consumed: CONSUMED });
-      if (type === "committed") return writer;
-      expect(type).toBe("failed");
-      await writer.close();
-    }
-  };
+  const twoLeaders = (): TwoLeaders => ({ ...{ brokers: kafka.brokers, names, reader }, opened });
 
-  /** The leader of one topic moves, while it is sent, to a broker that has answered already. */
-  const commitWhileLeaderMoves = async (acknowledged: boolean): Promise<string> => {
-    let leader = 12;
-    const proxy = await proxyOf({
-      nodes: [11, 12],
-      leader: (topic) => (topic === names.allowed ? leader : 11),
-    });
-    const ownership = ownAlone(proxy.brokers, names, {
-      safeguards: { acknowledged },
-      transactionTimeoutMs: 8_000,
-    });
-    opened.push(ownership);
-    const writer = await commitFirst(ownership);
-    await reader.endOffset("allowed", 0);
-    const { struck } = proxy.arm({
-      api: "Produce",
-      where: (_, node) => node === 11,
-      deed: { type: "pass" },
-    });
-    proxy.arm({
-      api: "Produce",
-      times: Number.POSITIVE_INFINITY,
-      where: (_, node) => node === 12,
-      deed: {
-        type: "answer",
-        after: struck,
-        make: (frame) => {
-          leader = 11;
-          return refuse(frame);
-        },
-      },
-    });
-    const records = [record("decisions", "d"), record("allowed", "a")];
-    const outcome = await writer.commit({ records, consumed: CONSUMED });
-    await writer.close();
-    return outcome.type;
-  };
-
-  it("commits nothing where a partition was not acknowledged (K7)", async () => {
-    expect(await commitWhileLeaderMoves(true)).toBe("failed");
-    expect([await values("decisions"), await values("allowed")]).toEqual([["before"], ["before"]]);
-  });
-
-  it("would commit without the partition that was dropped (K7)", async () => {
-    expect(await commitWhileLeaderMoves(false)).toBe("committed");
+  it("sends what has another leader meanwhile to that one", async () => {
+    expect(await commitWhileLeaderMoves(twoLeaders())).toBe("committed");
     expect([await values("decisions"), await values("allowed")]).toEqual([
       ["before", "d"],
-      ["before"],
+      ["before", "a"],
+    ]);
+  });
+
+  it("writes once what one broker writes while another refuses its part", async () => {
+    expect(await commitWhileOneRefuses(twoLeaders())).toBe("committed");
+    expect([await values("decisions"), await values("allowed")]).toEqual([
+      ["before", "d"],
+      ["before", "a"],
     ]);
   });
 
   it("sends a record again to the partition that it was for (K9)", async () => {
-    const proxy = await proxyOf();
+    const proxy = await startProxy();
     const log = await openTestLog(proxy.brokers, names, { requestTimeoutMs: REQUEST_TIMEOUT_MS });
     opened.push(log);
     proxy.arm({ api: "Produce", deed: { type: "swallow" } });
     await log.append([record("proposals", "once", 1)]);
     expect([await values("proposals", 0), await values("proposals", 1)]).toEqual([[], ["once"]]);
-  });
-
-  it("would send it elsewhere as well where kafkajs may choose (K9)", async () => {
-    const proxy = await proxyOf();
-    const producer = connectKafka(proxy.brokers, { requestTimeoutMs: REQUEST_TIMEOUT_MS }).producer(
-      {
-        idempotent: true,
-        maxInFlightRequests: 1,
-      },
-    );
-    await producer.connect();
-    opened.push({ close: () => producer.disconnect() });
-    proxy.arm({ api: "Produce", deed: { type: "swallow" } });
-    await producer.send({ topic: names.proposals, messages: [{ value: "once" }] });
-    expect([await values("proposals", 0), await values("proposals", 1)]).toEqual([
-      ["once"],
-      ["once"],
-    ]);
   });
 });

@@ -1,0 +1,241 @@
+import { groupByPartition } from "./group-by-partition.ts";
+
+type Message = object;
+type Entry = {
+  readonly partition: number;
+  readonly messages: readonly Message[];
+  firstSequence: number;
+};
+type TopicData = { readonly topic: string; readonly partitions: Entry[] };
+type Metadata = { readonly topicName: string; readonly partition: number };
+
+type Broker = {
+  readonly nodeId: number | string;
+  produce(request: object): Promise<{
+    readonly topics: readonly {
+      readonly topicName: string;
+      readonly partitions: readonly { readonly partition: number }[];
+    }[];
+  }>;
+};
+
+type Cluster = {
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+  refreshMetadataIfNecessary(): Promise<void>;
+  refreshMetadata(): Promise<void>;
+  connect(): Promise<void>;
+  isConnected(): boolean;
+  removeBroker(address: { readonly host: unknown; readonly port: unknown }): void;
+  findTopicPartitionMetadata(topic: string): readonly object[];
+  findLeaderForPartitions(topic: string, partitions: readonly number[]): Record<string, number[]>;
+  findBroker(of: { readonly nodeId: string }): Promise<Broker>;
+};
+
+type EosManager = {
+  isTransactional(): boolean;
+  getTransactionalId(): string;
+  getProducerId(): unknown;
+  getProducerEpoch(): number;
+  addPartitionsToTransaction(topics: readonly TopicData[]): Promise<void>;
+  getSequence(topic: string, partition: number): number;
+  updateSequence(topic: string, partition: number, increment: number): void;
+  acquireBrokerLock(broker: Broker): Promise<void>;
+  releaseBrokerLock(broker: Broker): void;
+};
+
+type Retry = (bail: (error: unknown) => void, count: number, timeMs: number) => Promise<unknown>;
+
+export type SenderParts = {
+  readonly cluster: Cluster;
+  readonly eosManager: EosManager;
+  readonly partitioner: Parameters<typeof groupByPartition<Message>>[0]["partitioner"];
+  readonly retrier: (attempt: Retry) => Promise<unknown>;
+  readonly logger: { error(message: string, extra: object): void };
+};
+
+type Batch = {
+  readonly acks: number;
+  readonly timeout?: number;
+  readonly compression?: number;
+  readonly topicMessages: readonly {
+    readonly topic: string;
+    readonly messages: readonly Message[];
+  }[];
+};
+
+type Errors = { readonly KafkaJSMetadataNotLoaded: new (message: string) => Error };
+type ProtocolErrors = { readonly staleMetadata: (error: unknown) => boolean };
+
+/** After these kafkajs looks anew who leads what. */
+const LOOK_AGAIN: readonly unknown[] = [
+  "KafkaJSMetadataNotLoaded",
+  "KafkaJSConnectionError",
+  "KafkaJSConnectionClosedError",
+];
+
+/**
+ * Where one of several brokers refuses its part of a send, kafkajs sends everything again that nobody has
+ * answered yet: also what another broker is just writing, with new sequence numbers, so that it is written
+ * twice in one transaction. And it remembers answers by broker: what gets another leader meanwhile is
+ * dropped where that one has answered, and written twice where it has not. Here an attempt is over when
+ * every broker has answered or failed, answers are remembered by partition, what is sent again has
+ * the sequence that it had, and no answer is an error.
+ */
+export function sendOnceEach(errors: Errors, protocol: ProtocolErrors) {
+  return (parts: SenderParts) =>
+    (batch: Batch): Promise<unknown> => {
+      const sending = new Sending(parts, batch, errors);
+      return parts.retrier(async (bail, retryCount, retryTime) => {
+        try {
+          return await sending.attempt();
+        } catch (error) {
+          parts.logger.error(`Failed to send messages: ${textOf(error)}`, {
+            ...{ retryCount, retryTime },
+          });
+          await prepareAnother(parts.cluster, error, protocol);
+          if (isRetriable(error) || lookAgain(error, protocol)) throw error;
+          bail(error);
+          return undefined;
+        }
+      });
+    };
+}
+
+class Sending {
+  readonly #parts: SenderParts;
+  readonly #batch: Batch;
+  readonly #errors: Errors;
+  /** By topic and partition; once: asked again, a partitioner may choose another. */
+  #groups: ReadonlyMap<string, Record<string, Message[]>> | undefined;
+  readonly #answers = new Map<string, Metadata>();
+
+  constructor(parts: SenderParts, batch: Batch, errors: Errors) {
+    this.#parts = parts;
+    this.#batch = batch;
+    this.#errors = errors;
+  }
+
+  /** Sends what has no answer yet; all answers, once there is one from every partition. */
+  async attempt(): Promise<readonly Metadata[]> {
+    const { cluster } = this.#parts;
+    await cluster.addMultipleTargetTopics(this.#batch.topicMessages.map(({ topic }) => topic));
+    await cluster.refreshMetadataIfNecessary();
+    const byLeader = this.#unanswered();
+    const sent = await Promise.allSettled(
+      [...byLeader].map(([nodeId, topics]) => this.#send(nodeId, topics)),
+    );
+    const failures = sent.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    for (const error of failures) forgetClosed(cluster, error);
+    if (failures.length > 0) throw failures.find((error) => !isRetriable(error)) ?? failures[0];
+    if (this.#unanswered().size > 0) throw this.#notLoaded("a partition has no leader");
+    return [...this.#answers.values()];
+  }
+
+  #unanswered(): ReadonlyMap<string, TopicData[]> {
+    const byLeader = new Map<string, TopicData[]>();
+    this.#groups ??= this.#grouped();
+    for (const [topic, groups] of this.#groups) {
+      const left = Object.keys(groups)
+        .map(Number)
+        .filter((partition) => !this.#answers.has(`${partition} ${topic}`));
+      const leaders = this.#parts.cluster.findLeaderForPartitions(topic, left);
+      const led = Object.values(leaders).reduce((sum, { length }) => sum + length, 0);
+      if (led < left.length) throw this.#notLoaded(`a partition of ${topic} is not known`);
+      for (const [nodeId, partitions] of Object.entries(leaders)) {
+        const entries = partitions.map((partition) => {
+          return { partition, messages: groups[partition] ?? [], firstSequence: 0 };
+        });
+        byLeader.set(nodeId, [...(byLeader.get(nodeId) ?? []), { topic, partitions: entries }]);
+      }
+    }
+    return byLeader;
+  }
+
+  #grouped(): ReadonlyMap<string, Record<string, Message[]>> {
+    const { cluster, partitioner } = this.#parts;
+    const groups = new Map<string, Record<string, Message[]>>();
+    for (const { topic, messages } of this.#batch.topicMessages) {
+      const partitionMetadata = cluster.findTopicPartitionMetadata(topic);
+      if (partitionMetadata.length === 0) throw this.#notLoaded(`${topic} is not known`);
+      groups.set(topic, groupByPartition({ topic, partitionMetadata, messages, partitioner }));
+    }
+    return groups;
+  }
+
+  async #send(nodeId: string, topicData: readonly TopicData[]): Promise<void> {
+    const { cluster, eosManager } = this.#parts;
+    const broker = await cluster.findBroker({ nodeId });
+    await eosManager.acquireBrokerLock(broker);
+    try {
+      if (eosManager.isTransactional()) await eosManager.addPartitionsToTransaction(topicData);
+      for (const { topic, partitions } of topicData) {
+        for (const entry of partitions) {
+          entry.firstSequence = eosManager.getSequence(topic, entry.partition);
+          eosManager.updateSequence(topic, entry.partition, entry.messages.length);
+        }
+      }
+      const { topics } = await this.#produce(broker, topicData);
+      for (const { topicName, partitions } of topics) {
+        for (const one of partitions) {
+          this.#answers.set(`${one.partition} ${topicName}`, { topicName, ...one });
+        }
+      }
+    } finally {
+      eosManager.releaseBrokerLock(broker);
+    }
+  }
+
+  async #produce(broker: Broker, topicData: readonly TopicData[]): ReturnType<Broker["produce"]> {
+    const { eosManager } = this.#parts;
+    const { acks, timeout, compression } = this.#batch;
+    try {
+      return await broker.produce({
+        transactionalId: eosManager.isTransactional() ? eosManager.getTransactionalId() : undefined,
+        producerId: eosManager.getProducerId(),
+        producerEpoch: eosManager.getProducerEpoch(),
+        ...{ acks, timeout, compression, topicData },
+      });
+    } catch (error) {
+      // Sent again it has the same sequence: what was written after all is not written twice.
+      for (const { topic, partitions } of topicData) {
+        for (const { partition, messages } of partitions) {
+          eosManager.updateSequence(topic, partition, -messages.length);
+        }
+      }
+      throw error;
+    }
+  }
+
+  #notLoaded(what: string): Error {
+    return new this.#errors.KafkaJSMetadataNotLoaded(`sending: ${what}`);
+  }
+}
+
+function forgetClosed(cluster: Cluster, error: unknown): void {
+  if (!(error instanceof Error) || error.name !== "KafkaJSConnectionClosedError") return;
+  cluster.removeBroker({ host: Reflect.get(error, "host"), port: Reflect.get(error, "port") });
+}
+
+async function prepareAnother(
+  cluster: Cluster,
+  error: unknown,
+  protocol: ProtocolErrors,
+): Promise<void> {
+  const isConnected = cluster.isConnected();
+  if (!isConnected) await cluster.connect();
+  if (!isConnected || lookAgain(error, protocol)) await cluster.refreshMetadata();
+}
+
+function lookAgain(error: unknown, { staleMetadata }: ProtocolErrors): boolean {
+  if (!(error instanceof Error)) return false;
+  if (staleMetadata(error) || LOOK_AGAIN.includes(error.name)) return true;
+  return error.name === "KafkaJSProtocolError" && isRetriable(error);
+}
+
+function isRetriable(error: unknown): boolean {
+  return error instanceof Error && Reflect.get(error, "retriable") === true;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
