@@ -1,5 +1,5 @@
 /** From arguments to an exit code: the whole command line but the end of the process. */
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { addAnalytics } from "./commands/analytics.ts";
 import { addApprovals, addCalls, addConversations } from "./commands/approvals.ts";
 import { addBacktest } from "./commands/backtest.ts";
@@ -37,11 +37,11 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   };
   try {
     if (args.length === 0) {
-      await terminal.err.write(`${createProgram(cli).helpInformation()}${EXAMPLES}\n`);
+      await terminal.err.write(`${createProgram(cli, false).helpInformation()}${EXAMPLES}\n`);
       await terminal.err.flush();
       return EXIT_USAGE;
     }
-    await createProgram(cli).parseAsync([...args], { from: "user" });
+    await createProgram(cli, isJson(args)).parseAsync([...args], { from: "user" });
     await terminal.out.flush();
     return exitCode;
   } catch (error) {
@@ -49,19 +49,25 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   }
 }
 
-function createProgram(cli: Cli): Command {
+function isJson(args: readonly string[]): boolean {
+  return args.includes("--json");
+}
+
+/** @param json wrong usage is told by `tell`, not by commander. */
+function createProgram(cli: Cli, json: boolean): Command {
   const { terminal } = cli;
   const program = new Command("callgate")
     .description("decides, before a tool call of an AI agent runs, whether it may run")
     .version(packageVersion(), "-V, --version")
     .addHelpText("after", EXAMPLES)
-    .showHelpAfterError("(callgate --help lists the commands and their options)")
+    .showHelpAfterError(json ? false : "(callgate --help lists the commands and their options)")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text).catch(() => undefined),
       writeErr: (text) => void terminal.err.write(text).catch(() => undefined),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
+      outputError: (text, write) => (json ? undefined : write(text)),
     });
   addDemo(program, cli);
   addReplay(program, cli);
@@ -85,12 +91,20 @@ async function tell(
   args: readonly string[],
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const { lines, exitCode } = failureOf(error, terminal.debug);
-  const text = args.includes("--json")
+  const failure = failureOf(error, terminal.debug);
+  const lines = isJson(args) ? [...failure.lines, ...usageOf(error)] : failure.lines;
+  const { exitCode } = failure;
+  const text = isJson(args)
     ? `${JSON.stringify({ error: { messages: lines, exitCode } })}\n`
     : lines.map((line) => `callgate: ${line}\n`).join("");
   // Where not even this can be written, the exit code is all there is to say.
   const tries = [() => terminal.err.write(lines.length === 0 ? "" : text), terminal.err.flush];
   for (const attempt of [...tries, terminal.out.flush]) await attempt().catch(() => undefined);
   return exitCode;
+}
+
+/** What commander would have printed. */
+function usageOf(error: unknown): readonly string[] {
+  if (!(error instanceof CommanderError) || error.exitCode === 0) return [];
+  return error.code.startsWith("commander.help") ? [] : [error.message.replace(/^error: /, "")];
 }

@@ -39,6 +39,7 @@ const UNTRUSTED_CODES = new Map<string, string>([
 ]);
 /** A listener tells those that speak to it in the wrong way no more than this. */
 const CUT_OFF = /^Closed connection$|before secure TLS connection/;
+const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|^Connection timeout$/;
 
 /** The protocol's error code that is behind an error, however often it was wrapped. */
 export function protocolCode(error: unknown): number | undefined {
@@ -104,8 +105,12 @@ export function mapKafkaError(error: unknown, doing: string): PipelineError {
   if (error instanceof TypeError || error instanceof RangeError) {
     return new FatalError("unexpected", `${doing}: ${text}`, options);
   }
-  const hint = CUT_OFF.test(text) ? "; does that listener want TLS, or a login?" : "";
-  return new RetryableError("log_unavailable", `${doing}: ${text}${hint}`, options);
+  return new RetryableError("log_unavailable", `${doing}: ${text}${hintOf(text)}`, options);
+}
+
+function hintOf(text: string): string {
+  if (CUT_OFF.test(text)) return "; does that listener want TLS, or a login?";
+  return NOBODY_THERE.test(text) ? "; is a broker running there? see `kafka.brokers`" : "";
 }
 
 function isNamed(error: unknown, name: string): boolean {

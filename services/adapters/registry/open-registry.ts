@@ -28,6 +28,8 @@ export type OpenedRegistry = {
 
 /** Statuses that no waiting mends: the login, or an address that is no registry's. */
 const REFUSED_STATUSES = [401, 403, 404];
+const ADVICE =
+  "callgate schemas check says what is wrong, callgate schemas register adds what is missing";
 
 /**
  * Looks up, or registers, every schema. From then on the registry is asked about nothing but ids that
@@ -43,7 +45,7 @@ export async function openRegistry(options: OpenRegistryOptions): Promise<Opened
   if (problems.length > 0) {
     throw new FatalError(
       "schema_incompatible",
-      `the schema registry does not fit: ${problems.join("; ")}`,
+      `the schema registry does not fit: ${problems.join("; ")}. ${ADVICE}`,
     );
   }
   const idsOf = new Map(reports.map(({ name, id }) => [name, id ?? 0]));
@@ -77,5 +79,5 @@ function problemsOf(report: SubjectReport): readonly string[] {
   const problems = report.problems.map((problem) => `${subject}: ${problem}`);
   if (problems.length > 0 || id !== null) return problems;
   const what = state === "new" ? "is not registered" : "is registered in another version only";
-  return [`${subject}: \`${name}\` ${what}: register it`];
+  return [`${subject}: \`${name}\` ${what}`];
 }

@@ -196,12 +196,16 @@ function textOf(error: unknown): string {
   return text.replace(/^.*? - (Error, status \d+: )?/, "");
 }
 
+const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH/;
+
 /** The address is told without a login; no cause is kept, since it holds the request's headers. */
 function unavailable(error: unknown, url: string): RetryableError {
   const status = statusOf(error);
+  const text = textOf(error);
+  const hint = NOBODY_THERE.test(text) ? "; is it running there? see `registry.url`" : "";
   return new RetryableError(
     "schema_unavailable",
-    `the schema registry at ${url} did not answer as it should: ${textOf(error)}`,
+    `the schema registry at ${url} did not answer as it should: ${text}${hint}`,
     { context: { status } },
   );
 }

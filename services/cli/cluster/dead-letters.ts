@@ -1,6 +1,6 @@
 /** `callgate dlq`: inputs that could not be decided, and how to give them back. */
 import type { DeadLetter, LogRecord, OutgoingRecord } from "../../runtime/ports.ts";
-import { usageError } from "../output/cli-error.ts";
+import { environmentError, usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
@@ -18,6 +18,7 @@ type Letter = {
 };
 
 const TEXT_CHARACTERS = 60;
+const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
 const decoder = new TextDecoder();
 
 export async function listDeadLetters(options: DlqOptions, terminal: Terminal): Promise<ExitCode> {
@@ -55,6 +56,7 @@ export async function showDeadLetter(
 
 /**
  * Appends the inputs again, as they were, to their topic and partition: they are decided as new inputs.
+ * Where a letter and the log have no input any more, the others are appended, and a CliError names it.
  * @param names empty: all of them.
  */
 export async function replayDeadLetters(
@@ -62,24 +64,22 @@ export async function replayDeadLetters(
   options: DlqOptions & { readonly dryRun: boolean },
   terminal: Terminal,
 ): Promise<ExitCode> {
-  return await withLetters(options, async (letters, { log }) => {
+  const { dryRun, json } = options;
+  const without: string[] = [];
+  await withLetters(options, async (letters, source) => {
     const picked = names.length === 0 ? letters : names.map((name) => pick(letters, name));
-    const records = picked.flatMap((one) => inputOf(one) ?? []);
-    const without = picked.filter((one) => inputOf(one) === null).map(({ name }) => name);
-    if (!options.dryRun && records.length > 0) await log.append(records);
-    if (options.json) {
-      const replayed = picked.map(({ name }) => name).filter((name) => !without.includes(name));
-      const { dryRun } = options;
-      await terminal.out.write(`${JSON.stringify({ dryRun, replayed, withoutValue: without })}\n`);
-      return;
-    }
-    const would = options.dryRun ? " would be" : "";
-    await terminal.out.write(`${counted(records.length, "input")}${would} appended again\n`);
-    if (without.length > 0) {
-      const why = "their input was not kept (too large): propose again";
-      await terminal.err.write(`callgate: left out ${without.join(", ")}: ${why}\n`);
-    }
+    const found = await inputsOf(picked, source);
+    without.push(...picked.map(({ name }) => name).filter((name) => !found.has(name)));
+    if (!dryRun && found.size > 0) await source.log.append([...found.values()]);
+    const would = dryRun ? " would be" : "";
+    const told = json
+      ? JSON.stringify({ dryRun, replayed: [...found.keys()], withoutValue: without })
+      : `${counted(found.size, "input")}${would} appended again`;
+    await terminal.out.write(`${told}\n`);
   });
+  if (without.length === 0) return EXIT_OK;
+  const why = "neither the letter nor the topic that it came from has the input any more";
+  throw environmentError(`left out ${without.join(", ")}: ${why}; propose again`);
 }
 
 async function withLetters(
@@ -107,9 +107,26 @@ function pick(letters: readonly Letter[], name: string): Letter {
   throw usageError(`${name}: there is no such dead letter; callgate dlq list names them`);
 }
 
-function inputOf({ letter: { at, key, value } }: Letter): OutgoingRecord | null {
-  if (value === null) return null;
-  return { topic: at.topic, partition: at.partition, key, value };
+/** Of the letters whose input is still somewhere, by name. */
+async function inputsOf(letters: readonly Letter[], source: Source) {
+  const found = new Map<string, OutgoingRecord>();
+  for (const letter of letters) {
+    const record = await inputOf(letter, source);
+    if (record !== null) found.set(letter.name, record);
+  }
+  return found;
+}
+
+/** A letter without it names where it lies: what is sensitive, or too large, is not written twice. */
+async function inputOf({ letter }: Letter, { log }: Source): Promise<OutgoingRecord | null> {
+  const { topic, partition, offset, appendTimeMs } = letter.at;
+  if (letter.value !== null) return { topic, partition, key: letter.key, value: letter.value };
+  if (offset < (await log.startOffset(topic, partition))) return null;
+  if (offset >= (await log.endOffset(topic, partition))) return null;
+  const [found] = (await log.read(topic, partition, offset, ONE_RECORD)).records;
+  // Another life of the topic has something else there.
+  if (found?.offset !== offset || found.appendTimeMs !== appendTimeMs) return null;
+  return { topic, partition, key: found.key, value: found.value };
 }
 
 function plain({ name, record, letter }: Letter): object {
@@ -130,8 +147,8 @@ function render({ name, record, letter }: Letter): string {
     ["code", code],
     ["why", message],
     ["key", key === null ? "none" : printable(decoder.decode(key), 1_000)],
-    ["value", value === null ? "not kept" : `${value.length} bytes`],
-    ["text", value === null ? "" : printable(decoder.decode(value), 1_000)],
+    ["value", value === null ? "not in the letter, see input" : `${value.length} bytes`],
+    ...(value === null ? [] : [["text", printable(decoder.decode(value), 1_000)] as const]),
   ];
   return rows.map(([label, text]) => `${label.padEnd(6)}  ${text}\n`).join("");
 }

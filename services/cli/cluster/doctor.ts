@@ -43,7 +43,8 @@ export async function runDoctor(
   if (json) await out.write(`${JSON.stringify({ ok: wrong.length === 0, findings })}\n`);
   else await out.write(findings.map((finding) => render(finding, out.style)).join(""));
   if (wrong.length === 0) return EXIT_OK;
-  throw environmentError(`${counted(wrong.length, "part")} of the environment need mending`);
+  const need = wrong.length === 1 ? "needs" : "need";
+  throw environmentError(`${counted(wrong.length, "part")} of the environment ${need} mending`);
 }
 
 async function examine(file: string | undefined): Promise<readonly Finding[]> {

@@ -36,23 +36,30 @@ export async function runExplainDecision(
   const source = await openSource(options);
   try {
     const found = await findDecision(source, options.id);
-    const decision = found.at(-1);
-    if (decision === undefined) {
+    if (found.length === 0) {
       throw usageError(`${options.id}: no decision in the journal has this id; see callgate tail`);
     }
     const ids = new Set(found.map(({ event }) => event.decisionId));
     if (ids.size > 1) {
       throw usageError(`${options.id}: begins ${ids.size} ids: ${[...ids].join(", ")}`);
     }
-    const place = await placeOf(decision.event, options.policy);
-    const text = options.json
-      ? `${JSON.stringify({ decisions: found, place })}\n`
-      : found.map((one) => render(one, place)).join("\n");
-    await terminal.out.write(text);
+    await terminal.out.write(await textOf(found, options));
   } finally {
     await source.close();
   }
   return EXIT_OK;
+}
+
+async function textOf(
+  found: readonly Found[],
+  { policy, json }: ExplainDecisionOptions,
+): Promise<string> {
+  const places: string[] = [];
+  for (const { event } of found) places.push(await placeOf(event, policy));
+  // The line that the call came under: what it was held for, where a person let it run.
+  const ruled = found.findLastIndex(({ event }) => ruleOf(event) !== null);
+  if (json) return `${JSON.stringify({ decisions: found, place: places.at(ruled) })}\n`;
+  return found.map((one, index) => render(one, places[index] ?? "")).join("\n");
 }
 
 /** Everything journaled under the id: held first and decided later are two. */

@@ -11,7 +11,9 @@ const LOG_FILE = "log.mdb";
 export function openLog(dataDir: string): EmbeddedClient {
   // Opening would make a log: a mistyped path must not look like a gate without holds.
   if (!existsSync(join(dataDir, LOG_FILE))) {
-    throw environmentError(`${dataDir}: holds no log of a gate; name its directory (--data-dir)`);
+    throw environmentError(
+      `${dataDir}: holds no log of a gate; name its directory (--data-dir), or the brokers (--config)`,
+    );
   }
   return openEmbeddedClient(dataDir);
 }

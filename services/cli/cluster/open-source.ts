@@ -4,13 +4,15 @@ import { quietLogger } from "../../adapters/log/quiet-logger.ts";
 import type { Log, LogRecord } from "../../runtime/ports.ts";
 import type { Topic } from "../../runtime/topics.ts";
 import { openCluster } from "../../sdk/open-cluster.ts";
-import { openConfig } from "../process/open-config.ts";
+import { namesCluster, openConfig } from "../process/open-config.ts";
 import { openLog } from "./open-log.ts";
 
 export type SourceOptions = {
   readonly config: string | undefined;
   /** Undefined: the brokers. */
   readonly dataDir: string | undefined;
+  /** In place of the brokers where nothing names any. */
+  readonly dataDirElse?: string;
 };
 
 export type Source = {
@@ -22,8 +24,10 @@ export type Source = {
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 8 * 1024 * 1024 };
 
 /** @throws CliError, PipelineError where there is no such log, or it cannot be reached. */
-export async function openSource({ config, dataDir }: SourceOptions): Promise<Source> {
+export async function openSource(options: SourceOptions): Promise<Source> {
+  const { config, dataDir, dataDirElse } = options;
   if (dataDir !== undefined) return openLog(dataDir);
+  if (dataDirElse !== undefined && !namesCluster(config)) return openLog(dataDirElse);
   return await openCluster(openConfig(config, []), new Map(), quietLogger);
 }
 

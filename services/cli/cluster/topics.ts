@@ -39,11 +39,12 @@ export async function runTopics(
     ...{ partitions: options.partitions, replicationFactor, journalKeepMs: keepMs },
   });
   const conflict = actions.some(({ type }) => type === "conflict");
-  if (options.apply && !conflict) {
+  const apply = options.apply && !conflict;
+  if (apply) {
     await admin.create(actions.filter((action) => action.type === "create"));
     await admin.configure(actions.filter((action) => action.type === "configure"));
   }
-  await tell(actions, options, terminal);
+  await tell(actions, { ...options, apply }, terminal);
   if (conflict) throw environmentError("the topics cannot be mended by a program; see above");
   return EXIT_OK;
 }
@@ -64,6 +65,7 @@ async function tell(
     return;
   }
   for (const action of actions) await out.write(`${describe(action)}\n`);
+  if (actions.some(({ type }) => type === "conflict")) return;
   const what = counted(actions.length, "change");
   if (actions.length === 0) await out.write("the topics are as they should be\n");
   else if (apply) await out.write(`${what} made\n`);

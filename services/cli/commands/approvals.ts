@@ -25,6 +25,7 @@ interface AnswerOptions extends GrantOptions {
   readonly rule?: string;
 }
 
+const DATA_DIR = ".callgate";
 const OUTCOMES = ["succeeded", "failed", "not_executed"] as const;
 
 export function addApprovals(program: Command, cli: Cli): void {
@@ -155,15 +156,13 @@ function addSaid(command: Command): Command {
 function addLog(command: Command): Command {
   const described = addConfigOption(command).option(
     "-d, --data-dir <directory>",
-    "data directory of an embedded gate; default, without --config: .callgate",
+    `data directory of an embedded gate; default where no brokers are configured: ${DATA_DIR}`,
   );
   return addJsonOption(described);
 }
 
-const DATA_DIR = ".callgate";
-
 function sourceOf({ config, dataDir }: LogOptions) {
-  return { config, dataDir: dataDir ?? (config === undefined ? DATA_DIR : undefined) };
+  return { config, dataDir, dataDirElse: DATA_DIR } as const;
 }
 
 function saidOf(options: SaidOptions) {

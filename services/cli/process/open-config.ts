@@ -5,6 +5,13 @@ import { readConfigVariables } from "../../adapters/config/read-env.ts";
 import { usageError } from "../output/cli-error.ts";
 
 const FILE_VARIABLE = "CALLGATE_CONFIG";
+const BROKERS_VARIABLE = "CALLGATE_KAFKA_BROKERS";
+
+/** Whether a file, or the environment, says anything of a cluster. */
+export function namesCluster(file: string | undefined): boolean {
+  const variables = readConfigVariables();
+  return file !== undefined || variables.has(FILE_VARIABLE) || variables.has(BROKERS_VARIABLE);
+}
 
 /**
  * The configuration of this process: the file that is named, or `CALLGATE_CONFIG` names, and the

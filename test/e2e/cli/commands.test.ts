@@ -253,5 +253,9 @@ describe("bad input is told with its place and what to do, and no stack", () => 
     expect(JSON.parse(stderr)).toMatchObject({
       error: { exitCode: 3, messages: [expect.any(String)] },
     });
+    const wrong = await run(["tail", "--limit", "none", "--json"]);
+    expect(wrong).toMatchObject({ code: 2, stdout: "" });
+    const messages = [expect.stringMatching(/^option '--limit <number>' argument 'none' is inv/)];
+    expect(JSON.parse(wrong.stderr)).toEqual({ error: { exitCode: 2, messages } });
   });
 });

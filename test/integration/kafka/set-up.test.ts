@@ -1,0 +1,100 @@
+// What an operator runs before the first gate: topics, schemas, and a look at all of it.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { registryBackend } from "../../support/backends/registry-backend.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
+import { connectKafka } from "../../support/kafka/test-cluster.ts";
+import { runInProcess } from "../../support/memory-terminal.ts";
+import { makeDirectory } from "../../support/open-gate.ts";
+
+const kafka = await kafkaBackend();
+const registry = await registryBackend();
+const TOPICS = 9;
+/** `ConfigResourceTypes.TOPIC` of kafkajs. */
+const TOPIC = 2;
+
+function commandsWith(config: object) {
+  const file = join(makeDirectory(), "callgate.json");
+  writeFileSync(file, JSON.stringify(config));
+  const run = (...args: string[]) => runInProcess([...args, "--config", file]);
+  const json = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(...args, "--json");
+    return { code, ...JSON.parse(stdout === "" ? stderr : stdout) };
+  };
+  return { run, json };
+}
+
+describe.skipIf(!(kafka.available && registry.available))("before the first gate", () => {
+  test("topics and schemas are planned, made and found as they should be", async () => {
+    const topicPrefix = uniqueName("setup");
+    const { run, json } = commandsWith({
+      kafka: { brokers: kafka.brokers, topicPrefix },
+      registry: { url: registry.url },
+    });
+    const partOf = async (part: string) => {
+      const { code, findings } = await json("doctor");
+      const found = findings.find((one: { part: string }) => one.part === part);
+      return { code, ...found };
+    };
+    const planned = await json("topics", "plan", "--partitions", "2");
+    expect(planned).toMatchObject({ code: 0, applied: false });
+    expect(planned.actions).toHaveLength(TOPICS);
+    expect(await json("schemas", "check")).toMatchObject({ code: 0, ok: true });
+    expect(await partOf("kafka")).toMatchObject({ code: 3, state: "wrong" });
+    const early = await json("tail", "--once");
+    expect(early.error.messages.join()).toMatch(/callgate schemas register adds what is missing$/);
+
+    const applied = await run("topics", "apply", "--partitions", "2");
+    expect(applied.stdout).toContain(`${TOPICS} changes made\n`);
+    const registered = await json("schemas", "register");
+    expect(registered.subjects).toHaveLength(TOPICS);
+    expect(registered.subjects).not.toContainEqual(
+      expect.not.objectContaining({ state: "registered" }),
+    );
+    expect((await run("schemas", "check")).stdout).not.toMatch(/ (new|refused) /);
+    expect((await run("topics", "plan")).stdout).toBe("the topics are as they should be\n");
+    expect(await run("doctor")).toMatchObject({ code: 0, stderr: "" });
+    expect(await run("tail", "--once")).toMatchObject({ code: 0, stdout: "", stderr: "" });
+
+    const admin = connectKafka(kafka.brokers).admin();
+    await admin.connect();
+    const name = `${topicPrefix}.decisions.v1`;
+    const configEntries = [{ name: "retention.ms", value: "60000" }];
+    const resources = [{ type: TOPIC, name, configEntries }];
+    await admin.alterConfigs({ validateOnly: false, resources });
+    const drifted = await partOf("kafka");
+    expect(drifted).toMatchObject({
+      code: 3,
+      lines: expect.arrayContaining([expect.stringContaining("is kept for 60000 ms")]),
+    });
+    await run("topics", "apply");
+    expect(await partOf("kafka")).toMatchObject({ code: 0, state: "ok" });
+
+    await admin.createPartitions({ topicPartitions: [{ topic: name, count: 3 }] });
+    await admin.disconnect();
+    const unequal = await run("topics", "apply");
+    expect(unequal.code).toBe(3);
+    expect(unequal.stdout).toMatch(/^conflict {2}/m);
+    expect(unequal.stdout).not.toMatch(/made/);
+    expect(unequal.stderr).toContain("the topics cannot be mended by a program");
+    expect(await json("topics", "apply")).toMatchObject({ applied: false });
+  });
+
+  test("brokers and a registry that are not there are named, with what to look at", async () => {
+    const nowhere = { brokers: ["127.0.0.1:1"], connectionTimeoutMs: 500 };
+    const { run, json } = commandsWith({ kafka: nowhere });
+    const { code, error } = await json("verify");
+    expect(code).toBe(3);
+    expect(error.messages).toEqual([
+      expect.stringMatching(/^connecting to the cluster: .*ECONNREFUSED.*see `kafka\.brokers`$/),
+    ]);
+    const url = "http://127.0.0.1:1/";
+    const alone = commandsWith({ kafka: nowhere, registry: { url } });
+    const checked = await alone.run("schemas", "check");
+    expect(checked).toMatchObject({ code: 3, stdout: "" });
+    expect(checked.stderr).toMatch(/ECONNREFUSED.*see `registry\.url`\n$/);
+    expect(await run("schemas", "check")).toMatchObject({ code: 2 });
+  });
+});
