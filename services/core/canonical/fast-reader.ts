@@ -85,6 +85,7 @@ export function readFast(text: string, limits: CanonicalLimits): FastRead | unde
     const walk = newWalk(text, limits, ROOT + SLOT);
     if (walk === undefined) return undefined;
     if (walkValue(walk, 0, text.charCodeAt(0), 0, ROOT) !== text.length) return undefined;
+    if (walk.keyCount > limits.maxKeys) return undefined;
     const canonical = walk.asItStands ? text : valueText(walk, ROOT, PARTS[ROOT + KIND] as number);
     const value = JSON.parse(canonical) as JsonValue;
     return { ok: true, value, text: canonical, keyCount: walk.keyCount, depth: walk.depth };
@@ -131,6 +132,8 @@ function walkNested(walk: Walk, at: number, first: number, open: number, slot: n
   walk.asItStands = true;
   if (!enter(walk, open + 1, slot, isObject ? OBJECT : ARRAY)) return NO;
   const to = isObject ? walkObject(walk, at, open + 1, slot) : walkArray(walk, at, open + 1, slot);
+  // No other value can end where the text does: its last is a bracket.
+  if (to === walk.text.length && slot !== ROOT) return NO;
   if (walk.asItStands) {
     PARTS[slot + KIND] = COPIED;
     walk.asItStands = before;
@@ -142,7 +145,10 @@ function walkObject(walk: Walk, start: number, open: number, parent: number): nu
   const { text } = walk;
   let at = toToken(walk, text, start + 1);
   if (text.charCodeAt(at) === CLOSE_OBJECT) return at + 1;
+  /** Of the greatest key until now, and where its successor's slot is put down. */
   let greatest = NONE;
+  let greatestHead = -1;
+  let link = parent + CHILD;
   let before = NONE;
   let unit = COMMA;
   while (unit === COMMA) {
@@ -158,9 +164,12 @@ function walkObject(walk: Walk, start: number, open: number, parent: number): nu
       unit = text.charCodeAt(at);
     }
     PARTS[slot + NEXT] = NONE;
-    if (greatest === NONE) PARTS[parent + CHILD] = greatest = slot;
-    else if (compareKeys(text, greatest, slot) < 0) PARTS[greatest + NEXT] = greatest = slot;
-    else if (!insert(walk, parent, before, slot)) return NO;
+    const head = PARTS[slot + HEAD] as number;
+    if (head > greatestHead || (head === greatestHead && compareKeys(text, greatest, slot) < 0)) {
+      PARTS[link] = greatest = slot;
+      link = slot + NEXT;
+      greatestHead = head;
+    } else if (!insert(walk, parent, before, slot)) return NO;
     before = slot;
     at += 1;
   }
@@ -183,8 +192,9 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
   const length = to - from;
   if (isForbidden(text, from, length)) return NO;
   walk.keyCount += 1;
-  walk.free = slot + SLOT;
-  if (walk.keyCount > walk.limits.maxKeys || walk.free >= CAPACITY) return NO;
+  const free = slot + SLOT;
+  walk.free = free;
+  if (free >= CAPACITY) return NO;
   PARTS[slot + KEY_FROM] = from;
   PARTS[slot + KEY_TO] = to;
   PARTS[slot + HEAD] = headOf(text, from, length);
@@ -209,7 +219,7 @@ function walkItem(walk: Walk, text: string, start: number, open: number, slot: n
   if (unit === QUOTE) at = walkString(walk, text, at, slot);
   else at = walkValue(walk, at, unit, open, slot);
   PARTS[slot + VALUE_TO] = at;
-  return at >= text.length ? NO : at;
+  return at;
 }
 
 /**

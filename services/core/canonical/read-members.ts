@@ -43,7 +43,8 @@ export function readMembers(text: string, limits: CanonicalLimits): readonly Mem
       const unit = text.charCodeAt(at);
       at += 1;
       if (unit !== COMMA) {
-        return unit === CLOSE_OBJECT && at === text.length ? members : undefined;
+        const isWhole = unit === CLOSE_OBJECT && at === text.length;
+        return isWhole && walk.keyCount <= limits.maxKeys ? members : undefined;
       }
     }
     return undefined;
