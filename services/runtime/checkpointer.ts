@@ -5,8 +5,9 @@
  * K1 what is written is the committed state at one record: states are immutable, so references taken
  *    at once stay what they were while later records are committed.
  * K2 it builds on nothing but what it knows to be in the store; if the store holds something else,
- *    another owner has written, and this one stops. What was written before this one began, by the
- *    owner before, is built upon where it lies between what this state was built on and this state.
+ *    another owner has written. If that is newer than this state, the next owner has, and this one stops.
+ *    If it is older, the owner before has: it is built upon where it lies between what this state was
+ *    built on and this state.
  */
 import { blobOf, headerOf, isOfJournal } from "./checkpoint.ts";
 import type { StateFold } from "./engine.ts";
@@ -143,7 +144,11 @@ export class Checkpointer {
     await this.#saving;
   }
 
-  async #save(state: PartitionState, paced: Pick<CheckpointUpdate, "pace">): Promise<void> {
+  async #save(
+    state: PartitionState,
+    paced: Pick<CheckpointUpdate, "pace">,
+    isAgain = false,
+  ): Promise<void> {
     const { partition, store, clock, logger, metrics } = this.#context;
     const startedMs = clock.nowMs();
     const taken = this.#take(state);
@@ -165,7 +170,7 @@ export class Checkpointer {
         return;
       }
       state.returnUnsaved(taken.keys);
-      if (await this.#lost(saved.mark, state)) await this.#save(state, paced);
+      if (await this.#lost(saved.mark, state, isAgain)) await this.#save(state, paced, true);
       return;
     } catch (error) {
       logger.warn("a checkpoint was not written, decisions go on", {
@@ -177,10 +182,10 @@ export class Checkpointer {
   }
 
   /**
-   * The store was emptied: start it again. It holds another's: leave it alone. True where it holds what
-   * was written before this one began: then the save is made again.
+   * The store was emptied: start it again. It holds the next owner's: leave it alone. True where it holds
+   * the one's before: then the save is made again, once.
    */
-  async #lost(mark: string | null, state: PartitionState): Promise<boolean> {
+  async #lost(mark: string | null, state: PartitionState, isAgain: boolean): Promise<boolean> {
     const builtOnSeq = this.#replace ? null : this.#savedSeq;
     this.#mark = mark;
     this.#replace = true;
@@ -188,7 +193,7 @@ export class Checkpointer {
     if (mark === null) return false;
     const isOutdated = this.#isOutdated;
     this.#isOutdated = false;
-    if (isOutdated && (await this.#adopt(state, builtOnSeq))) return true;
+    if (!isAgain && (await this.#adopt(state, builtOnSeq, isOutdated))) return true;
     this.#stopped = true;
     this.#context.logger.warn("the checkpoint store was written by another owner", {
       partition: this.#context.partition,
@@ -199,16 +204,20 @@ export class Checkpointer {
   /**
    * What differs between this state and any checkpoint after what it was built on is among what has
    * changed since then. Anything else is replaced as a whole; but false where it is newer than this
-   * state: then another owner has taken over.
+   * state: then another owner has taken over. What may be of no owner before is replaced only by who did
+   * not know what the store held.
    */
-  async #adopt(state: PartitionState, builtOnSeq: number | null): Promise<boolean> {
+  async #adopt(
+    state: PartitionState,
+    builtOnSeq: number | null,
+    isOutdated: boolean,
+  ): Promise<boolean> {
     const { partition, store, log, codec } = this.#context;
     const { mark, header } = (await store.look?.(partition)) ?? { mark: this.#mark, header: null };
     this.#mark = mark;
-    if (header === null) return true;
     const { journalOffset } = state;
-    const own = headerOf(log, state);
-    if (header.topicId === own.topicId && header.journalOffset > journalOffset) return false;
+    if (header === null || header.topicId !== headerOf(log, state).topicId) return isOutdated;
+    if (header.journalOffset > journalOffset) return false;
     if (builtOnSeq === null || header.seq < builtOnSeq) return true;
     const place = { log, codec, partition, journalStart: 0, journalEnd: journalOffset };
     if (!(await isOfJournal(header, place))) return true;

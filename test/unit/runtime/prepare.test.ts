@@ -222,6 +222,33 @@ describe("a gate that was paused after its take-over", () => {
   });
 });
 
+describe("a gate whose last checkpoint comes after the next owner has looked for one", () => {
+  it("does not end the checkpoints of the partition", async () => {
+    const store = shared();
+    let write: () => void = () => undefined;
+    const isWritten = new Promise<void>((resolve) => {
+      write = resolve;
+    });
+    const late: CheckpointStore["save"] = async (...save) => {
+      await isWritten;
+      return store.save(...save);
+    };
+    const first = kit.start({ checkpoints: { ...store, save: late } });
+    await propose(1);
+    await kit.journaled(1);
+    const left = first.close();
+    const second = kit.start({ checkpoints: store, options: { checkpointEvery: 1 } });
+    await until(() => second.status.state === "running");
+    write();
+    await left;
+    expect(await savedSeq()).toBe(1);
+    await propose(3);
+    await kit.journaled(4);
+    await second.close();
+    expect(await savedSeq()).toBe(4);
+  });
+});
+
 describe("a store that did not answer when the partition was restored", () => {
   it("is written again, whatever it holds", async () => {
     const first = kit.start({ options: { checkpointEvery: 1 } });
