@@ -7,6 +7,7 @@
  */
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, hash } from "node:crypto";
+import { quoted, quotedList } from "./quoted.ts";
 
 /** What names a proposal: the same name and the same arguments are the same decision. */
 export type CallName = {
@@ -219,16 +220,33 @@ function quotedInto(start: number, text: string): number {
   return end + 1;
 }
 
+/** 1 for what does not stand in a JSON text as it is, or is beyond ASCII; by code unit. */
+const IS_SPECIAL = Uint8Array.from({ length: 65_536 }, (_, unit) =>
+  unit < SPACE || unit > ASCII_MAX || unit === QUOTE || unit === BACKSLASH ? 1 : 0,
+);
+
 /** The same without the quotes. */
 function escapedInto(start: number, text: string): number {
-  if (start + 2 * text.length + SPARE_BYTES > scratch.length) return -1;
+  const { length } = text;
+  if (start + 2 * length + SPARE_BYTES > scratch.length) return -1;
+  for (let at = 0; at < length; at += 1) {
+    const unit = text.charCodeAt(at);
+    // Most texts have none, and one look at a table costs less than four comparisons.
+    if (IS_SPECIAL[unit] !== 0) return specialInto(start + at, text, at);
+    scratch[start + at] = unit;
+  }
+  return start + length;
+}
+
+/** The rest of the text from the first unit on that is special. */
+function specialInto(start: number, text: string, from: number): number {
   let end = start;
-  for (let at = 0; at < text.length; at += 1) {
+  for (let at = from; at < text.length; at += 1) {
     let unit = text.charCodeAt(at);
     if (unit === QUOTE || unit === BACKSLASH || unit === LINE_FEED) {
       scratch[end++] = BACKSLASH;
       if (unit === LINE_FEED) unit = LETTER_N;
-    } else if (unit < SPACE || unit > ASCII_MAX) {
+    } else if (IS_SPECIAL[unit] !== 0) {
       return -1;
     }
     scratch[end++] = unit;
@@ -268,7 +286,9 @@ export function decisionIdOf(name: CallName, tool: string, argumentsDigest: stri
   if (end >= 0) scratch[end++] = LINE_FEED;
   if (end >= 0) end = asciiInto(end, argumentsDigest);
   if (end >= 0) return shortId(hash("sha256", laid(end), "hex"));
-  return shortId(hash("sha256", `callgate.decision/1\n${array(named)}\n${argumentsDigest}`, "hex"));
+  return shortId(
+    hash("sha256", `callgate.decision/1\n${quotedList(named)}\n${argumentsDigest}`, "hex"),
+  );
 }
 
 const idUnits: number[] = new Array(ID_DIGITS).fill(0);
@@ -281,7 +301,7 @@ function shortId(digest: string): string {
 
 /** Id of the n-th hold of a decision under one tier rule, 128 bits hex. */
 export function approvalIdOf(decisionId: string, tierRuleDigest: string, nthHold: number): string {
-  const parts = array([decisionId, tierRuleDigest, String(nthHold)]);
+  const parts = quotedList([decisionId, tierRuleDigest, String(nthHold)]);
   return hash("sha256", `callgate.approval/1\n${parts}`, "hex").slice(0, ID_DIGITS);
 }
 
@@ -292,7 +312,7 @@ export function idempotencyKey(secret: Uint8Array | string, name: OccurrenceName
   return (
     hmacAtOnce(secret, "callgate.key/1\n", parts) ??
     createHmac("sha256", secret)
-      .update(`callgate.key/1\n${array(parts)}`, "utf8")
+      .update(`callgate.key/1\n${quotedList(parts)}`, "utf8")
       .digest("base64url")
   );
 }
@@ -369,28 +389,4 @@ export function decrypted(lock: Lock, body: string, tag: Uint8Array): string | n
 /** Link of a hash chain: SHA-256 of the link before it and of a record's bytes, 64 hex digits. */
 export function chainHash(previousHex: string, record: Uint8Array | string): string {
   return sha256Hex("callgate.chain/1", previousHex, record);
-}
-
-/** A loop, not `map` and `join`: this runs for each proposal. */
-function array(parts: readonly (string | null)[]): string {
-  let text = "[";
-  for (let at = 0; at < parts.length; at += 1) {
-    text +=
-      at === 0 ? quoted(parts[at] as string | null) : `,${quoted(parts[at] as string | null)}`;
-  }
-  return `${text}]`;
-}
-
-function quoted(part: string | null): string {
-  if (part === null) return "null";
-  return isPlain(part) ? `"${part}"` : JSON.stringify(part);
-}
-
-/** Whether JSON prints the text as it is. Most parts are short: a loop tells sooner than a pattern. */
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return false;
-  }
-  return true;
 }

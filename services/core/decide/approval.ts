@@ -2,6 +2,5 @@
 export interface Approval {
   readonly approvalId: string;
   readonly by: readonly string[];
-  readonly holdNumber: number;
   readonly stands: boolean;
 }

@@ -31,15 +31,14 @@ export function conclude(
   if (found === null) return allow(call, common);
   return found.hold === null
     ? refuse(call, common, found)
-    : hold(call, common, found, { ...found.hold, number: holdsBefore(call, common, approval) + 1 });
+    : hold(call, common, found, { ...found.hold, number: holdsBefore(call, common) + 1 });
 }
 
 /**
  * Of this decision. A hold that no tick has ended outlives its name: the call comes as a new one then,
  * and what is said to the earlier hold must not count for the later.
  */
-function holdsBefore({ state }: CallContext, base: Draft, approval: Approval | null): number {
-  if (approval !== null) return approval.holdNumber;
+function holdsBefore({ state }: CallContext, base: Draft): number {
   return trieGet(state.open, base.decisionId)?.held?.holdNumber ?? 0;
 }
 

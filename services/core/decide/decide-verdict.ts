@@ -181,8 +181,7 @@ function approve(
     ...(clear === undefined ? {} : { clear }),
   };
   base.arguments = text;
-  const { holdId: approvalId, holdNumber } = held;
-  const approval = { approvalId, by, holdNumber, stands };
+  const approval = { approvalId: held.holdId, by, stands };
   const decision = decideRead(state, proposal, base, args, policy, base.proposalsAtMs, approval);
   if (decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;

@@ -67,3 +67,9 @@ test("what has left a long window is let go of", () => {
   expect(times.to - times.from).toBe(500);
   expect(times.line.length).toBeLessThanOrEqual(1_001);
 });
+
+test("a time at the very beginning of the window is outside, also where a late one is put down", () => {
+  const times = timesFrom([5, 10]);
+  expect(timesList(timesPush(times, 12, 5, 9))).toEqual([10, 12]);
+  expect(timesList(timesPush(times, 7, 5, 9))).toEqual([10, 7]);
+});
