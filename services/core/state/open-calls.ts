@@ -32,12 +32,16 @@ type OpenCalls = Pick<ConversationState, "open" | "openIndex">;
 
 type Draft = { -readonly [K in keyof OpenCalls]: OpenCalls[K] };
 
-/** Opens a call, or puts another record in the place of an open one: a held one stays that. */
+/** Opens a call, or puts another record in the place of an open one: a read of unknown outcome may be held. */
 export function putOpen(state: Draft, call: OpenCall): void {
   const before = trieGet(state.open, call.decisionId);
   state.open = trieSet(state.open, call.decisionId, call);
   let index = state.openIndex;
-  if (call.held !== null && before === undefined) index = withHeld(index, call);
+  const held = before?.held ?? null;
+  if (call.held !== held) {
+    if (before !== undefined && held !== null) index = withoutHeld(index, before);
+    if (call.held !== null) index = withHeld(index, call);
+  }
   if (state.open.size > FEW) index = withDeadline(state.open, index, call, before);
   state.openIndex = index;
 }

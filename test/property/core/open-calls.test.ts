@@ -51,10 +51,11 @@ function act(state: StateDraft, { act: what, id, deadlineMs, twin }: Step, n: nu
     if (open !== undefined && open.held === null) {
       putOpen(state, { ...open, status: "unknown", deadlineMs: null });
     }
-  } else if (open === undefined) {
+  } else {
     const base = what === "hold" ? HELD : RUNNING;
     const call = { ...base.call, twinKey: twin };
-    putOpen(state, { ...base, decisionId, deadlineMs, call, n });
+    const held = base.held === null ? null : { ...base.held };
+    putOpen(state, { ...base, decisionId, deadlineMs, call, held, n });
   }
 }
 
@@ -81,6 +82,8 @@ test("deadlines and holds are those of the calls that are open, and little else 
             ).toBe(expected);
           }
         }
+        const held = calls.filter((call) => call.held !== null);
+        expect(state.openIndex.heldCount).toBe(held.length);
         expect(state.openIndex.queued).toBeLessThanOrEqual(2 * state.open.size + 17);
       }
     }),

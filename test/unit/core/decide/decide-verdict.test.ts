@@ -98,6 +98,21 @@ describe("an approval", () => {
     expect(story.state?.heldTime.sinceMs).toBeNull();
   });
 
+  test("ends the hold of a read whose earlier outcome is not known", () => {
+    const tool_schemas = { ask: { read_only: true } };
+    const conversation = { idle_ms: 48 * HOUR };
+    const story = given({ conversation, tool_schemas });
+    const name = { step: "1", callId: "once" };
+    story.reported(story.allowed("ask", {}, name), { status: "unknown" });
+    const hold = story
+      .under({ ...POLICY, conversation, tool_schemas })
+      .after(30 * HOUR)
+      .held("ask", {}, name);
+    expect(story.state?.openIndex.heldCount).toBe(1);
+    expect(story.approved(hold)).toMatchObject({ type: "allowed" });
+    expect(story.state?.openIndex.heldCount).toBe(0);
+  });
+
   test("is void where the rule no longer asks: the call is judged as any other", () => {
     const story = given(POLICY);
     const hold = story.held("ask");
