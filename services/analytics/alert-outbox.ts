@@ -14,7 +14,7 @@ export class AlertOutbox {
   readonly #log: Log;
   readonly #codec: AlertCodec;
   #alerts: RaisedAlert[];
-  /** Alerts of an earlier run, not yet looked up in the topic. */
+  /** Alerts of an earlier run, or of a try that failed, not yet looked up in the topic. */
   #doubtful: Set<string>;
   #from: Map<number, number>;
   /** What `data` gave last: only what the state file names may be published. */
@@ -60,18 +60,31 @@ export class AlertOutbox {
   /** Publishes what `data` gave; whether anything was published. */
   async publish(): Promise<boolean> {
     const alerts = this.#kept.filter(({ partition }) => this.#from.has(partition));
-    if (alerts.length === 0) return false;
-    await this.#log.append(
-      alerts.map(({ partition, alert }) => ({
-        topic: "alerts",
-        partition,
-        key: conversationKey(alert.tenantId, alert.conversationId),
-        value: this.#codec.encodeAlert(alert),
-      })),
-    );
+    // Each stands for itself: together they would go out in a transaction, which needs a right of its own.
+    for (const partition of new Set(alerts.map((one) => one.partition))) {
+      await this.#append(alerts.filter((one) => one.partition === partition));
+    }
+    return alerts.length > 0;
+  }
+
+  /** Of one partition. */
+  async #append(alerts: readonly RaisedAlert[]): Promise<void> {
+    try {
+      await this.#log.append(
+        alerts.map(({ partition, alert }) => ({
+          topic: "alerts",
+          partition,
+          key: conversationKey(alert.tenantId, alert.conversationId),
+          value: this.#codec.encodeAlert(alert),
+        })),
+      );
+    } catch (error) {
+      // They may have been written all the same.
+      for (const one of alerts) this.#doubtful.add(identity(one));
+      throw error;
+    }
     const sent = new Set(alerts);
     this.#alerts = this.#alerts.filter((one) => !sent.has(one));
-    return true;
   }
 
   async #dropPublished(): Promise<void> {

@@ -15,6 +15,7 @@ import { groupByPartition } from "./mends/group-by-partition.ts";
 import { stopIdleTimer } from "./mends/idle-timer.ts";
 import { surviveLostBrokers } from "./mends/lost-brokers.ts";
 import { createProduceRequest } from "./mends/produce-request.ts";
+import { tellRefusedTopic } from "./mends/refused-topic.ts";
 import { sendOnceEach } from "./mends/send-messages.ts";
 
 const require = createRequire(import.meta.url);
@@ -28,6 +29,8 @@ const MENDS = {
   "idle-timer": () => stopIdleTimer(internal("network/requestQueue")),
   "lost-brokers": () => surviveLostBrokers(internal("cluster/brokerPool"), internal("errors")),
   "produce-request": () => replace("protocol/requests/produce/v3/request", createProduceRequest),
+  "refused-topic": () =>
+    tellRefusedTopic(internal("protocol/requests/addPartitionsToTxn/v0/response")),
   "send-messages": () =>
     replace("producer/sendMessages", sendOnceEach(internal("errors"), internal("protocol/error"))),
 } as const;

@@ -6,16 +6,21 @@ import type { Admin } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { LocalKafka } from "../../../infra/local/start-kafka.js";
 import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { AlertOutbox } from "../../../services/analytics/alert-outbox.ts";
+import type { RaisedAlert } from "../../../services/analytics/fold.ts";
+import type { Topic } from "../../../services/runtime/topics.ts";
 import { type Callgate, connectCallgate } from "../../../services/sdk/callgate.ts";
+
 import { localParts } from "../../support/backends/local-parts.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
 import {
   documentedGrants,
   loginOf,
   type Principal,
   startAuthorizedKafka,
 } from "../../support/kafka/authorized-kafka.ts";
-import { connectKafka, createTopics } from "../../support/kafka/test-cluster.ts";
-import { KEPT } from "../../support/kafka/test-gate.ts";
+import { connectKafka, createTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
+import { KEPT, testCodec } from "../../support/kafka/test-gate.ts";
 import { type RunningProcess, startProcess } from "../../support/processes/running-process.ts";
 import { runCallgate } from "../../support/run-callgate.ts";
 
@@ -30,6 +35,7 @@ const FILES = {
 authorization:
   tiers:
     - { name: removals, pattern: "remove_*", action: hitl, expires_ms: 60000 }
+    - { name: quick, pattern: "drop_*", action: hitl, expires_ms: 1000 }
 tool_schemas:
   look: { read_only: true }
   remove_item: { effects: [{ resource: "item/{item}", kind: delete }] }
@@ -51,6 +57,16 @@ const TOPIC = /no right to use the topic: grant READ, WRITE and DESCRIBE/;
 const NO_TOPIC = /no right on the cluster: grant WRITE of the topics that it writes/;
 const GROUP = /no right to use the consumer group: grant READ/;
 const TRANSACTIONS = /no right to use the transactional id: grant WRITE and DESCRIBE/;
+
+const RAISED: RaisedAlert = {
+  partition: 0,
+  alert: {
+    ...{ alertId: "calls_spike:calls:default/c:1", severity: "warning", kind: "calls_spike" },
+    ...{ tenantId: "default", conversationId: "c", agentId: null },
+    ...{ tool: null, reason: null, decisionId: null, windowMs: null, count: 1 },
+    ...{ value: 100, threshold: 10, message: "many", atMs: 2, resolvedAtMs: null },
+  },
+};
 
 type Service = keyof typeof COMMANDS;
 
@@ -110,6 +126,14 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     return grant;
   };
 
+  /** Straight into a topic, by somebody who may do everything. */
+  const send = async (topic: string, value: string): Promise<void> => {
+    const producer = connectKafka(kafka.directBootstrap).producer();
+    await producer.connect();
+    await producer.send({ topic, messages: [{ key: "default/w", value }] });
+    await producer.disconnect();
+  };
+
   it(
     "lets gate, executor, agent, approver and analytics do their work",
     async () => {
@@ -136,10 +160,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
       await expect.poll(async () => (await approval()).stderr, { timeout: 20_000 }).toBe("");
       expect(await agent.awaitResult(held.decisionId ?? "")).toMatchObject({ output: "removed" });
 
-      const broken = connectKafka(kafka.directBootstrap).producer();
-      await broken.connect();
-      await broken.send({ topic: names.proposals, messages: [{ key: "default/c", value: "{" }] });
-      await broken.disconnect();
+      await send(names.proposals, "{");
       const letters = () => admin.fetchTopicOffsets(names.deadLetters);
       await expect.poll(async () => (await letters())[0]?.high, { timeout: 20_000 }).not.toBe("0");
       const counted = async () => (await analytics?.get("/metrics"))?.text();
@@ -157,29 +178,110 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   const withoutRight: readonly (readonly [Service, string, RegExp])[] = [
     ["gate", "User:gate --operation Describe --operation DescribeConfigs", TOPIC],
     ["gate", "User:gate --operation Read --topic toolcalls.proposed.v1", TOPIC],
+    ["gate", "User:gate --operation Read --topic toolcalls.results.v1", TOPIC],
+    ["gate", "User:gate --operation Read --topic toolcalls.verdicts.v1", TOPIC],
     ["gate", "User:gate --operation Read --topic toolcalls.decisions.v1", TOPIC],
     ["gate", "User:gate --operation Read --operation Describe --group", GROUP],
     ["gate", "User:gate --operation Write --operation Describe --transactional-id", TRANSACTIONS],
     ["executor", "User:executor --operation Read --topic toolcalls.allowed.v1", TOPIC],
     ["executor", "User:executor --operation Write --topic toolcalls.results.v1", NO_TOPIC],
     ["executor", "User:executor --operation Write --operation Describe", TRANSACTIONS],
+    ["executor", "User:executor --operation Read --operation Describe --group", GROUP],
     ["analytics", "User:analytics --operation Read --topic toolcalls.decisions.v1", TOPIC],
   ];
+
+  /** Until it has said why it does not work. */
+  const untilTold = async (service: RunningProcess, told: RegExp): Promise<void> => {
+    const said = async () => {
+      const ready = await service.get("/readyz").then(
+        async (response) => `${response.status} ${await response.text()}`,
+        () => "gone",
+      );
+      return `${ready} ${service.stderr} ${JSON.stringify(service.lines)}`;
+    };
+    await expect.poll(said, { timeout: TOLD_WITHIN_MS }).toMatch(told);
+    expect(await said()).not.toMatch(/^200/);
+  };
 
   it.each(withoutRight)(
     "a process (%s) without `%s` says so and does not work",
     async (who, withheld, told) => {
       await withhold(withheld);
-      const service = start(who);
-      const said = async () => {
-        const ready = await service.get("/readyz").then(
-          async (response) => `${response.status} ${await response.text()}`,
-          () => "gone",
-        );
-        return `${ready} ${service.stderr} ${JSON.stringify(service.lines)}`;
+      await untilTold(start(who), told);
+    },
+    WORK_MS,
+  );
+
+  const proposal = (tool: string) => {
+    const about = { tenantId: "default", conversationId: "w", turn: "1", step: "1" };
+    return JSON.stringify({ ...about, callId: uniqueName("call"), tool, arguments: "{}" });
+  };
+  const withoutWrite: readonly (readonly [Topic, string])[] = [
+    ["decisions", proposal("look")],
+    ["allowed", proposal("look")],
+    ["refused", proposal("nothing")],
+    ["held", proposal("remove_other")],
+    ["deadLetters", "{"],
+    // A hold that nobody answers: its time is over by a tick.
+    ["verdicts", proposal("drop_item")],
+  ];
+
+  it.each(withoutWrite)(
+    "a gate that may not write %s says so once it has to",
+    async (topic, value) => {
+      await withhold(`User:gate --operation Write --topic ${names[topic]}`);
+      await send(names.proposals, value);
+      await untilTold(start("gate"), TOPIC);
+    },
+    WORK_MS,
+  );
+
+  it.each(["allowed", "refused", "held", "deadLetters"] as const)(
+    "a gate that may not read %s says so where a transaction was left open in it",
+    async (topic) => {
+      await withhold(`User:gate --operation Read --topic ${names[topic]}`);
+      const producer = connectKafka(kafka.directBootstrap).producer({
+        ...{ transactionalId: uniqueName("open"), idempotent: true, maxInFlightRequests: 1 },
+      });
+      await producer.connect();
+      const transaction = await producer.transaction();
+      onTestFinished(async () => {
+        await transaction.abort();
+        await producer.disconnect();
+      });
+      await transaction.send({ topic: names[topic], messages: [{ key: "k", value: "v" }] });
+      await untilTold(start("gate"), TOPIC);
+    },
+    WORK_MS,
+  );
+
+  it(
+    "lets analytics raise alerts, and says which right to their topic is missing",
+    async () => {
+      const settings = { sasl: loginOf("analytics") };
+      const openOutbox = async (...given: readonly RaisedAlert[]) => {
+        const log = await openTestLog(kafka.bootstrap, names, { settings });
+        onTestFinished(() => log.close());
+        return new AlertOutbox(log, testCodec, given, [[0, 0]]);
       };
-      await expect.poll(said, { timeout: TOLD_WITHIN_MS }).toMatch(told);
-      expect(await said()).not.toMatch(/^200/);
+      const publish = async (outbox: AlertOutbox) => {
+        await outbox.prepare();
+        outbox.data();
+        return await outbox.publish();
+      };
+      const grantWrite = await withhold(`User:analytics --operation Write --topic ${names.alerts}`);
+      const outbox = await openOutbox();
+      outbox.add(RAISED);
+      await expect(publish(outbox)).rejects.toThrow(NO_TOPIC);
+      await grantWrite();
+      await expect.poll(() => publish(outbox).catch(String), { timeout: 20_000 }).toBe(true);
+
+      // As after a crash: whether it stands in the topic is looked up there.
+      const again = await openOutbox(RAISED);
+      expect(await publish(again)).toBe(false);
+      await withhold(`User:analytics --operation Read --topic ${names.alerts}`);
+      const late = await openOutbox(RAISED);
+      await expect.poll(() => publish(late).catch(String), { timeout: 20_000 }).toMatch(TOPIC);
     },
     WORK_MS,
   );

@@ -6,6 +6,7 @@ import { cacheCoordinators } from "../../../../services/adapters/kafka/mends/coo
 import { groupByPartition } from "../../../../services/adapters/kafka/mends/group-by-partition.ts";
 import { stopIdleTimer } from "../../../../services/adapters/kafka/mends/idle-timer.ts";
 import { surviveLostBrokers } from "../../../../services/adapters/kafka/mends/lost-brokers.ts";
+import { tellRefusedTopic } from "../../../../services/adapters/kafka/mends/refused-topic.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -251,4 +252,24 @@ it("finds its way again where a look brought brokers back after the last was rem
   const pool = lost(Mended);
   pool.removeBroker(ONE);
   expect(pool.brokers).toEqual({});
+});
+
+it("tells which topic of a transaction was refused, and not that the others were not tried", async () => {
+  const path = "protocol/requests/addPartitionsToTxn/v0/response";
+  const answer = {
+    errors: [
+      { topic: "a", partitionErrors: [{ partition: 0, errorCode: 55 }] },
+      { topic: "b", partitionErrors: [{ partition: 0, errorCode: 29 }] },
+    ],
+  };
+  const theirs = stock<Parameters<typeof tellRefusedTopic>[0]>(path);
+  await expect(theirs.parse(answer)).rejects.toMatchObject({ code: 55 });
+  tellRefusedTopic(theirs);
+  const message = expect.stringMatching(/ \(b\)$/);
+  await expect(theirs.parse(answer)).rejects.toMatchObject({ code: 29, message });
+
+  const alone = { errors: answer.errors.slice(0, 1) };
+  await expect(theirs.parse(alone)).rejects.toMatchObject({ code: 55 });
+  const fine = { errors: [{ topic: "a", partitionErrors: [{ partition: 0, errorCode: 0 }] }] };
+  expect(await theirs.parse(fine)).toBe(fine);
 });
