@@ -2,11 +2,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startKafka } from "../../../infra/local/start-kafka.js";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
+import { chainHash } from "../../../services/core/hash.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { readJournal } from "../../../services/runtime/read-journal.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import { openTestGate, propose, testCodec } from "../../support/kafka/test-gate.ts";
+import { type ReadRecord, readTopics } from "../lab/read-topics.ts";
 import type { Row } from "../lab/row.ts";
 
 const KEPT_MS = 4_000;
@@ -69,7 +71,9 @@ export const idle: Row = {
       await propose(log, from, CALLS);
       await until(async () => countOf(await journalOf(log)) >= CALLS, "decided");
       lab.worstGapMs = Math.max(lab.worstGapMs, Date.now() - startedMs);
-      for (const problem of problemsOf(await journalOf(log), from)) fail(problem);
+      const read = await readTopics({ bootstrap, libs, classes }, [names.decisions]);
+      const [journal = []] = read.get(names.decisions)?.partitions ?? [];
+      for (const problem of problemsOf(journal, from)) fail(problem);
       await keep(String(KEPT_MS));
       const end = await log.endOffset("decisions", 0);
       await until(async () => (await log.startOffset("decisions", 0)) >= end, "deleted");
@@ -87,7 +91,7 @@ async function until(condition: () => Promise<boolean>, what: string): Promise<v
   }
 }
 
-/** What is left of it. */
+/** What is left of it; only for waiting: it is judged by what the Java client reads. */
 async function journalOf(log: KafkaLog): Promise<readonly JournalRecord[]> {
   const records: JournalRecord[] = [];
   const end = await log.endOffset("decisions", 0);
@@ -108,12 +112,23 @@ function countOf(journal: readonly JournalRecord[]): number {
   return proposalsOf(journal).length;
 }
 
-/** Gapless, and each call decided once, from what the partition had been before. */
-function problemsOf(journal: readonly JournalRecord[], from: number): readonly string[] {
+/** Gapless and chained, and each call decided once, from what the partition had been before. */
+function problemsOf(read: readonly ReadRecord[], from: number): readonly string[] {
   const problems: string[] = [];
-  for (const [index, { seq }] of journal.entries()) {
-    const first = journal[0]?.seq ?? 0;
-    if (seq !== first + index) problems.push(`journal record ${seq} follows ${first + index - 1}`);
+  const journal: JournalRecord[] = [];
+  let chain: string | undefined;
+  for (const { offset, value, timestampType } of read) {
+    const bytes = value ?? new Uint8Array();
+    const record = testCodec.decodeJournal(bytes);
+    const before = journal.at(-1)?.seq ?? record.seq - 1;
+    if (record.seq !== before + 1) problems.push(`journal record ${record.seq} follows ${before}`);
+    // What the first one was chained to is gone.
+    if (record.prevHash !== (chain ?? record.prevHash)) {
+      problems.push(`journal offset ${offset}: the chain is broken`);
+    }
+    if (timestampType !== "LogAppendTime") problems.push(`offset ${offset}: not of LogAppendTime`);
+    chain = chainHash(record.prevHash, bytes);
+    journal.push(record);
   }
   const places = proposalsOf(journal);
   const wanted = Array.from({ length: CALLS }, (_, at) => from + at);
