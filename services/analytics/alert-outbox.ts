@@ -8,10 +8,13 @@ import type { AnalyticsState } from "./state-file.ts";
 
 export type AlertCodec = Pick<ClientCodec, "encodeAlert" | "decodeAlert">;
 
+/** What is used of the log. */
+type AlertLog = Pick<Log, "append" | "read" | "startOffset" | "endOffset">;
+
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
 
 export class AlertOutbox {
-  readonly #log: Log;
+  readonly #log: AlertLog;
   readonly #codec: AlertCodec;
   #alerts: RaisedAlert[];
   /** Alerts of an earlier run, or of a try that failed, not yet looked up in the topic. */
@@ -21,7 +24,7 @@ export class AlertOutbox {
   #kept: readonly RaisedAlert[] = [];
 
   constructor(
-    log: Log,
+    log: AlertLog,
     codec: AlertCodec,
     alerts: readonly RaisedAlert[] = [],
     from: AnalyticsState["alertsFrom"] = [],
