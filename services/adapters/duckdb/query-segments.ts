@@ -20,7 +20,7 @@ export async function querySegments(
   if (!existsSync(directory)) {
     throw new FatalError(
       "unexpected",
-      `there are no decisions in ${directory}: run \`callgate analytics run\` first, or name its directory with --dir`,
+      `there are no decisions in ${directory}: run \`callgate analytics run\` first, which writes them after \`analytics.segmentMs\` and when it ends, or name its directory with --dir`,
     );
   }
   for (let attempt = 1; ; attempt += 1) {

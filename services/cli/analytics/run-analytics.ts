@@ -4,13 +4,11 @@ import { openCluster } from "../../sdk/open-cluster.ts";
 import { openLog } from "../cluster/open-log.ts";
 import type { ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openConfig } from "../process/open-config.ts";
+import { NO_BROKERS, openConfig } from "../process/open-config.ts";
 import { type ProcessContext, runProcess } from "../process/run-process.ts";
 import { type AnalyticsSource, startAnalytics } from "./analytics-service.ts";
 
 const PORT = 8_082;
-/** An embedded log needs none, and the configuration must name some. */
-const NO_BROKERS = { CALLGATE_KAFKA_BROKERS: "127.0.0.1:0" };
 
 /** @param dataDir of an embedded gate; undefined: the brokers of the configuration. */
 export async function runAnalytics(

@@ -1,9 +1,14 @@
 import { type Command, Option } from "commander";
 import type { QueryFormat } from "../analytics/query.ts";
-import type { Cli } from "./cli.ts";
+import { addConfigOption, type Cli } from "./cli.ts";
 
 type RunOptions = { readonly config?: string; readonly dataDir?: string };
-type ReadOptions = { readonly dir: string; readonly format: QueryFormat; readonly json?: true };
+type ReadOptions = {
+  readonly config?: string;
+  readonly dir?: string;
+  readonly format: QueryFormat;
+  readonly json?: true;
+};
 
 const FORMATS = ["table", "jsonl", "json", "csv"];
 
@@ -25,25 +30,27 @@ export function addAnalytics(program: Command, cli: Cli): void {
     "ask in SQL (DuckDB); `describe decisions` names the columns",
   ).action(async (sql: string, options: ReadOptions) => {
     const { runQuery } = await import("../analytics/query.ts");
-    cli.end(await runQuery(sql, readOf(options), cli.terminal));
+    cli.end(await runQuery(sql, await readOf(options), cli.terminal));
   });
   addReading(
     analytics.command("report"),
     "refusals by tool, how often grants run out, the largest conversations, latency",
   ).action(async (options: ReadOptions) => {
     const { runReport } = await import("../analytics/query.ts");
-    cli.end(await runReport(readOf(options), cli.terminal));
+    cli.end(await runReport(await readOf(options), cli.terminal));
   });
 }
 
 function addReading(command: Command, description: string): Command {
-  return command
+  return addConfigOption(command)
     .description(description)
-    .option("--dir <directory>", "directory of the analytics", "callgate-analytics")
+    .option("--dir <directory>", "directory of the analytics; default: the configured one")
     .addOption(new Option("--format <format>", "how to print").choices(FORMATS).default("table"))
     .option("--json", "the same as --format json");
 }
 
-function readOf({ dir, format, json }: ReadOptions) {
-  return { directory: dir, format: json === true ? "json" : format } as const;
+async function readOf({ config, dir, format, json }: ReadOptions) {
+  const { NO_BROKERS, openConfig } = await import("../process/open-config.ts");
+  const directory = dir ?? openConfig(config, [], NO_BROKERS).analytics.directory;
+  return { directory, format: json === true ? "json" : format } as const;
 }

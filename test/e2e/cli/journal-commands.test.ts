@@ -147,7 +147,8 @@ describe("callgate analytics", () => {
 
     const sql = "select kind, tool from decisions where kind <> 'dead_letter' order by seq";
     const query = await runCallgate(["analytics", "query", sql, "--dir", directory, "--json"]);
-    const report = await runCallgate(["analytics", "report", "--dir", directory]);
+    const env = { CALLGATE_ANALYTICS_DIRECTORY: directory };
+    const report = await runCallgate(["analytics", "report"], { env });
     const wrong = await runCallgate(["analytics", "query", "selec", "--dir", directory]);
 
     expect(JSON.parse(query.stdout)).toEqual([
