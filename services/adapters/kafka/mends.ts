@@ -11,6 +11,7 @@ import { filterAborted } from "./mends/aborted-filter.ts";
 import { waitForTransactionBefore } from "./mends/concurrent-transactions.ts";
 import { cacheCoordinators } from "./mends/coordinator-cache.ts";
 import { tellCoordinatorRefusals } from "./mends/coordinator-refusals.ts";
+import { leaveDeadSockets } from "./mends/dead-sockets.ts";
 import { groupByPartition } from "./mends/group-by-partition.ts";
 import { stopIdleTimer } from "./mends/idle-timer.ts";
 import { surviveLostBrokers } from "./mends/lost-brokers.ts";
@@ -25,6 +26,7 @@ const MENDS = {
   "concurrent-transactions": () => waitForTransactionBefore(internal("broker")),
   "coordinator-cache": () => cacheCoordinators(internal("cluster"), internal("broker")),
   "coordinator-refusals": () => tellCoordinatorRefusals(internal("cluster")),
+  "dead-sockets": () => leaveDeadSockets(internal("network/connection")),
   "group-by-partition": () => replace("producer/groupMessagesPerPartition", groupByPartition),
   "idle-timer": () => stopIdleTimer(internal("network/requestQueue")),
   "lost-brokers": () => surviveLostBrokers(internal("cluster/brokerPool"), internal("errors")),

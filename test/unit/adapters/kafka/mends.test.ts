@@ -1,8 +1,11 @@
 // Each fault of kafkajs as it is, and mended.
+import { once } from "node:events";
 import { createRequire } from "node:module";
+import { Socket } from "node:net";
 import { expect, it } from "vitest";
 import { filterAborted } from "../../../../services/adapters/kafka/mends/aborted-filter.ts";
 import { cacheCoordinators } from "../../../../services/adapters/kafka/mends/coordinator-cache.ts";
+import { leaveDeadSockets } from "../../../../services/adapters/kafka/mends/dead-sockets.ts";
 import { groupByPartition } from "../../../../services/adapters/kafka/mends/group-by-partition.ts";
 import { stopIdleTimer } from "../../../../services/adapters/kafka/mends/idle-timer.ts";
 import { surviveLostBrokers } from "../../../../services/adapters/kafka/mends/lost-brokers.ts";
@@ -272,4 +275,30 @@ it("tells which topic of a transaction was refused, and not that the others were
   await expect(theirs.parse(alone)).rejects.toMatchObject({ code: 55 });
   const fine = { errors: [{ topic: "a", partitionErrors: [{ partition: 0, errorCode: 0 }] }] };
   expect(await theirs.parse(fine)).toBe(fine);
+});
+
+type Connection = { socket: Socket | null; disconnect(): Promise<boolean> };
+
+/** What is left on a socket that is closed when its connection is ended so often. */
+async function listenersAfter(
+  times: number,
+  mend: typeof leaveDeadSockets | null,
+): Promise<number> {
+  const Stock = stock<new (options: object) => Connection>("network/connection");
+  mend?.(Stock as { readonly prototype: Connection });
+  const quiet = { debug: () => undefined, error: () => undefined };
+  const connection = new Stock({
+    ...{ host: "127.0.0.1", port: 1, connectionTimeout: 1_000, requestTimeout: 1_000 },
+    logger: { namespace: () => quiet },
+  });
+  const socket = new Socket().destroy();
+  await once(socket, "close");
+  connection.socket = socket;
+  for (let at = 0; at < times; at += 1) await connection.disconnect();
+  return socket.listenerCount("connect");
+}
+
+it("leaves nothing on the socket of a broker that is gone", async () => {
+  expect(await listenersAfter(5, null)).toBeGreaterThanOrEqual(5);
+  expect(await listenersAfter(5, leaveDeadSockets)).toBe(0);
 });
