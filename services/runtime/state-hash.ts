@@ -7,6 +7,9 @@
 import { type Lines, linesHash } from "../core/hash.ts";
 import type { ConversationState } from "../core/state/state.ts";
 
+/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
+
 /** A sum of hashes: of their first and second 48 bits, each modulo 2^48. */
 export type StateSum = { readonly high: number; readonly low: number };
 
@@ -57,7 +60,7 @@ function digitsAt(hash: string, at: number): number {
 function hexAt(hash: string, start: number, digits: number): number {
   let value = 0;
   for (let at = start; at < start + digits; at += 1) {
-    const unit = hash.charCodeAt(at);
+    const unit = charCodeAt.call(hash, at);
     value = (value << 4) | (unit > 0x39 ? unit - 0x57 : unit - 0x30);
   }
   return value;

@@ -4,6 +4,9 @@ import type { Money } from "../../core/inputs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { EXACT_MAX } from "./avro-types.ts";
 
+/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
+
 const SPACE = 0x20;
 const TILDE = 0x7e;
 
@@ -11,7 +14,7 @@ const TILDE = 0x7e;
 function isPrintable(text: string, most: number): boolean {
   if (text.length === 0 || text.length > most) return false;
   for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
+    const unit = charCodeAt.call(text, at);
     if (unit < SPACE || unit > TILDE) return false;
   }
   return true;

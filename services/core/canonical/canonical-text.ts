@@ -2,6 +2,9 @@
 
 import type { JsonObject, JsonValue } from "./json-value.ts";
 
+/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
+
 /**
  * The canonical form of a value that was parsed or normalized: members by UTF-16 code units, numbers and strings as
  * ECMAScript prints them, no white space.
@@ -20,7 +23,7 @@ const SHORT = 64;
 function textOf(text: string): string {
   if (text.length > SHORT) return JSON.stringify(text);
   for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
+    const unit = charCodeAt.call(text, at);
     if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return JSON.stringify(text);
   }
   return `"${text}"`;

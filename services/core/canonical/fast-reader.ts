@@ -6,24 +6,27 @@
  *    keys, and what stands between tokens. The inside of strings is left to JSON.parse.
  * F2 Whatever it accepts, the strict reader accepts with the same text; a property test holds the two together.
  *
- * Its shape is for speed, and every part of it was measured. Offsets go in and come out as numbers, `NO` where it gives
- * up; what is found goes into a table of integers, and nothing is sliced before the end. Constants and table stand in
- * this file, because an import is read from memory at each use. No `charCodeAt` reads beyond the end, because the
- * engine no longer inlines it after the first that does: the text is known to end with a bracket.
+ * Offsets go in and come out as numbers, `NO` where it gives up; what is found goes into a table of integers, and nothing
+ * is sliced before the end. Constants and table stand in this file, because an import is read from memory at each use.
+ * No `charCodeAt` reads beyond the end, as the engine no longer inlines it after that: the text ends with a bracket.
  */
 
 import {
   compareSlices,
   isForbidden,
+  literalEnd,
   nextBackslash,
   readEscaped,
   readOtherNumber,
   type Token,
+  withComma,
 } from "./fast-tokens.ts";
-import { type FastRead, newWalk, type Walk } from "./fast-walk.ts";
+import { type FastRead, newWalk, skipSpace, type Walk } from "./fast-walk.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
 
+/** See docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
 /** Offsets of a member's key, between its quotes. */
 const KEY_FROM = 0;
 const KEY_TO = 1;
@@ -73,6 +76,9 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** What begins from here on is no number. */
+const LETTERS = 0x61;
+
 /** Any integer of so many digits is a double and prints as it is written. */
 const SAFE_DIGITS = 15;
 
@@ -84,7 +90,7 @@ export function readFast(text: string, limits: CanonicalLimits): FastRead | unde
   try {
     const walk = newWalk(text, limits, ROOT + SLOT);
     if (walk === undefined) return undefined;
-    if (walkValue(walk, 0, text.charCodeAt(0), 0, ROOT) !== text.length) return undefined;
+    if (walkValue(walk, 0, charCodeAt.call(text, 0), 0, ROOT) !== text.length) return undefined;
     if (walk.keyCount > limits.maxKeys) return undefined;
     const canonical = walk.asItStands ? text : valueText(walk, ROOT, PARTS[ROOT + KIND] as number);
     const value = JSON.parse(canonical) as JsonValue;
@@ -119,10 +125,7 @@ function walkValue(walk: Walk, at: number, first: number, open: number, slot: nu
   const { text } = walk;
   if (first === OPEN_OBJECT || first === OPEN_ARRAY) return walkNested(walk, at, first, open, slot);
   PARTS[slot + KIND] = COPIED;
-  if (first === 0x74) return text.startsWith("true", at) ? at + 4 : NO;
-  if (first === 0x66) return text.startsWith("false", at) ? at + 5 : NO;
-  if (first === 0x6e) return text.startsWith("null", at) ? at + 4 : NO;
-  return walkNumber(walk, at, first, slot);
+  return first >= LETTERS ? literalEnd(text, at, first) : walkNumber(walk, at, first, slot);
 }
 
 /** What differs from its canonical form makes what contains it differ; what does not is copied whole. */
@@ -144,7 +147,7 @@ function walkNested(walk: Walk, at: number, first: number, open: number, slot: n
 function walkObject(walk: Walk, start: number, open: number, parent: number): number {
   const { text } = walk;
   let at = toToken(walk, text, start + 1);
-  if (text.charCodeAt(at) === CLOSE_OBJECT) return at + 1;
+  if (charCodeAt.call(text, at) === CLOSE_OBJECT) return at + 1;
   /** Of the greatest key until now, and where its successor's slot is put down. */
   let greatest = NONE;
   let greatestHead = -1;
@@ -158,10 +161,10 @@ function walkObject(walk: Walk, start: number, open: number, parent: number): nu
     at = walkItem(walk, text, at, open, slot);
     if (at === NO) return NO;
     // Read once for both what it may be: each reading asks anew how the text is kept.
-    unit = text.charCodeAt(at);
+    unit = charCodeAt.call(text, at);
     if (unit <= SPACE) {
       at = skipSpace(walk, text, at);
-      unit = text.charCodeAt(at);
+      unit = charCodeAt.call(text, at);
     }
     PARTS[slot + NEXT] = NONE;
     const head = PARTS[slot + HEAD] as number;
@@ -179,10 +182,10 @@ function walkObject(walk: Walk, start: number, open: number, parent: number): nu
 /** Steps over key and colon. */
 function walkKey(walk: Walk, text: string, start: number, slot: number): number {
   let at = start;
-  let unit = text.charCodeAt(at);
+  let unit = charCodeAt.call(text, at);
   if (unit <= SPACE) {
     at = skipSpace(walk, text, at);
-    unit = text.charCodeAt(at);
+    unit = charCodeAt.call(text, at);
   }
   if (unit !== QUOTE) return NO;
   const from = at + 1;
@@ -199,10 +202,10 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
   PARTS[slot + KEY_TO] = to;
   PARTS[slot + HEAD] = headOf(text, from, length);
   at = to + 1;
-  unit = text.charCodeAt(at);
+  unit = charCodeAt.call(text, at);
   if (unit <= SPACE) {
     at = skipSpace(walk, text, at);
-    unit = text.charCodeAt(at);
+    unit = charCodeAt.call(text, at);
   }
   return unit === COLON ? at + 1 : NO;
 }
@@ -210,10 +213,10 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
 /** Steps over a value and the space before it, to a place within the text. */
 function walkItem(walk: Walk, text: string, start: number, open: number, slot: number): number {
   let at = start;
-  let unit = text.charCodeAt(at);
+  let unit = charCodeAt.call(text, at);
   if (unit <= SPACE) {
     at = skipSpace(walk, text, at);
-    unit = text.charCodeAt(at);
+    unit = charCodeAt.call(text, at);
   }
   PARTS[slot + VALUE_FROM] = at;
   if (unit === QUOTE) at = walkString(walk, text, at, slot);
@@ -247,7 +250,7 @@ function insert(walk: Walk, parent: number, before: number, slot: number): boole
 function walkArray(walk: Walk, start: number, open: number, parent: number): number {
   const { text } = walk;
   let at = toToken(walk, text, start + 1);
-  if (text.charCodeAt(at) === CLOSE_ARRAY) return at + 1;
+  if (charCodeAt.call(text, at) === CLOSE_ARRAY) return at + 1;
   let link = parent + CHILD;
   let unit = COMMA;
   while (unit === COMMA) {
@@ -260,7 +263,7 @@ function walkArray(walk: Walk, start: number, open: number, parent: number): num
     at = walkItem(walk, text, at, open, slot);
     if (at === NO) return NO;
     at = toToken(walk, text, at);
-    unit = text.charCodeAt(at);
+    unit = charCodeAt.call(text, at);
     at += 1;
   }
   return unit === CLOSE_ARRAY ? at : NO;
@@ -292,10 +295,10 @@ function walkNumber(walk: Walk, from: number, first: number, slot: number): numb
   const { text } = walk;
   if (first >= 0x31 && first <= 0x39) {
     let at = from + 1;
-    let unit = text.charCodeAt(at);
+    let unit = charCodeAt.call(text, at);
     while (unit >= 0x30 && unit <= 0x39) {
       at += 1;
-      unit = text.charCodeAt(at);
+      unit = charCodeAt.call(text, at);
     }
     const isInteger = unit !== 0x2e && unit !== 0x65 && unit !== 0x45;
     if (isInteger && at - from <= SAFE_DIGITS) return at;
@@ -328,23 +331,14 @@ function compareKeys(text: string, left: number, right: number): number {
 /** Thirty bits: all of the first unit and most of the second, so that the number stays a small integer. */
 function headOf(text: string, from: number, length: number): number {
   if (length === 0) return 0;
-  return (text.charCodeAt(from) << 14) | (length === 1 ? 0 : text.charCodeAt(from + 1) >> 2);
+  return (
+    (charCodeAt.call(text, from) << 14) | (length === 1 ? 0 : charCodeAt.call(text, from + 1) >> 2)
+  );
 }
 
 /** Steps over white space, if there is any. */
 function toToken(walk: Walk, text: string, from: number): number {
-  return text.charCodeAt(from) > SPACE ? from : skipSpace(walk, text, from);
-}
-
-function skipSpace(walk: Walk, text: string, from: number): number {
-  walk.asItStands = false;
-  let at = from;
-  let unit = text.charCodeAt(at);
-  while (unit === SPACE || unit === 0x0a || unit === 0x0d || unit === 0x09) {
-    at += 1;
-    unit = text.charCodeAt(at);
-  }
-  return at;
+  return charCodeAt.call(text, from) > SPACE ? from : skipSpace(walk, text, from);
 }
 
 /** The slices of the text, in order. */
@@ -385,16 +379,12 @@ function objectText(walk: Walk, parent: number): string {
   return from === to ? `${out}}` : `${out}${text.slice(from, to)}}`;
 }
 
-function withComma(text: string, from: number, to: number): string {
-  return text.charCodeAt(to) === COMMA ? text.slice(from, to + 1) : `${text.slice(from, to)},`;
-}
-
 /** A member that is not copied whole, and what stands from `from` to its key. */
 function memberAfter(walk: Walk, from: number, slot: number): string {
   const { text } = walk;
   const keyTo = (PARTS[slot + KEY_TO] as number) + 1;
   const value = valueText(walk, slot, PARTS[slot + KIND] as number);
-  if (text.charCodeAt(keyTo) === COLON) return text.slice(from, keyTo + 1) + value;
+  if (charCodeAt.call(text, keyTo) === COLON) return text.slice(from, keyTo + 1) + value;
   return `${text.slice(from, keyTo)}:${value}`;
 }
 

@@ -2,10 +2,14 @@
 
 import { readNumber } from "./number.ts";
 
+/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
+
 /** A token that was read: the offset behind it, and its canonical text where that is not as it stands. */
 export type Token = { readonly to: number; readonly printed: string | undefined };
 
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -18,9 +22,9 @@ export function readEscaped(text: string, from: number, backslash: number): Toke
   let isCanonical = true;
   let at = backslash;
   // Unit by unit: a search for the next quote after each escape would be quadratic.
-  for (let unit = BACKSLASH; unit !== QUOTE; unit = text.charCodeAt(at)) {
+  for (let unit = BACKSLASH; unit !== QUOTE; unit = charCodeAt.call(text, at)) {
     if (unit === BACKSLASH) {
-      const letter = text.charCodeAt(at + 1);
+      const letter = charCodeAt.call(text, at + 1);
       if (letter === 0x75 || letter === 0x2f) isCanonical = false;
       at += 1;
     }
@@ -51,7 +55,7 @@ const FIFTH_OF_11 = 0x74;
 /** Whether a key, given as offset and length, would reach a prototype. */
 export function isForbidden(text: string, from: number, length: number): boolean {
   if (length !== 9 && length !== 11) return false;
-  if (text.charCodeAt(from + 4) !== (length === 9 ? FIFTH_OF_9 : FIFTH_OF_11)) return false;
+  if (charCodeAt.call(text, from + 4) !== (length === 9 ? FIFTH_OF_9 : FIFTH_OF_11)) return false;
   const key = text.slice(from, from + length);
   return key === "__proto__" || key === "prototype" || key === "constructor";
 }
@@ -66,7 +70,7 @@ export function compareSlices(
 ): number {
   const length = Math.min(leftLength, rightLength);
   for (let at = 0; at < length; at += 1) {
-    const order = text.charCodeAt(left + at) - text.charCodeAt(right + at);
+    const order = charCodeAt.call(text, left + at) - charCodeAt.call(text, right + at);
     if (order !== 0) return order;
   }
   return leftLength - rightLength;
@@ -81,4 +85,17 @@ export function nextBackslash(text: string, from: number): number {
 /** ES2024, which Node has had since version 20. */
 export function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
+}
+
+/** The offset behind `true`, `false` or `null`; -1 where there is none of them. */
+export function literalEnd(text: string, at: number, first: number): number {
+  const literal = first === 0x74 ? "true" : first === 0x66 ? "false" : "null";
+  return text.startsWith(literal, at) ? at + literal.length : -1;
+}
+
+/** A slice of the text, and a comma behind it: the text's own where there is one. */
+export function withComma(text: string, from: number, to: number): string {
+  return charCodeAt.call(text, to) === COMMA
+    ? text.slice(from, to + 1)
+    : `${text.slice(from, to)},`;
 }

@@ -28,6 +28,7 @@ export type Walk = {
   free: number;
 };
 
+const SPACE = 0x20;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
@@ -46,4 +47,16 @@ export function newWalk(text: string, limits: CanonicalLimits, free: number): Wa
     depth: 0,
     free,
   };
+}
+
+/** The offset behind white space; a text with any is not canonical. */
+export function skipSpace(walk: Walk, text: string, from: number): number {
+  walk.asItStands = false;
+  let at = from;
+  let unit = text.charCodeAt(at);
+  while (unit === SPACE || unit === 0x0a || unit === 0x0d || unit === 0x09) {
+    at += 1;
+    unit = text.charCodeAt(at);
+  }
+  return at;
 }

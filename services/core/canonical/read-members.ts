@@ -7,6 +7,9 @@ import { memberKey, memberText, walkMember } from "./fast-reader.ts";
 import { newWalk } from "./fast-walk.ts";
 import type { CanonicalLimits } from "./limits.ts";
 
+/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
+
 /** A member; what its strings say was not looked at. `keyCount` and `depth` are those of its value. */
 export type Member = {
   readonly key: string;
@@ -28,7 +31,7 @@ const CLOSE_OBJECT = 0x7d;
  */
 export function readMembers(text: string, limits: CanonicalLimits): readonly Member[] | undefined {
   const walk = newWalk(text, limits, 0);
-  if (walk === undefined || text.charCodeAt(0) !== OPEN_OBJECT) return undefined;
+  if (walk === undefined || charCodeAt.call(text, 0) !== OPEN_OBJECT) return undefined;
   const members: Member[] = [];
   try {
     for (let at = 1; members.length < MEMBERS_MAX; ) {
@@ -40,7 +43,7 @@ export function readMembers(text: string, limits: CanonicalLimits): readonly Mem
       if (isAmong(members, key)) return undefined;
       const keyCount = walk.keyCount - keysBefore;
       members.push({ key, text: memberText(walk), keyCount, depth: walk.depth - 1 });
-      const unit = text.charCodeAt(at);
+      const unit = charCodeAt.call(text, at);
       at += 1;
       if (unit !== COMMA) {
         const isWhole = unit === CLOSE_OBJECT && at === text.length;

@@ -16,6 +16,9 @@ import type { ConversationState, OpenCall } from "../state/state.ts";
 import { makeRoomForOutput } from "./make-room.ts";
 import { nameEffects } from "./name-effects.ts";
 
+/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
+
 export function decideResult(
   state: ConversationState | undefined,
   input: ResultInput,
@@ -136,7 +139,7 @@ function utf8Bytes(text: string | null): number {
   if (text === null) return 0;
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
+    const unit = charCodeAt.call(text, i);
     if (unit > 0x7f) bytes += unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff) ? 2 : 1;
   }
   return bytes;

@@ -2,7 +2,11 @@
  * The class of a text of SQL statements: that of the strictest. Words are looked at outside of strings,
  * quoted names and comments. What begins with no known reading word, or calls an unknown function, writes.
  */
+
 import { strictestOf, type VariantClass } from "./variant-class.ts";
+
+/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
 
 const LENGTH_MAX = 1_048_576;
 
@@ -148,7 +152,7 @@ const END: Token = { word: ";", call: false };
 
 /** Null as `readSpecial`. */
 function readPiece(text: string, at: number): Piece | null {
-  const unit = text.charCodeAt(at);
+  const unit = charCodeAt.call(text, at);
   if (beginsWord(unit)) {
     const end = wordEnd(text, at);
     return { end, token: { word: text.slice(at, end).toLowerCase(), call: isCall(text, end) } };
@@ -160,7 +164,7 @@ function readPiece(text: string, at: number): Piece | null {
 
 function wordEnd(text: string, from: number): number {
   let at = from + 1;
-  while (at < text.length && isOfWord(text.charCodeAt(at))) at += 1;
+  while (at < text.length && isOfWord(charCodeAt.call(text, at))) at += 1;
   return at;
 }
 
@@ -193,8 +197,8 @@ const SLASH = 0x2f;
 
 function afterBlank(text: string, from: number): number {
   let at = from;
-  while (text.charCodeAt(at) === SPACE) at += 1;
-  const unit = text.charCodeAt(at);
+  while (charCodeAt.call(text, at) === SPACE) at += 1;
+  const unit = charCodeAt.call(text, at);
   if (unit > SLASH && unit < ASCII_END) return at;
   BLANK.lastIndex = at;
   return BLANK.test(text) ? BLANK.lastIndex : at;
