@@ -5,6 +5,7 @@
  * stands the journal's own chain.
  */
 import { type Lines, linesHash } from "../core/hash.ts";
+import { quoted } from "../core/quoted.ts";
 import type { ConversationState } from "../core/state/state.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
@@ -89,7 +90,7 @@ function summaryOf(state: ConversationState): Lines {
   }
   REST[0] =
     strikes.length === 0 && cycle === null
-      ? `[${JSON.stringify(turn.id)},[],null]`
+      ? `[${quoted(turn.id)},[],null]`
       : JSON.stringify([turn.id, strikes, cycle]);
   return SUMMARY;
 }
