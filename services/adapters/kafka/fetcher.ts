@@ -7,11 +7,14 @@
  * F2 a failure is tried again with a growing pause, for as long as somebody follows.
  * F3 a request names a topic-partition once: a broker answers for one of two offsets, and the other's
  *    reader would miss what lies between.
+ * F4 what one learns of a partition's end all of its readers know: nobody is told of an end that
+ *    another has seen beyond.
  */
 import type { ClusterLink } from "./cluster-link.ts";
 import { type FetchedPartition, type FetchPosition, fetchRequest } from "./fetch-request.ts";
 import { POLL } from "./internals.ts";
 import type { Track } from "./track.ts";
+import type { Tracks } from "./tracks.ts";
 
 export const POLL_MS = 100;
 /** A second poll for less than this is not worth it. */
@@ -33,7 +36,7 @@ type Lane = { readonly link: ClusterLink; untilMs: number; isBusy: boolean };
 export class Fetcher {
   readonly #link: ClusterLink;
   readonly #links: readonly [ClusterLink, ClusterLink];
-  readonly #tracks: () => Iterable<Track>;
+  readonly #tracks: Tracks;
   readonly #nowMs: () => number;
   readonly #lanes = new Map<number, readonly [Lane, Lane]>();
   #pauseMs = 0;
@@ -42,11 +45,7 @@ export class Fetcher {
   #closed = false;
 
   /** @param links the first is the one whose view of the leaders counts. */
-  constructor(
-    links: readonly [ClusterLink, ClusterLink],
-    tracks: () => Iterable<Track>,
-    nowMs: () => number,
-  ) {
+  constructor(links: readonly [ClusterLink, ClusterLink], tracks: Tracks, nowMs: () => number) {
     this.#links = links;
     this.#link = links[0];
     this.#tracks = tracks;
@@ -58,7 +57,7 @@ export class Fetcher {
     if (this.#closed || this.#paused !== undefined) return;
     const byNode = new Map<number, Track[]>();
     let isLost = false;
-    for (const track of this.#tracks()) {
+    for (const track of this.#tracks.all()) {
       if (!track.following || track.inFlightSinceMs !== null || !track.wantsMore) continue;
       const node = this.#link.leaderOf(track.name, track.partition);
       if (node === undefined) {
@@ -141,6 +140,7 @@ export class Fetcher {
       if (answer === undefined || isStaleLeader(answer.errorCode)) {
         isStale = true;
       } else if (answer.errorCode === 0) {
+        this.#tracks.raiseEnds(track.name, track.partition, answer.stableOffset);
         track.feed(answer, offsets[index] ?? 0, nowMs);
       } else {
         // The read that follows asks by itself, and tells what is wrong.

@@ -96,7 +96,7 @@ export class KafkaLog implements Log {
     this.#links = links;
     this.#link = links[0];
     this.#tracks = new Tracks(nowMs, options.walk ?? WALK);
-    this.#fetcher = new Fetcher(links, () => this.#tracks.all(), nowMs);
+    this.#fetcher = new Fetcher(links, this.#tracks, nowMs);
     this.#appends = new AppendQueue({
       ...options,
       untilVisible: ({ topic, partition }, { offset }) =>
@@ -240,6 +240,7 @@ export class KafkaLog implements Log {
     if (answer?.errorCode === OUT_OF_RANGE) await this.#explainRange(track, fetchFrom);
     assertAnswered(answer);
     const before = track.end;
+    this.#tracks.raiseEnds(name, partition, answer.stableOffset);
     track.feed(answer, fetchFrom, nowMs());
     if (!track.isReady && track.fetchFrom === fetchFrom && before > fetchFrom) {
       throw new Error(`its leader does not show yet what was committed up to ${before}`);

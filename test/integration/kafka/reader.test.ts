@@ -182,6 +182,28 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     }
   });
 
+  it("tells nobody of an end that another reader has seen beyond", async () => {
+    const proxy = await proxyOf();
+    const writer = await open();
+    await writer.append([record("v0")]);
+    const log = await open(proxy.brokers);
+    expect((await log.read("proposals", 0, 1, LIMITS)).records).toEqual([]);
+    let release: () => void = () => undefined;
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { struck } = proxy.arm({ api: "Fetch", deed: { type: "hold", until } });
+    const woken = log.waitForNew([{ topic: "proposals", partition: 0, offset: 1 }], 60_000);
+    await writer.append([record("v1")]);
+    // The poll is out, and its answer on its way.
+    await struck;
+    expect((await log.read("proposals", 0, 0, LIMITS)).records).toHaveLength(2);
+    const { records } = await log.read("proposals", 0, 1, LIMITS);
+    release();
+    await woken;
+    expect(records.map(({ value }) => String(value))).toEqual(["v1"]);
+  });
+
   it("goes on where its connections are cut again and again", async () => {
     const proxy = await proxyOf();
     const writer = await open();

@@ -26,8 +26,6 @@ const JOURNALS = 11;
 const ALLOWED = 12;
 const CONSUMED = { proposals: 0, results: 0, verdicts: 0 };
 const TRANSACTION_TIMEOUT_MS = 8_000;
-/** Longer than kafkajs waits before it sends again. */
-const HELD_MS = 500;
 
 const record = (topic: Topic, value: string): OutgoingRecord => ({
   ...{ topic, partition: 0, key: null },
@@ -116,19 +114,25 @@ export function commitWhileLeaderMoves(two: TwoLeaders, acknowledged = true): Pr
   });
 }
 
-/** The same, where the leader of the allowed calls refuses once while the journal's has not answered yet. */
-export function commitWhileOneRefuses(two: TwoLeaders): Promise<string> {
+/**
+ * The same, where the leader of the allowed calls refuses once while the journal's has not answered yet:
+ * until the former is asked again, or for `heldMs`.
+ */
+export function commitWhileOneRefuses(two: TwoLeaders, heldMs: number): Promise<string> {
   const leaderOf = (topic: string) => (topic === two.names.allowed ? ALLOWED : JOURNALS);
   return commitUnder(two, true, leaderOf, (proxy) => {
-    const { struck } = proxy.arm({
+    const isAllowed = (_: Buffer, node: number) => node === ALLOWED;
+    const refused = proxy.arm({
       api: "Produce",
-      where: (_, node) => node === ALLOWED,
+      where: isAllowed,
       deed: { type: "answer", make: (frame) => refuse(frame, NOT_ENOUGH_REPLICAS) },
     });
+    const again = proxy.arm({ api: "Produce", where: isAllowed, deed: { type: "pass" } });
+    const held = refused.struck.then(() => Promise.race([again.struck, sleep(heldMs)]));
     proxy.arm({
       api: "Produce",
       where: (_, node) => node === JOURNALS,
-      deed: { type: "hold", until: struck.then(() => sleep(HELD_MS)) },
+      deed: { type: "hold", until: held },
     });
   });
 }
