@@ -23,8 +23,9 @@ loadKafkajs(["send-messages"]);
 const kafka = await kafkaBackend();
 /** So short that an answer that never comes is soon given up. */
 const REQUEST_TIMEOUT_MS = 2_500;
-/** Below the transaction's time-out. */
-const HELD_MS_MAX = 6_000;
+/** Many times what kafkajs waits before it sends again. */
+const HELD_MS = 500;
+const TRIES_MAX = 20;
 
 describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`, () => {
   let names: TopicNames;
@@ -46,9 +47,16 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
   };
   const twoLeaders = (): TwoLeaders => ({ ...{ brokers: kafka.brokers, names, reader }, opened });
 
+  // It looks for its brokers in between, at one of them by chance: where that is the one whose answer is held,
+  // it has the answer before it tries again.
   it("would write twice what one broker writes while another refuses its part", async () => {
-    expect(await commitWhileOneRefuses(twoLeaders(), HELD_MS_MAX)).toBe("committed");
-    expect(await values("decisions")).toEqual(["before", "d", "d"]);
+    let written: readonly string[] = [];
+    for (let tries = 1; tries <= TRIES_MAX && written.length < 2; tries += 1) {
+      const before = (await values("decisions")).length;
+      expect(await commitWhileOneRefuses(twoLeaders(), HELD_MS)).toBe("committed");
+      written = (await values("decisions")).slice(before).filter((value) => value === "d");
+    }
+    expect(written).toEqual(["d", "d"]);
   });
 
   it("commits nothing where a partition was not acknowledged (K7)", async () => {
