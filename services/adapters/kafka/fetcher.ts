@@ -7,8 +7,8 @@
  * F2 a failure is tried again with a growing pause, for as long as somebody follows.
  * F3 a request names a topic-partition once: a broker answers for one of two offsets, and the other's
  *    reader would miss what lies between.
- * F4 what one learns of a partition's end all of its readers know: nobody is told of an end that
- *    another has seen beyond.
+ * F4 what one learns of a partition's end all of its readers know, also those that come later: nobody is
+ *    told of an end that another has seen beyond, or was given.
  */
 import type { ClusterLink } from "./cluster-link.ts";
 import { type FetchedPartition, type FetchPosition, fetchRequest } from "./fetch-request.ts";
@@ -140,7 +140,6 @@ export class Fetcher {
       if (answer === undefined || isStaleLeader(answer.errorCode)) {
         isStale = true;
       } else if (answer.errorCode === 0) {
-        this.#tracks.raiseEnds(track.name, track.partition, answer.stableOffset);
         track.feed(answer, offsets[index] ?? 0, nowMs);
       } else {
         // The read that follows asks by itself, and tells what is wrong.

@@ -240,7 +240,6 @@ export class KafkaLog implements Log {
     if (answer?.errorCode === OUT_OF_RANGE) await this.#explainRange(track, fetchFrom);
     assertAnswered(answer);
     const before = track.end;
-    this.#tracks.raiseEnds(name, partition, answer.stableOffset);
     track.feed(answer, fetchFrom, nowMs());
     if (!track.isReady && track.fetchFrom === fetchFrom && before > fetchFrom) {
       throw new Error(`its leader does not show yet what was committed up to ${before}`);
@@ -296,10 +295,12 @@ export class KafkaLog implements Log {
   /** The end of what is decided, once that is `least` or more. */
   async #stableFrom(topic: Topic, partition: number, least: number): Promise<number> {
     const untilMs = nowMs() + STABLE_MS_MAX;
+    const end = this.#tracks.endOf(this.#names[topic], partition);
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
+      const before = end.offset;
       const stable = await this.#offset(topic, partition, "stable");
       if (stable >= least) {
-        this.#tracks.raiseEnds(this.#names[topic], partition, stable);
+        end.settle(stable, before);
         return stable;
       }
       if (nowMs() > untilMs) {

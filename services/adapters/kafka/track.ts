@@ -14,6 +14,29 @@ import { type RecordBatch, type WalkSettings, walkBatches } from "./record-batch
 /** Fetching ahead stops here and goes on below half of it. */
 const BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
 
+/** How far a topic-partition goes: what one of its readers learns of it all of them know (F4). */
+export class KnownEnd {
+  #offset = 0;
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** It never falls by what is fetched: a new leader may not know yet what was committed. */
+  raise(offset: number): void {
+    this.#offset = Math.max(this.#offset, offset);
+  }
+
+  /**
+   * Of an answer that a leader gives only when it knows all of it.
+   * @param before what was known when it was asked for: less than that, and it was cut off.
+   */
+  settle(offset: number, before: number): void {
+    if (this.#offset === before) this.#offset = offset;
+    else this.raise(offset);
+  }
+}
+
 export type Taken = { readonly records: readonly LogRecord[]; readonly nextOffset: number };
 
 export class Track {
@@ -27,6 +50,7 @@ export class Track {
   atEndMs = Number.NEGATIVE_INFINITY;
   usedMs: number;
   readonly #walk: WalkSettings;
+  readonly #end: KnownEnd;
   readonly #waiting = new Set<() => void>();
   #batches: RecordBatch[] = [];
   #next = 0;
@@ -36,18 +60,17 @@ export class Track {
   #isFull = false;
   #readFrom: number;
   #fetchFrom: number;
-  #end = 0;
   #failure: FatalError | null = null;
 
   constructor(
-    name: string,
-    partition: number,
+    place: { readonly name: string; readonly partition: number; readonly end: KnownEnd },
     fromOffset: number,
     nowMs: number,
     walk: WalkSettings,
   ) {
-    this.name = name;
-    this.partition = partition;
+    this.name = place.name;
+    this.partition = place.partition;
+    this.#end = place.end;
     this.usedMs = nowMs;
     this.#walk = walk;
     this.#readFrom = fromOffset;
@@ -66,7 +89,7 @@ export class Track {
 
   /** The partition's end, as far as is known. */
   get end(): number {
-    return Math.max(this.#end, this.#fetchFrom);
+    return Math.max(this.#end.offset, this.#fetchFrom);
   }
 
   /** Something to read, or a reason why there never will be. */
@@ -84,15 +107,10 @@ export class Track {
     return this.#waiting.size > 0;
   }
 
-  /** Told of an end from elsewhere. It never falls: a new leader may not know it yet. */
-  raiseEnd(offset: number): void {
-    this.#end = Math.max(this.#end, offset);
-  }
-
   /** Takes in what was fetched at `offset`. */
   feed(fetched: FetchedPartition, offset: number, nowMs: number): void {
+    this.#end.raise(fetched.stableOffset);
     if (offset !== this.#fetchFrom || this.#failure !== null) return;
-    this.raiseEnd(fetched.stableOffset);
     const { batches, nextOffset, failure } = walkBatches(fetched, offset, this.#walk);
     for (const batch of batches) {
       this.#batches.push(batch);
@@ -101,7 +119,7 @@ export class Track {
     this.#fetchFrom = nextOffset;
     this.#failure = failure;
     this.#isFull ||= this.#bytes >= BUFFERED_BYTES_MAX;
-    if (nextOffset >= this.#end) this.atEndMs = nowMs;
+    if (nextOffset >= this.#end.offset) this.atEndMs = nowMs;
     if (this.isReady) this.wake();
   }
 

@@ -1,5 +1,5 @@
 import type { WalkSettings } from "./record-batches.ts";
-import { Track } from "./track.ts";
+import { KnownEnd, Track } from "./track.ts";
 
 /** A track that nobody has read from for so long is let go, with what it holds. */
 const IDLE_MS_MAX = 5_000;
@@ -10,6 +10,8 @@ const TRACKS_MAX = 16;
 /** The tracks of a log by topic-partition and by where their readers go on. */
 export class Tracks {
   readonly #byPlace = new Map<string, Track[]>();
+  /** Kept when the tracks are let go: one for each topic-partition. */
+  readonly #ends = new Map<string, KnownEnd>();
   readonly #nowMs: () => number;
   readonly #walk: WalkSettings;
   readonly #sweep: NodeJS.Timeout;
@@ -34,15 +36,22 @@ export class Tracks {
       known.usedMs = nowMs;
       return { track: known, isNew: false };
     }
-    const track = new Track(name, partition, offset, nowMs, this.#walk);
+    const end = this.endOf(name, partition);
+    const track = new Track({ name, partition, end }, offset, nowMs, this.#walk);
     const kept = group.length < TRACKS_MAX ? group : group.filter(({ hasWaiters }) => hasWaiters);
     this.#byPlace.set(place, [...kept, track]);
     return { track, isNew: true };
   }
 
-  /** Tells all readers of a topic-partition how far it goes. */
-  raiseEnds(name: string, partition: number, offset: number): void {
-    for (const track of this.#byPlace.get(`${partition} ${name}`) ?? []) track.raiseEnd(offset);
+  /** Shared by all readers of a topic-partition, now and later. */
+  endOf(name: string, partition: number): KnownEnd {
+    const place = `${partition} ${name}`;
+    let end = this.#ends.get(place);
+    if (end === undefined) {
+      end = new KnownEnd();
+      this.#ends.set(place, end);
+    }
+    return end;
   }
 
   /** Lets all go, and wakes who waits. */

@@ -11,13 +11,14 @@ import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import {
   connectKafka,
+  createTopics,
   type LogChoices,
   makeTopics,
   openTestLog,
   readAll,
 } from "../../support/kafka/test-cluster.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
-import { Cursor } from "../../support/kafka-proxy/wire.ts";
+import { Cursor, int16, int32, int64, list, text } from "../../support/kafka-proxy/wire.ts";
 
 const kafka = await kafkaBackend();
 const LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
@@ -204,6 +205,34 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     expect(records.map(({ value }) => String(value))).toEqual(["v1"]);
   });
 
+  it("tells a new reader of no end below one that was given before", async () => {
+    const proxy = await proxyOf();
+    const writer = await open();
+    await writer.append([record("v0")]);
+    const log = await open(proxy.brokers);
+    expect(await log.endOffset("proposals", 0)).toBe(1);
+    // A broker that has just become the leader may not know yet what was committed.
+    proxy.arm({ api: "Fetch", deed: { type: "answer", make: () => nothingYet(names.proposals) } });
+    const { records } = await log.read("proposals", 0, 0, LIMITS);
+    expect(records.map(({ value }) => String(value))).toEqual(["v0"]);
+  });
+
+  it("reads on where a partition was cut off, once its end was asked for", async () => {
+    const log = await open();
+    await log.append([record("a"), record("b")]);
+    expect(await values(log)).toEqual(["a", "b"]);
+    const admin = connectKafka(kafka.brokers).admin();
+    await admin.connect();
+    await admin.deleteTopics({ topics: [names.proposals] });
+    await expect.poll(() => admin.listTopics()).not.toContain(names.proposals);
+    await admin.disconnect();
+    await createTopics(kafka.brokers, [names.proposals]);
+    await (await open()).append([record("c")]);
+    await expect.poll(() => log.endOffset("proposals", 0)).toBe(1);
+    expect(await values(log)).toEqual(["c"]);
+    expect(await log.read("proposals", 0, 1, LIMITS)).toMatchObject({ records: [], endOffset: 1 });
+  });
+
   it("goes on where its connections are cut again and again", async () => {
     const proxy = await proxyOf();
     const writer = await open();
@@ -331,4 +360,17 @@ function withError(code: number): (answer: Buffer) => Buffer {
     bytes.writeInt16BE(code, cursor.at);
     return bytes;
   };
+}
+
+/** A Fetch answer of version 11: partition 0 of a topic is empty. */
+function nothingYet(topic: string): Buffer {
+  const offsets = [int64(0), int64(0), int64(0)];
+  const partition = Buffer.concat([
+    ...[int32(0), int16(0), ...offsets],
+    ...[list([]), int32(-1), int32(0)],
+  ]);
+  return Buffer.concat([
+    ...[int32(0), int16(0), int32(0)],
+    list([Buffer.concat([text(topic), list([partition])])]),
+  ]);
 }
