@@ -110,7 +110,8 @@ function taken(environment: Environment, holder: Holder): FatalError {
 function processBegin(pid: number): string | undefined {
   try {
     const line = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return line.slice(line.lastIndexOf(")") + 2).split(" ")[19];
+    const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? "ended" : fields[19];
   } catch {
     return undefined;
   }
