@@ -12,6 +12,7 @@ import { waitForTransactionBefore } from "./mends/concurrent-transactions.ts";
 import { cacheCoordinators } from "./mends/coordinator-cache.ts";
 import { tellCoordinatorRefusals } from "./mends/coordinator-refusals.ts";
 import { leaveDeadSockets } from "./mends/dead-sockets.ts";
+import { rememberEnded } from "./mends/ended-clusters.ts";
 import { groupByPartition } from "./mends/group-by-partition.ts";
 import { stopIdleTimer } from "./mends/idle-timer.ts";
 import { surviveLostBrokers } from "./mends/lost-brokers.ts";
@@ -34,7 +35,14 @@ const MENDS = {
   "refused-topic": () =>
     tellRefusedTopic(internal("protocol/requests/addPartitionsToTxn/v0/response")),
   "send-messages": () =>
-    replace("producer/sendMessages", sendOnceEach(internal("errors"), internal("protocol/error"))),
+    replace(
+      "producer/sendMessages",
+      sendOnceEach(
+        internal("errors"),
+        internal("protocol/error"),
+        rememberEnded(internal("cluster")),
+      ),
+    ),
 } as const;
 
 export type Mend = keyof typeof MENDS;

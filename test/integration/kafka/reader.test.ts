@@ -17,12 +17,12 @@ import {
   openTestLog,
   readAll,
 } from "../../support/kafka/test-cluster.ts";
+import { emptyFetch, NOT_LEADER } from "../../support/kafka-proxy/answers.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
-import { Cursor, int16, int32, int64, list, text } from "../../support/kafka-proxy/wire.ts";
+import { Cursor } from "../../support/kafka-proxy/wire.ts";
 
 const kafka = await kafkaBackend();
 const LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
-const NOT_LEADER = 6;
 /** After correlation id, throttling, error and session. */
 const TOPICS_AT = 14;
 
@@ -212,13 +212,13 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     const log = await open(proxy.brokers);
     expect(await log.endOffset("proposals", 0)).toBe(1);
     // A broker that has just become the leader may not know yet what was committed.
-    proxy.arm({ api: "Fetch", deed: { type: "answer", make: () => nothingYet(names.proposals) } });
+    proxy.arm({ api: "Fetch", deed: { type: "answer", make: () => emptyFetch(names.proposals) } });
     const { records } = await log.read("proposals", 0, 0, LIMITS);
     expect(records.map(({ value }) => String(value))).toEqual(["v0"]);
   });
 
   it("reads on where a partition was cut off, once its end was asked for", async () => {
-    const log = await open();
+    const log = await open(kafka.brokers, { watchMs: 600_000 });
     await log.append([record("a"), record("b")]);
     expect(await values(log)).toEqual(["a", "b"]);
     const admin = connectKafka(kafka.brokers).admin();
@@ -360,17 +360,4 @@ function withError(code: number): (answer: Buffer) => Buffer {
     bytes.writeInt16BE(code, cursor.at);
     return bytes;
   };
-}
-
-/** A Fetch answer of version 11: partition 0 of a topic is empty. */
-function nothingYet(topic: string): Buffer {
-  const offsets = [int64(0), int64(0), int64(0)];
-  const partition = Buffer.concat([
-    ...[int32(0), int16(0), ...offsets],
-    ...[list([]), int32(-1), int32(0)],
-  ]);
-  return Buffer.concat([
-    ...[int32(0), int16(0), int32(0)],
-    list([Buffer.concat([text(topic), list([partition])])]),
-  ]);
 }

@@ -60,6 +60,7 @@ export class KafkaProxy {
   readonly #frames: { readonly api: Api; readonly frame: Buffer }[] = [];
   readonly #book: AddressBook;
   #rules: Armed[] = [];
+  #clients = 0;
 
   private constructor(cast: Cast) {
     this.#book = {
@@ -85,6 +86,11 @@ export class KafkaProxy {
 
   get brokers(): readonly string[] {
     return this.#doors.map(({ port }) => `127.0.0.1:${port}`);
+  }
+
+  /** How many clients are connected. */
+  get connections(): number {
+    return this.#clients;
   }
 
   /** How many requests of a kind came by so far, struck or not. */
@@ -139,6 +145,10 @@ export class KafkaProxy {
   #serve(client: Socket, node: number): void {
     const { host = "", port = 0 } = this.#upstream.get(node) ?? {};
     const broker = dial({ host, port });
+    this.#clients += 1;
+    client.once("close", () => {
+      this.#clients -= 1;
+    });
     const waiting = new Map<number, Waiting>();
     const cut = (): void => {
       client.destroy();

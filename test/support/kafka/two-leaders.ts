@@ -1,13 +1,14 @@
 // Two leaders, played by one broker: what becomes of a transaction that both of them have a part of.
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { OutgoingRecord, PartitionWriter } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
+import { NOT_ENOUGH_REPLICAS, NOT_LEADER, refuseProduce } from "../kafka-proxy/answers.ts";
 import { KafkaProxy } from "../kafka-proxy/kafka-proxy.ts";
-import { Cursor, int16, int32, int64, list, requestBody, text } from "../kafka-proxy/wire.ts";
+import { makeTopics, openTestLog, readAll } from "./test-cluster.ts";
 import { ownAlone } from "./test-ownership.ts";
 
 export type TwoLeaders = {
@@ -18,13 +19,13 @@ export type TwoLeaders = {
   readonly opened: { close(): Promise<void> }[];
 };
 
-/** Error codes of the protocol. */
-const NOT_LEADER = 6;
-const NOT_ENOUGH_REPLICAS = 19;
+const HELD_MS = 500;
 /** The nodes: one for the journal and all else, one for allowed calls. */
 const JOURNALS = 11;
 const ALLOWED = 12;
 const CONSUMED = { proposals: 0, results: 0, verdicts: 0 };
+/** Where sends are as kafkajs makes them, it may be written twice. */
+const FIRST = "before";
 const TRANSACTION_TIMEOUT_MS = 8_000;
 
 const record = (topic: Topic, value: string): OutgoingRecord => ({
@@ -32,28 +33,30 @@ const record = (topic: Topic, value: string): OutgoingRecord => ({
   value: Buffer.from(value),
 });
 
-/** Answers a Produce request of version 7 with an error for every partition in it. */
-function refuse(frame: Buffer, code: number): Buffer {
-  const cursor = new Cursor(requestBody(frame));
-  cursor.text();
-  cursor.int16();
-  cursor.int32();
-  const topics = cursor.list(() => {
-    const topic = cursor.text();
-    const partitions = cursor.list(() => {
-      const partition = cursor.int32();
-      cursor.at += cursor.int32();
-      const offsets = [int64(-1), int64(-1), int64(-1)];
-      return Buffer.concat([int32(partition), int16(code), ...offsets]);
-    });
-    return Buffer.concat([text(topic), list(partitions)]);
+/** Topics of a test's own, and who reads them; all is closed when the test ends. */
+export async function makeTwoLeaders(brokers: readonly string[]): Promise<TwoLeaders> {
+  const names = await makeTopics(brokers);
+  const reader = await openTestLog(brokers, names);
+  const opened: { close(): Promise<void> }[] = [reader];
+  onTestFinished(async () => {
+    for (const one of opened.reverse()) await one.close();
   });
-  return Buffer.concat([list(topics), int32(0)]);
+  return { brokers, names, reader, opened };
+}
+
+/** What was committed to a partition since `commitFirst`. */
+export async function valuesOf(
+  { reader }: TwoLeaders,
+  topic: Topic,
+  partition = 0,
+): Promise<readonly string[]> {
+  const records = await readAll(reader, topic, partition);
+  return records.map(({ value }) => String(value)).filter((value) => value !== FIRST);
 }
 
 /** Whatever a first transaction waits for is over then: one may fail, and nothing of it is there. */
 async function commitFirst(ownership: KafkaOwnership): Promise<PartitionWriter> {
-  const records = [record("decisions", "before"), record("allowed", "before")];
+  const records = [record("decisions", FIRST), record("allowed", FIRST)];
   for (;;) {
     const writer = await ownership.takeOver(0);
     const { type } = await writer.commit({ records, consumed: CONSUMED });
@@ -107,7 +110,7 @@ export function commitWhileLeaderMoves(two: TwoLeaders, acknowledged = true): Pr
         after: struck,
         make: (frame) => {
           leader = JOURNALS;
-          return refuse(frame, NOT_LEADER);
+          return refuseProduce(frame, NOT_LEADER);
         },
       },
     });
@@ -116,19 +119,19 @@ export function commitWhileLeaderMoves(two: TwoLeaders, acknowledged = true): Pr
 
 /**
  * The same, where the leader of the allowed calls refuses once while the journal's has not answered yet:
- * until the former is asked again, or for `heldMs`.
+ * until the former is asked again, or for many times what kafkajs waits before it sends again.
  */
-export function commitWhileOneRefuses(two: TwoLeaders, heldMs: number): Promise<string> {
+export function commitWhileOneRefuses(two: TwoLeaders): Promise<string> {
   const leaderOf = (topic: string) => (topic === two.names.allowed ? ALLOWED : JOURNALS);
   return commitUnder(two, true, leaderOf, (proxy) => {
     const isAllowed = (_: Buffer, node: number) => node === ALLOWED;
     const refused = proxy.arm({
       api: "Produce",
       where: isAllowed,
-      deed: { type: "answer", make: (frame) => refuse(frame, NOT_ENOUGH_REPLICAS) },
+      deed: { type: "answer", make: (frame) => refuseProduce(frame, NOT_ENOUGH_REPLICAS) },
     });
     const again = proxy.arm({ api: "Produce", where: isAllowed, deed: { type: "pass" } });
-    const held = refused.struck.then(() => Promise.race([again.struck, sleep(heldMs)]));
+    const held = refused.struck.then(() => Promise.race([again.struck, sleep(HELD_MS)]));
     proxy.arm({
       api: "Produce",
       where: (_, node) => node === JOURNALS,

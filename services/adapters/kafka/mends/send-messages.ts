@@ -24,6 +24,7 @@ type Cluster = {
   refreshMetadataIfNecessary(): Promise<void>;
   refreshMetadata(): Promise<void>;
   connect(): Promise<void>;
+  disconnect(): Promise<void>;
   isConnected(): boolean;
   removeBroker(address: { readonly host: unknown; readonly port: unknown }): void;
   findTopicPartitionMetadata(topic: string): readonly object[];
@@ -79,21 +80,31 @@ const LOOK_AGAIN: readonly unknown[] = [
  * twice in one transaction. And it remembers answers by broker: what gets another leader meanwhile is
  * dropped where that one has answered, and written twice where it has not. Here an attempt is over when
  * every broker has answered or failed, answers are remembered by partition, what is sent again has
- * the sequence that it had, and no answer is an error.
+ * the sequence that it had, and no answer is an error. It also connects again to go on sending for a
+ * producer that was disconnected; here that is the end of it.
  */
-export function sendOnceEach(errors: Errors, protocol: ProtocolErrors) {
+export function sendOnceEach(
+  errors: Errors,
+  protocol: ProtocolErrors,
+  isEnded: (cluster: object) => boolean,
+) {
   return (parts: SenderParts) =>
     (batch: Batch): Promise<unknown> => {
+      const { cluster, logger } = parts;
       const sending = new Sending(parts, batch, errors);
+      const attempt = (): Promise<unknown> => {
+        if (isEnded(cluster)) throw new Error("the producer was disconnected");
+        return sending.attempt();
+      };
       return parts.retrier(async (bail, retryCount, retryTime) => {
         try {
-          return await sending.attempt();
+          return await attempt();
         } catch (error) {
-          parts.logger.error(`Failed to send messages: ${textOf(error)}`, {
-            ...{ retryCount, retryTime },
-          });
-          await prepareAnother(parts.cluster, error, protocol);
-          if (isRetriable(error) || lookAgain(error, protocol)) throw error;
+          logger.error(`Failed to send messages: ${textOf(error)}`, { retryCount, retryTime });
+          const mayAgain = isEnded(cluster)
+            ? await endAgain(cluster)
+            : await prepareAnother(cluster, error, protocol);
+          if (mayAgain) throw error;
           bail(error);
           return undefined;
         }
@@ -127,7 +138,7 @@ class Sending {
     const failures = sent.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
     for (const error of failures) forgetClosed(cluster, error);
     if (failures.length > 0) throw failures.find((error) => !isRetriable(error)) ?? failures[0];
-    if (this.#unanswered().size > 0) throw this.#notLoaded("a partition has no leader");
+    if (this.#answers.size < this.#places()) throw this.#notLoaded("a partition has not answered");
     return [...this.#answers.values()];
   }
 
@@ -149,6 +160,12 @@ class Sending {
       }
     }
     return byLeader;
+  }
+
+  #places(): number {
+    let count = 0;
+    for (const groups of this.#groups?.values() ?? []) count += Object.keys(groups).length;
+    return count;
   }
 
   #grouped(): ReadonlyMap<string, Record<string, Message[]>> {
@@ -216,14 +233,24 @@ function forgetClosed(cluster: Cluster, error: unknown): void {
   cluster.removeBroker({ host: Reflect.get(error, "host"), port: Reflect.get(error, "port") });
 }
 
+/** The attempt may have connected to somebody since. */
+async function endAgain(cluster: Cluster): Promise<false> {
+  await cluster.disconnect();
+  return false;
+}
+
+/** False where another attempt is of no use. */
 async function prepareAnother(
   cluster: Cluster,
   error: unknown,
   protocol: ProtocolErrors,
-): Promise<void> {
+): Promise<boolean> {
+  const looksAgain = lookAgain(error, protocol);
+  if (!looksAgain && !isRetriable(error)) return false;
   const isConnected = cluster.isConnected();
   if (!isConnected) await cluster.connect();
-  if (!isConnected || lookAgain(error, protocol)) await cluster.refreshMetadata();
+  if (!isConnected || looksAgain) await cluster.refreshMetadata();
+  return true;
 }
 
 function lookAgain(error: unknown, { staleMetadata }: ProtocolErrors): boolean {

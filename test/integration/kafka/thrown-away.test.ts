@@ -1,0 +1,44 @@
+// What a producer that was thrown away still does.
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
+import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { makeTopics } from "../../support/kafka/test-cluster.ts";
+import { ownAlone } from "../../support/kafka/test-ownership.ts";
+import { NOT_ENOUGH_REPLICAS, refuseProduce } from "../../support/kafka-proxy/answers.ts";
+import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
+
+const kafka = await kafkaBackend();
+const TRANSACTION_TIMEOUT_MS = 500;
+/** Several times what kafkajs waits before it sends again. */
+const WATCHED_MS = 1_500;
+const CONSUMED = { proposals: 0, results: 0, verdicts: 0 };
+const RECORD: OutgoingRecord = {
+  ...{ topic: "decisions", partition: 0, key: null },
+  value: Buffer.from("d"),
+};
+
+describe.skipIf(!kafka.available)(`a producer that was thrown away ${kafka.reason}`, () => {
+  it("sends nothing again, and leaves no connection", async () => {
+    const names = await makeTopics(kafka.brokers);
+    const proxy = await KafkaProxy.start(kafka.brokers);
+    onTestFinished(() => proxy.close());
+    const transactionTimeoutMs = TRANSACTION_TIMEOUT_MS;
+    const ownership = ownAlone(proxy.brokers, names, { transactionTimeoutMs });
+    onTestFinished(() => ownership.close());
+    proxy.arm({
+      api: "Produce",
+      times: Number.POSITIVE_INFINITY,
+      deed: { type: "answer", make: (frame) => refuseProduce(frame, NOT_ENOUGH_REPLICAS) },
+    });
+    const writer = await ownership.takeOver(0);
+    const { type } = await writer.commit({ records: [RECORD], consumed: CONSUMED });
+    expect(type).toBe("failed");
+    await writer.close();
+    await expect.poll(() => proxy.connections).toBe(0);
+    const sent = proxy.seen("Produce");
+    await sleep(WATCHED_MS);
+    expect(proxy.seen("Produce")).toBe(sent);
+    expect(proxy.connections).toBe(0);
+  });
+});

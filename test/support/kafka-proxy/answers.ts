@@ -1,0 +1,38 @@
+// Answers that a broker may give, for a proxy to give in its place: what comes after the correlation id.
+import { Cursor, int16, int32, int64, list, requestBody, text } from "./wire.ts";
+
+/** Error codes of the protocol. */
+export const NOT_LEADER = 6;
+export const NOT_ENOUGH_REPLICAS = 19;
+
+/** To a Produce request of version 7: an error for every partition in it. */
+export function refuseProduce(frame: Buffer, code: number): Buffer {
+  const cursor = new Cursor(requestBody(frame));
+  cursor.text();
+  cursor.int16();
+  cursor.int32();
+  const topics = cursor.list(() => {
+    const topic = cursor.text();
+    const partitions = cursor.list(() => {
+      const partition = cursor.int32();
+      cursor.at += cursor.int32();
+      const offsets = [int64(-1), int64(-1), int64(-1)];
+      return Buffer.concat([int32(partition), int16(code), ...offsets]);
+    });
+    return Buffer.concat([text(topic), list(partitions)]);
+  });
+  return Buffer.concat([list(topics), int32(0)]);
+}
+
+/** To a Fetch request of version 11 for partition 0 of a topic: it is empty. */
+export function emptyFetch(topic: string): Buffer {
+  const offsets = [int64(0), int64(0), int64(0)];
+  const partition = Buffer.concat([
+    ...[int32(0), int16(0), ...offsets],
+    ...[list([]), int32(-1), int32(0)],
+  ]);
+  return Buffer.concat([
+    ...[int32(0), int16(0), int32(0)],
+    list([Buffer.concat([text(topic), list([partition])])]),
+  ]);
+}
