@@ -5,6 +5,7 @@ import { readText } from "./source-tree.ts";
 export type ComposeService = {
   readonly image: string;
   readonly build?: string;
+  readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];

@@ -30,7 +30,7 @@ const ROUNDS = 3;
 const WORK = "node_modules/.cache/callgate-bench";
 const BUILD = join(process.cwd(), WORK, "build", "test", "bench", "kafka");
 /** As bin/callgate.js is started where it has much to do, see docs/operations.md. */
-const NODE_ARGS = ["--max-semi-space-size=64", "--min-semi-space-size=64"];
+const NODE_ARGS = ["--max-semi-space-size=64", "--initial-old-space-size=512"];
 const BROKER = { "log.message.timestamp.type": "LogAppendTime", "log.retention.hours": 240 };
 
 const FULL: SharedSizes = {

@@ -1,5 +1,6 @@
 // docker-compose.yml and the Dockerfile name nothing that the code does not have. There is no container
 // engine where this runs: the compose schema is checked by `npm run infra:check`.
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,10 +76,24 @@ describe("each of our processes in docker-compose.yml", () => {
   });
 
   test.each(processes)("$name sets variables that are keys of the configuration", (service) => {
-    // Beside ours, one of Node's own.
-    const known = [...CONFIG_KEYS.map(({ variable }) => variable), "NODE_OPTIONS"];
+    const known = CONFIG_KEYS.map(({ variable }) => variable);
     const unknown = Object.keys(service.environment ?? {}).filter((name) => !known.includes(name));
     expect(unknown).toEqual([]);
+  });
+
+  test("the gates start the image's command line, with flags that Node takes", () => {
+    const [image] = /^ENTRYPOINT (.+)$/m.exec(readText("Dockerfile"))?.slice(1) ?? [];
+    const [node, script] = JSON.parse(image ?? "[]") as string[];
+    const given = processes
+      .map(({ entrypoint }) => entrypoint)
+      .filter((line) => line !== undefined);
+    expect(given).toHaveLength(2);
+    for (const line of given) {
+      expect([line[0], line.at(-1)]).toEqual([node, script]);
+      const flags = line.slice(1, -1);
+      expect(flags.length).toBeGreaterThan(0);
+      expect(spawnSync(process.execPath, [...flags, "-e", "0"]).status).toBe(0);
+    }
   });
 
   test.each(processes)("$name has a configuration that is accepted", (service) => {
