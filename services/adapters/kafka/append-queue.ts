@@ -120,14 +120,16 @@ export class AppendQueue {
   }
 
   async #send(records: readonly OutgoingRecord[], kind: Kind): Promise<readonly Appended[]> {
+    let isSent = false;
     try {
       const producer = await this.#producer(kind);
+      isSent = true;
       return kind === "plain"
         ? await this.#sendPlain(producer, records)
         : await this.#sendTransaction(producer, records);
     } catch (error) {
       await this.#discard(kind);
-      throw ofAppend(mapKafkaError(error, "appending"));
+      throw ofAppend(mapKafkaError(error, "appending"), isSent && kind === "plain");
     }
   }
 
@@ -209,8 +211,9 @@ export class AppendQueue {
             transactionTimeout: TRANSACTION_TIMEOUT_MS,
           }),
     });
-    await producer.connect();
+    // Before it is connected: where it gets no id it has connections all the same.
     this.#producers[kind] = producer;
+    await producer.connect();
     return producer;
   }
 
@@ -228,9 +231,13 @@ function partitionOf({ message }: { message: { partition?: number } }): number {
   return message.partition;
 }
 
-/** Nobody else has the producer's id: being fenced is only a failure here, whose outcome is open. */
-function ofAppend(error: PipelineError): PipelineError {
-  if (!(error instanceof FencedError)) return error;
+/**
+ * Nobody else has the producer's id: being fenced is only a failure here, whose outcome is open.
+ * @param mayStay what was sent is not part of a transaction: of several attempts each may have been written.
+ */
+function ofAppend(error: PipelineError, mayStay: boolean): PipelineError {
+  const isOpen = error instanceof FencedError || (mayStay && error.code === "log_unavailable");
+  if (!isOpen) return error;
   return new RetryableError("outcome_unknown", error.message, { cause: error });
 }
 

@@ -3,9 +3,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
-import { makeTopics } from "../../support/kafka/test-cluster.ts";
+import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import { ownAlone } from "../../support/kafka/test-ownership.ts";
-import { NOT_ENOUGH_REPLICAS, refuseProduce } from "../../support/kafka-proxy/answers.ts";
+import {
+  CLUSTER_AUTHORIZATION_FAILED,
+  INVALID_REQUEST,
+  NOT_ENOUGH_REPLICAS,
+  refuseProduce,
+  refuseProducerId,
+} from "../../support/kafka-proxy/answers.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
 const kafka = await kafkaBackend();
@@ -17,6 +23,17 @@ const RECORD: OutgoingRecord = {
   ...{ topic: "decisions", partition: 0, key: null },
   value: Buffer.from("d"),
 };
+
+const PROPOSAL: OutgoingRecord = { ...RECORD, topic: "proposals" };
+
+async function openBehind() {
+  const names = await makeTopics(kafka.brokers);
+  const proxy = await KafkaProxy.start(kafka.brokers);
+  onTestFinished(() => proxy.close());
+  const log = await openTestLog(proxy.brokers, names);
+  onTestFinished(() => log.close());
+  return { proxy, log };
+}
 
 describe.skipIf(!kafka.available)(`a producer that was thrown away ${kafka.reason}`, () => {
   it("sends nothing again, and leaves no connection", async () => {
@@ -40,5 +57,24 @@ describe.skipIf(!kafka.available)(`a producer that was thrown away ${kafka.reaso
     await sleep(WATCHED_MS);
     expect(proxy.seen("Produce")).toBe(sent);
     expect(proxy.connections).toBe(0);
+  });
+
+  it("leaves no connection where it was refused its id", async () => {
+    const { proxy, log } = await openBehind();
+    await log.endOffset("proposals", 0);
+    const before = proxy.connections;
+    const make = (): Buffer => refuseProducerId(CLUSTER_AUTHORIZATION_FAILED);
+    proxy.arm({ api: "InitProducerId", deed: { type: "answer", make } });
+    await expect(log.append([PROPOSAL])).rejects.toMatchObject({ code: "log_unreadable" });
+    await expect.poll(() => proxy.connections).toBe(before);
+  });
+
+  it("says that its records may be there where an answer was lost before it failed", async () => {
+    const { proxy, log } = await openBehind();
+    proxy.arm({ api: "Produce", deed: { type: "cut-after" } });
+    const make = (frame: Buffer): Buffer => refuseProduce(frame, INVALID_REQUEST);
+    proxy.arm({ api: "Produce", deed: { type: "answer", make } });
+    await expect(log.append([PROPOSAL])).rejects.toMatchObject({ code: "outcome_unknown" });
+    expect(await log.endOffset("proposals", 0)).toBe(1);
   });
 });

@@ -4,6 +4,8 @@ import { Cursor, int16, int32, int64, list, requestBody, text } from "./wire.ts"
 /** Error codes of the protocol. */
 export const NOT_LEADER = 6;
 export const NOT_ENOUGH_REPLICAS = 19;
+export const CLUSTER_AUTHORIZATION_FAILED = 31;
+export const INVALID_REQUEST = 42;
 
 /** To a Produce request of version 7: an error for every partition in it. */
 export function refuseProduce(frame: Buffer, code: number): Buffer {
@@ -22,6 +24,11 @@ export function refuseProduce(frame: Buffer, code: number): Buffer {
     return Buffer.concat([text(topic), list(partitions)]);
   });
   return Buffer.concat([list(topics), int32(0)]);
+}
+
+/** To an InitProducerId request of version 1. */
+export function refuseProducerId(code: number): Buffer {
+  return Buffer.concat([int32(0), int16(code), int64(-1), int16(-1)]);
 }
 
 /** To a Fetch request of version 11 for partition 0 of a topic: it is empty. */
