@@ -1,14 +1,18 @@
 /** Composite tools: which class a call has depends on one of its arguments. */
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities } from "../capabilities.ts";
-import { classifyGitLine } from "../variants/classify-git-line.ts";
-import { classifyHttp } from "../variants/classify-http.ts";
-import { classifySql } from "../variants/classify-sql.ts";
-import { partsOfShell } from "../variants/shell/classify-shell.ts";
 import { VARIANT_CLASSES, type VariantClass } from "../variants/variant-class.ts";
 import { getArgument, isObject } from "./argument-path.ts";
+import {
+  type Choices,
+  chooser,
+  merger,
+  type Ranked,
+  ranked,
+  unreadable,
+} from "./choose-variant.ts";
 import type { CompileProblem } from "./compile-identity.ts";
-import { STRICTNESS, type Tiers } from "./compile-tiers.ts";
+import type { Tiers } from "./compile-tiers.ts";
 import type { CompiledTool } from "./compiled.ts";
 import type { ToolDocument, VariantKeys, VariantRule, VariantsDocument } from "./document.ts";
 import { compileGlobs } from "./glob.ts";
@@ -25,24 +29,6 @@ export type CompileVariant = (
 interface VariantContext {
   readonly capabilities: Capabilities;
   readonly tiers: Tiers;
-}
-
-/** One variant, with how strict it is beside others of the same line. */
-interface Ranked {
-  readonly tool: CompiledTool;
-  readonly rank: number;
-}
-
-type ByClass = Readonly<Record<VariantClass, Ranked>>;
-
-/** Chooses among the variants; `class`: what the set says of the text, where there is a set. */
-interface Choices {
-  readonly byClass: ByClass;
-  readonly rules: readonly {
-    readonly matches: (text: string) => boolean;
-    readonly byClass: ByClass;
-  }[];
-  readonly otherwise: Ranked;
 }
 
 const ARGUMENTS = { posix_shell: "command", git: "command", sql: "query", http: "method" } as const;
@@ -79,11 +65,15 @@ export function compileVariants(
   all.add(choices.otherwise.tool);
   const choose = chooser(variants, choices);
   const preset = defaultOf(entry.input_schema, argument);
+  const merged = merger();
+  const unread = unreadable(choices);
   return {
     variants: [...all],
     variantOf: (args: JsonObject) => {
       const value = getArgument(args, argument) ?? preset;
-      return typeof value === "string" ? choose(value).tool : choices.otherwise.tool;
+      if (typeof value === "string") return merged(choose(value, args));
+      // What is no text may be taken for one by whoever runs it.
+      return value === undefined || value === null ? choices.otherwise.tool : unread.tool;
     },
   };
 }
@@ -102,8 +92,6 @@ const CLASS_KEYS: Readonly<Record<VariantClass, VariantKeys>> = {
   write: { read_only: false },
 };
 
-const CLASS_RANK: Readonly<Record<VariantClass, number>> = { read: 0, watch: 1, run: 2, write: 3 };
-
 function compileChoices(
   base: CompiledTool,
   variants: VariantsDocument,
@@ -112,7 +100,6 @@ function compileChoices(
   compile: CompileVariant,
   problems: CompileProblem[],
 ): Choices {
-  const ranked = (tool: CompiledTool): Ranked => ({ tool, rank: rankOf(tool) });
   const byClass = {} as Record<VariantClass, Ranked>;
   for (const one of VARIANT_CLASSES) {
     const keys = { ...CLASS_KEYS[one], ...variants.classes?.[one] };
@@ -143,12 +130,6 @@ function compileChoices(
         : byClass.write
       : ranked(compile("otherwise", otherwise, [...path, "otherwise"], problems));
   return { byClass, rules, otherwise: rest };
-}
-
-/** First by what the tier asks for, then by class. */
-function rankOf({ tier, isRead, volatile, repeatable }: CompiledTool): number {
-  const one = isRead ? (volatile ? "watch" : "read") : repeatable ? "run" : "write";
-  return STRICTNESS[tier.action] * VARIANT_CLASSES.length + CLASS_RANK[one];
 }
 
 function compileMatch(
@@ -189,37 +170,3 @@ function checkTiers(
   });
   check(otherwise, ["otherwise"]);
 }
-
-function chooser({ set, session }: VariantsDocument, choices: Choices): (text: string) => Ranked {
-  const { byClass, rules, otherwise } = choices;
-  const ofText = (text: string, one: VariantClass): Ranked =>
-    (rules.find(({ matches }) => matches(text))?.byClass ?? byClass)[one];
-  // It may hold what any of the rules is about.
-  const unreadable = rules.map((rule) => rule.byClass.write).reduce(stricterOf, byClass.write);
-  if (set === undefined) {
-    return (text) => rules.find(({ matches }) => matches(text))?.byClass[NO_SET_CLASS] ?? otherwise;
-  }
-  switch (set) {
-    case "posix_shell":
-      return (line) => {
-        const parts = partsOfShell(line, { session: session ?? true });
-        if (parts === null) return unreadable;
-        // An empty line waits for what still comes.
-        if (parts.length === 0) return byClass.watch;
-        return parts.map((part) => ofText(part.text, part.class)).reduce(stricterOf);
-      };
-    case "git":
-      return (line) => ofText(line, classifyGitLine(line));
-    case "sql":
-      return (text) => ofText(text, classifySql(text));
-    case "http":
-      return (method) => ofText(method, classifyHttp(method));
-  }
-}
-
-function stricterOf(a: Ranked, b: Ranked): Ranked {
-  return b.rank > a.rank ? b : a;
-}
-
-/** Without a set a rule's own keys say what it is; where they do not, it writes. */
-const NO_SET_CLASS: VariantClass = "write";

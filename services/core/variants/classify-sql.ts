@@ -12,8 +12,17 @@ const LENGTH_MAX = 1_048_576;
 
 type Token = { readonly word: string; readonly call: boolean };
 
+/** Servers differ in what is a comment and what a quote: the strictest of their readings counts. */
 export function classifySql(text: string): VariantClass {
-  const statements = text.length > LENGTH_MAX ? null : readStatements(text);
+  if (text.length > LENGTH_MAX) return "write";
+  const found = [classAs(text, STANDARD)];
+  if (/[#$]|--[^\s]/.test(text)) found.push(classAs(text, MYSQL));
+  if (text.includes("[")) found.push(classAs(text, BRACKETS));
+  return strictestOf(found);
+}
+
+function classAs(text: string, dialect: Dialect): VariantClass {
+  const statements = readStatements(text, dialect);
   if (statements === null || statements.length === 0) return "write";
   return strictestOf(statements.map(classOfStatement));
 }
@@ -33,7 +42,8 @@ const WRITING = new Set(
   (
     "insert update delete merge replace upsert create alter drop truncate rename grant revoke call do copy into " +
     "lock vacuum analyze reindex cluster refresh comment set reset begin commit rollback savepoint attach detach " +
-    "load import export execute prepare deallocate listen notify unlisten use handler flush kill purge optimize"
+    "load import export execute exec prepare deallocate listen notify unlisten use handler flush kill purge optimize dbcc backup restore " +
+    "shutdown reconfigure deny"
   ).split(" "),
 );
 
@@ -79,20 +89,45 @@ const PURE_CALLS = new Set(
 
 function classOfStatement(tokens: readonly Token[]): VariantClass {
   const first = tokens[0]?.word ?? "";
-  if (first === "pragma") return tokens.some(({ word }) => word === "=") ? "write" : "read";
+  if (first === "pragma") return classOfPragma(tokens);
   if (!READING.has(first)) return "write";
   const own = nameOfQuery(tokens);
   let moves = false;
-  for (const { word, call } of tokens) {
+  for (const [at, { word, call }] of tokens.entries()) {
     // `replace(` and `truncate(` are functions; everything else that writes may stand anywhere.
     if (WRITING.has(word) && !(call && PURE_CALLS.has(word))) return "write";
     const isMoving = MOVING.has(word);
-    if (call && !(isMoving || PURE_CALLS.has(word) || NO_CALLS.has(word) || word === own)) {
-      return "write";
-    }
+    const isKnown = isMoving || PURE_CALLS.has(word) || NO_CALLS.has(word) || word === own;
+    if (call && (!isKnown || isMember(tokens, at))) return "write";
     moves ||= isMoving;
   }
   return moves ? "watch" : "read";
+}
+
+/** A function of some schema may be called as one of the server's own. */
+function isMember(tokens: readonly Token[], at: number): boolean {
+  return tokens[at - 1]?.word === "." && tokens[at - 2]?.word !== "pg_catalog";
+}
+
+/** Pragmas of SQLite that show something of what their parentheses name. */
+const SHOWING_PRAGMAS = new Set(
+  (
+    "table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list foreign_key_check " +
+    "integrity_check quick_check"
+  ).split(" "),
+);
+
+/** Those that do something without any value. */
+const ACTING_PRAGMAS = new Set(
+  "wal_checkpoint optimize incremental_vacuum shrink_memory".split(" "),
+);
+
+/** `name = value` and `name(value)` are the same. */
+function classOfPragma(tokens: readonly Token[]): VariantClass {
+  if (tokens.some(({ word }) => word === "=" || ACTING_PRAGMAS.has(word))) return "write";
+  const called = tokens.find(({ call }) => call);
+  if (called === undefined) return "read";
+  return SHOWING_PRAGMAS.has(called.word) ? "read" : "write";
 }
 
 /** `with name (columns) as (…)` looks like a call and is none. Later ones count as calls. */
@@ -101,10 +136,43 @@ function nameOfQuery(tokens: readonly Token[]): string | undefined {
   return tokens[tokens[1]?.word === "recursive" ? 2 : 1]?.word;
 }
 
-/** Sticky: white space and comments; strings and quoted names; dollar quotes. */
-const BLANK = /(?:\s+|--[^\n]*|\/\*(?![!+])[^*]*\*+(?:[^/*][^*]*\*+)*\/)+/y;
-const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]'"]*\]/y;
+interface Dialect {
+  /** Sticky: white space and comments. One that seems to hold the beginning of another is none. */
+  readonly blank: RegExp;
+  /** Sticky: strings and quoted names. */
+  readonly quoted: RegExp;
+  /** `$tag$ … $tag$` is a string. */
+  readonly dollars: boolean;
+}
+
+const COMMENT = String.raw`\/\*(?!M?[!+])(?:[^*/]|\*(?!\/)|\/(?!\*))*\*\/`;
+const STRINGS = "'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`";
+
+/** Brackets are names where they could be nothing else: elsewhere they hold an index or a list. */
+const STANDARD: Dialect = {
+  blank: new RegExp(String.raw`(?:\s+|--[^\n]*|${COMMENT})+`, "y"),
+  quoted: new RegExp(String.raw`${STRINGS}|\[[^\]'"()]*\]`, "y"),
+  dollars: true,
+};
+
+/** Two hyphens begin a comment before white space alone; a dollar is a letter. */
+const MYSQL: Dialect = {
+  blank: new RegExp(String.raw`(?:\s+|--(?=\s|$)[^\n]*|#[^\n]*|${COMMENT})+`, "y"),
+  quoted: STANDARD.quoted,
+  dollars: false,
+};
+
+/** Whatever stands in brackets is a name. */
+const BRACKETS: Dialect = {
+  blank: STANDARD.blank,
+  quoted: new RegExp(String.raw`${STRINGS}|\[(?:[^\]]|\]\])*\]`, "y"),
+  dollars: false,
+};
+
 const DOLLAR = /\$(\w*)\$/y;
+
+/** White space of no server, or of some. */
+const ODD_SPACE = /[\u0085\u00a0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
 const ASCII_END = 0x80;
 
@@ -123,12 +191,14 @@ const isOfWord = letters(/[\w$]/);
 /** A letter that may begin more than itself, and no word. */
 const isSpecial = letters(/["$'/:[\\`]/);
 
-function readStatements(text: string): readonly (readonly Token[])[] | null {
+function readStatements(text: string, dialect: Dialect): readonly (readonly Token[])[] | null {
   const statements: Token[][] = [];
   let tokens: Token[] = [];
-  for (let at = afterBlank(text, 0); at < text.length; at = afterBlank(text, at)) {
-    const piece = readPiece(text, at);
-    if (piece === null) return null;
+  const isOdd = ODD_SPACE.test(text);
+  const { blank } = dialect;
+  for (let at = afterBlank(text, 0, blank); at < text.length; at = afterBlank(text, at, blank)) {
+    const piece = readPiece(text, at, dialect);
+    if (piece === null || (isOdd && ODD_SPACE.test(piece.token?.word ?? ""))) return null;
     at = piece.end;
     if (piece.token === null) continue;
     if (piece.token !== END) tokens.push(piece.token);
@@ -141,6 +211,7 @@ function readStatements(text: string): readonly (readonly Token[])[] | null {
   return statements;
 }
 
+const DOT = 0x2e;
 const EQUALS = 0x3d;
 const SEMICOLON = 0x3b;
 
@@ -149,17 +220,28 @@ type Piece = { readonly end: number; readonly token: Token | null };
 const TEXT: Token = { word: "'", call: false };
 const EQUAL: Token = { word: "=", call: false };
 const END: Token = { word: ";", call: false };
+const MEMBER: Token = { word: ".", call: false };
+const SIGNS = new Map([
+  [SEMICOLON, END],
+  [EQUALS, EQUAL],
+  [DOT, MEMBER],
+]);
+/** A quoted name that is called. */
+const QUOTED_CALL: Token = { word: '"', call: true };
 
 /** Null as `readSpecial`. */
-function readPiece(text: string, at: number): Piece | null {
+function readPiece(text: string, at: number, dialect: Dialect): Piece | null {
   const unit = charCodeAt.call(text, at);
   if (beginsWord(unit)) {
     const end = wordEnd(text, at);
-    return { end, token: { word: text.slice(at, end).toLowerCase(), call: isCall(text, end) } };
+    const word = text.slice(at, end).toLowerCase();
+    // Strings of Oracle, which end at a letter of their own.
+    if ((word === "q" || word === "nq") && text.charAt(end) === "'") return null;
+    return { end, token: { word, call: isCall(text, end, dialect.blank) } };
   }
-  if (isSpecial(unit)) return readSpecial(text, at);
-  const sign = unit === SEMICOLON ? END : null;
-  return { end: at + 1, token: unit === EQUALS ? EQUAL : sign };
+  if (isSpecial(unit)) return readSpecial(text, at, dialect);
+  const isPoint = unit === DOT && /\d/.test(text.charAt(at + 1));
+  return { end: at + 1, token: isPoint ? null : (SIGNS.get(unit) ?? null) };
 }
 
 function wordEnd(text: string, from: number): number {
@@ -169,16 +251,23 @@ function wordEnd(text: string, from: number): number {
 }
 
 /** Null: what begins here is not understood, or two servers would read it differently. */
-function readSpecial(text: string, at: number): Piece | null {
+function readSpecial(
+  text: string,
+  at: number,
+  { quoted: quotes, blank, dollars }: Dialect,
+): Piece | null {
   // A comment that some servers run, a quote that a backslash may escape, a variable of the session.
   if (text.startsWith("/*", at) || text.startsWith(":=", at) || text.charAt(at) === "\\")
     return null;
-  const quoted = matchAt(QUOTED, text, at);
+  const quoted = matchAt(quotes, text, at);
   if (quoted !== null) {
-    return quoted.includes("\\") ? null : { end: at + quoted.length, token: TEXT };
+    if (quoted.includes("\\")) return null;
+    const end = at + quoted.length;
+    const calls = text.charAt(at) !== "'" && isCall(text, end, blank);
+    return { end, token: calls ? QUOTED_CALL : TEXT };
   }
   if (/["'`]/.test(text.charAt(at))) return null;
-  const dollar = matchAt(DOLLAR, text, at);
+  const dollar = dollars ? matchAt(DOLLAR, text, at) : null;
   if (dollar !== null) {
     const close = text.indexOf(dollar, at + dollar.length);
     return close < 0 ? null : { end: close + dollar.length, token: TEXT };
@@ -192,18 +281,18 @@ function matchAt(pattern: RegExp, text: string, at: number): string | null {
 }
 
 const SPACE = 0x20;
-/** Of ASCII, nothing after the slash begins what `BLANK` matches. */
+/** Of ASCII, nothing after the slash begins white space or a comment. */
 const SLASH = 0x2f;
 
-function afterBlank(text: string, from: number): number {
+function afterBlank(text: string, from: number, blank: RegExp): number {
   let at = from;
   while (charCodeAt.call(text, at) === SPACE) at += 1;
   const unit = charCodeAt.call(text, at);
   if (unit > SLASH && unit < ASCII_END) return at;
-  BLANK.lastIndex = at;
-  return BLANK.test(text) ? BLANK.lastIndex : at;
+  blank.lastIndex = at;
+  return blank.test(text) ? blank.lastIndex : at;
 }
 
-function isCall(text: string, at: number): boolean {
-  return text.charAt(afterBlank(text, at)) === "(";
+function isCall(text: string, at: number, blank: RegExp): boolean {
+  return text.charAt(afterBlank(text, at, blank)) === "(";
 }

@@ -2,7 +2,7 @@
 import { strictestOf, type VariantClass } from "../variant-class.ts";
 import { dependsOnDirectory } from "./directory.ts";
 import { parseShell } from "./parse-shell.ts";
-import { classOfCommand } from "./shell-class.ts";
+import { type CommandReading, readCommand } from "./shell-class.ts";
 import type { ShellCommand } from "./shell-line.ts";
 
 export interface ShellOptions {
@@ -10,11 +10,8 @@ export interface ShellOptions {
   readonly session: boolean;
 }
 
-export interface ShellPart {
-  /** The words of one simple command, joined by single spaces. */
-  readonly text: string;
-  readonly class: VariantClass;
-}
+/** One simple command of the line, and what it runs. */
+export type ShellPart = CommandReading;
 
 /** Null: the line could not be read, so it is a write. Empty lines have no parts. */
 export function partsOfShell(line: string, { session }: ShellOptions): readonly ShellPart[] | null {
@@ -26,11 +23,8 @@ export function partsOfShell(line: string, { session }: ShellOptions): readonly 
     read.usesMoment ||
     (session && (read.usesVariables || (!anchored && commands.some(dependsOnDirectory))));
   return commands.map((command) => {
-    const found = classOfCommand(command);
-    return {
-      text: command.words.map(({ text }) => text).join(" "),
-      class: found === "read" && moves ? "watch" : found,
-    };
+    const part = readCommand(command);
+    return part.class === "read" && moves ? { ...part, class: "watch" } : part;
   });
 }
 

@@ -1,6 +1,5 @@
 /** What commands do, by their names and options. What is not named here may do anything. */
 import type { VariantClass } from "../variant-class.ts";
-import { classifyFind } from "./find.ts";
 import { classifyGit } from "./git.ts";
 import { isPrintingAwk, isPrintingSed } from "./scripts.ts";
 import type { ShellWord } from "./shell-line.ts";
@@ -16,7 +15,7 @@ function names(text: string): readonly string[] {
 const READS = names(`
   ls dir vdir cat grep egrep fgrep zgrep pwd echo which whereis type stat du diff cmp comm cut tr
   column nl od hexdump strings md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum basename dirname
-  realpath readlink true false test [ [[ : seq expr rev tac fold fmt paste join head wc id whoami groups uname arch
+  realpath readlink true false : seq expr rev tac fold fmt paste join head wc id whoami groups uname
   nproc getconf locale tty printenv getent lscpu lsblk lsb_release jq zcat bzcat xzcat zipinfo nm objdump readelf
   cal factor look numfmt tsort zdiff zcmp
 `);
@@ -68,7 +67,10 @@ function mayBe({ text, startsOpen }: ShellWord, { letters, long }: Options): boo
 /** At most so many words that are no options: one more would be a file to write. */
 function readsUpTo(most: number): Classify {
   return (words) => {
-    const operands = words.slice(1).filter(({ text }) => !text.startsWith("-") || text === "-");
+    const end = words.findIndex(({ text }) => text === "--");
+    const operands = words
+      .slice(1)
+      .filter(({ text }, at) => !text.startsWith("-") || text === "-" || (end > 0 && at >= end));
     return operands.length > most || operands.some(({ startsOpen }) => startsOpen)
       ? "write"
       : "read";
@@ -82,10 +84,17 @@ function onlyAs(allowed: RegExp, found: VariantClass): Classify {
 }
 
 const sortReads = readsBut("oT", "output", "temporary-directory", "compress-program");
+/** An index of an array is an expression, and runs the substitutions that stand in it. */
+const tests: Classify = (words) =>
+  words.some(({ text }) => /\$\(|`/.test(text)) ? "write" : "read";
+
 const lessReads = readsBut("oOk", "log-file", "LOG-FILE", "lesskey");
 const rgReads = readsBut("", "pre", "hostname-bin");
 
 const SPECIAL: Readonly<Record<string, Classify>> = {
+  test: tests,
+  "[": tests,
+  "[[": tests,
   sort: sortReads,
   rg: rgReads,
   ag: readsBut("", "pager"),
@@ -100,7 +109,6 @@ const SPECIAL: Readonly<Record<string, Classify>> = {
   printf: readsBut("v"),
   yq: readsBut("is", "inplace", "in-place", "split-exp"),
   xmllint: readsBut("o", "output", "shell"),
-  find: (words) => classifyFind(words, classifyCommand),
   sed: (words) => (isPrintingSed(words) ? "read" : "write"),
   awk: (words) => (isPrintingAwk(words) ? "read" : "write"),
   gawk: (words) => (isPrintingAwk(words) ? "read" : "write"),
@@ -139,7 +147,7 @@ function isListing(lists: RegExp): (word: ShellWord, index: number) => boolean {
 function setsClock(words: readonly ShellWord[]): boolean {
   for (let at = 1; at < words.length; at++) {
     const { text, startsOpen } = words[at] as ShellWord;
-    if (startsOpen || /^-s|^--s/.test(text)) return true;
+    if (startsOpen || /^-[uR]*s|^--s/.test(text)) return true;
     if (/^-[drf]$/.test(text)) at += 1;
     else if (!/^[+-]/.test(text)) return true;
   }

@@ -1,36 +1,42 @@
 /** `find` reads, unless an action of it runs or writes something. */
-import { strictest, type VariantClass } from "../variant-class.ts";
+import type { Ran } from "./ran-commands.ts";
 import type { ShellWord } from "./shell-line.ts";
 
 const WRITING = new Set(["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"]);
 const RUNNING = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
-type Classify = (words: readonly ShellWord[]) => VariantClass;
+const WRITES: Ran = { floor: "write", commands: [], lines: [], hidden: true };
 
-/** `classify`: what the commands that it runs are. */
-export function classifyFind(words: readonly ShellWord[], classify: Classify): VariantClass {
-  let found: VariantClass = "read";
+/** The commands of `-exec` and the like, and what else it does. */
+export function ranByFind(words: readonly ShellWord[]): Ran {
+  const commands: (readonly ShellWord[])[] = [];
+  let floor: Ran["floor"] = "read";
   for (let at = 1; at < words.length; at++) {
     const { text, startsOpen } = words[at] as ShellWord;
-    if (WRITING.has(text)) return "write";
+    if (WRITING.has(text)) floor = "write";
     if (RUNNING.has(text)) {
-      const end = words.findIndex((word, index) => index > at && /^[;+]$/.test(word.text));
-      if (end < 0) return "write";
-      found = strictest(found, classOfRun(words.slice(at + 1, end), classify));
+      const end = endOfRun(words, at + 1);
+      const inner = words.slice(at + 1, end).map(asFound);
+      if (end < 0 || inner[0] === undefined || inner[0].open) return WRITES;
+      commands.push(inner);
       at = end;
       // A starting point or a pattern may be a glob; what follows a test may not become an action.
-    } else if (startsOpen && !isValue(words[at - 1])) return "write";
+    } else if (startsOpen && !isValue(words[at - 1])) return WRITES;
   }
-  return found;
+  return { floor, commands, lines: [], hidden: false };
+}
+
+/** A semicolon ends the command; a plus sign does after `{}` alone, and is a word elsewhere. */
+function endOfRun(words: readonly ShellWord[], from: number): number {
+  return words.findIndex(({ text }, index) => {
+    if (index < from) return false;
+    return text === ";" || (text === "+" && words[index - 1]?.text === "{}");
+  });
 }
 
 /** Names of found files stand in for `{}`: they begin with the starting point, so they are no options. */
-function classOfRun(words: readonly ShellWord[], classify: Classify): VariantClass {
-  const inner = words.map((word) =>
-    word.text.includes("{}") ? { ...word, open: true, startsOpen: false } : word,
-  );
-  const [command] = inner;
-  return command === undefined || command.open ? "write" : classify(inner);
+function asFound(word: ShellWord): ShellWord {
+  return word.text.includes("{}") ? { ...word, open: true, startsOpen: false } : word;
 }
 
 /** After a test such as `-name` comes its value, whatever it looks like. */

@@ -34,9 +34,11 @@ const ASKS = new Set(["ls-remote"]);
 /** Options before the subcommand that change where it looks, and nothing else. */
 const GLOBAL_FLAGS = /^(?:--no-pager|-P|--no-optional-locks|--bare|--(?:git-dir|work-tree)=.*)$/;
 
-/** Options that write a file or run a program, whatever the subcommand is. */
-const ACTING =
-  /^(?:--output(?:=.*)?|--ext-diff|--textconv|-O.*|--open-files-in-pager.*|--exec(?:=.*)?|--upload-pack.*)$/;
+/** Options that write a file or run a program, whatever the subcommand is; git takes their beginnings. */
+const ACTING = /^(?:--output(?:=.*)?|--ext-.*|--textc.*|-O.*|--open.*|--exec?(?:=.*)?|--up.*)$/;
+
+/** `git grep` takes several letters in one word; this one runs a pager. */
+const GREP_ACTING = /^-[A-Za-z0-9]*O/;
 
 export function classifyGit(words: readonly ShellWord[]): VariantClass {
   let at = 1;
@@ -51,7 +53,9 @@ export function classifyGit(words: readonly ShellWord[]): VariantClass {
   const rest = words.slice(at + 1);
   const end = rest.findIndex(({ text, open }) => text === "--" && !open);
   const options = rest.slice(0, end < 0 ? undefined : end);
-  if (options.some(({ text, startsOpen }) => startsOpen || ACTING.test(text))) return "write";
+  const acts = (text: string): boolean =>
+    ACTING.test(text) || (subcommand.text === "grep" && GREP_ACTING.test(text));
+  if (options.some(({ text, startsOpen }) => startsOpen || acts(text))) return "write";
   if (SHOWS.has(subcommand.text)) return "read";
   if (ASKS.has(subcommand.text)) return "watch";
   const form = Object.hasOwn(SHOWS_AS, subcommand.text) ? SHOWS_AS[subcommand.text] : undefined;

@@ -3,6 +3,8 @@
  * run. It executes nothing and expands nothing: it only finds out which words are surely what they seem
  * to be. What it does not understand makes the whole line unreadable.
  */
+import { hasControlLetters } from "./control-letters.ts";
+import { endOfBody, type Heredoc } from "./heredoc.ts";
 import type { ShellCommand, ShellLine, ShellWord } from "./shell-line.ts";
 
 /** Substitutions and groups inside of each other. */
@@ -13,7 +15,7 @@ const LENGTH_MAX = 65_536;
 
 /** Null: the text is not understood. Linear in the text for each level of nesting. */
 export function parseShell(text: string): ShellLine | null {
-  if (text.length > LENGTH_MAX || text.includes("\0")) return null;
+  if (text.length > LENGTH_MAX || text.includes("\0") || hasControlLetters(text)) return null;
   const reader = new ShellReader(text);
   return reader.readLine();
 }
@@ -31,13 +33,6 @@ interface WordDraft {
   open: boolean;
   startsOpen: boolean;
   raw: string;
-}
-
-interface Heredoc {
-  readonly delimiter: string;
-  readonly quoted: boolean;
-  /** Tabs before its lines do not count. */
-  readonly tabs: boolean;
 }
 
 /** A place where nothing more can be said of the line. */
@@ -62,8 +57,7 @@ function reveal(word: WordDraft): void {
 class ShellReader {
   readonly #text: string;
   readonly #commands: ShellCommand[] = [];
-  readonly #heredocs: { readonly delimiter: string; readonly quoted: boolean; tabs: boolean }[] =
-    [];
+  readonly #heredocs: Heredoc[] = [];
   #at = 0;
   #depth = 0;
   #usesVariables = false;
@@ -186,12 +180,14 @@ class ShellReader {
 
   /** `for name in words`: the words run nothing by themselves; their substitutions are read. */
   #readFor(): void {
-    for (;;) {
+    for (let at = 0; ; at++) {
       this.#skipBlank();
       const next = this.#peek();
       if (next === "" || next === "\n" || next === ";") return;
       if (/[&|()<>`]/.test(next)) throw new Unreadable();
-      this.#readWord();
+      const { raw } = this.#readWord();
+      // `for name do` goes through the arguments, and the commands come at once.
+      if (at === 1 && raw !== "in") throw new Unreadable();
     }
   }
 
@@ -236,21 +232,10 @@ class ShellReader {
   #endLine(): void {
     this.#at += 1;
     for (const heredoc of this.#heredocs.splice(0)) {
-      while (!this.#endsBody(heredoc));
+      const end = endOfBody(this.#text, this.#at, heredoc);
+      if (end === null) throw new Unreadable();
+      this.#at = end;
     }
-  }
-
-  /** Takes one line of a body; true where it was the delimiter. */
-  #endsBody({ delimiter, quoted, tabs }: Heredoc): boolean {
-    if (this.#at >= this.#text.length) throw new Unreadable();
-    const feed = this.#text.indexOf("\n", this.#at);
-    const end = feed < 0 ? this.#text.length : feed;
-    const line = this.#text.slice(this.#at, end);
-    this.#at = Math.min(end + 1, this.#text.length);
-    if ((tabs ? line.replace(/^\t+/, "") : line) === delimiter) return true;
-    // Substitutions in a body would run; those of arithmetic and variables do not matter here.
-    if (!quoted && /`|\$\(/.test(line)) throw new Unreadable();
-    return false;
   }
 
   #readWord(): WordDraft {
@@ -317,7 +302,7 @@ class ShellReader {
       const next = this.#peek();
       if (next === "") throw new Unreadable();
       if (next === '"') break;
-      if (next === "$") this.#readDollar(word);
+      if (next === "$" && !/["']/.test(this.#peek(1))) this.#readDollar(word);
       else if (next === "`") this.#readBackquote(word);
       else if (next === "\\" && /["\\$`\n]/.test(this.#peek(1))) word.text += this.#readEscape();
       else {
@@ -344,7 +329,8 @@ class ShellReader {
       this.#readList(")");
       return;
     }
-    if (this.#starts("$'") || this.#starts('$"')) throw new Unreadable();
+    // The quotes of bash; or a dollar and, on the next line, what it is a dollar of.
+    if (/^\$(?:["']|\\\n)/.test(this.#text.slice(this.#at, this.#at + 3))) throw new Unreadable();
     const name = this.#starts("${") ? this.#readBraced() : this.#readName();
     if (name === null) {
       word.text += "$";
@@ -374,12 +360,12 @@ class ShellReader {
     return name;
   }
 
-  /** Quotes and escapes mean something else in backquotes: those lines are not read. */
+  /** Quotes, escapes and comments mean something else in backquotes: those lines are not read. */
   #readBackquote(word: WordDraft): void {
     reveal(word);
     const end = this.#text.indexOf("`", this.#at + 1);
     const inside = this.#text.slice(this.#at + 1, end);
-    if (end < 0 || /["'\\]/.test(inside)) throw new Unreadable();
+    if (end < 0 || /["'\\#]/.test(inside)) throw new Unreadable();
     this.#at += 1;
     this.#inBackquotes = true;
     this.#readList("`");

@@ -23,9 +23,17 @@ export function isPrintingSed(words: readonly ShellWord[]): boolean {
 
 const NO_WORD: ShellWord = { text: "", open: true, startsOpen: true };
 
+/** Letters in brackets. One that would end the expression elsewhere does not in there: none is taken. */
+const BRACKETS = String.raw`\[\^?\]?(?:\[:\w+:\]|\\[^\]\n]|(?!END)[^\]\\\n[])*\]`;
+const SLASHED = String.raw`\/(?:${BRACKETS.replace("END", "\\/")}|[^/\\\n[]|\\.)*\/I?`;
+const ADDRESS = String.raw`(?:\d+|\$|${SLASHED})?`;
+const REPLACE = String.raw`(?:s|y)([/|#,@:])(?:${BRACKETS.replace("END", "\\1")}|(?!\1)[^\\\n[]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*`;
+
 /** Addresses, then one of the commands that neither write nor run. */
-const SED_STEP =
-  /(?:\d+|\$|\/(?:[^/\\\n]|\\.)*\/I?)?(?:[,~+ ]*(?:\d+|\$|\/(?:[^/\\\n]|\\.)*\/I?))?\s*!?\s*(?:[pdq=lnNhHgGxDP]|(?:s|y)([/|#,@:])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*)\s*(?:;|\n|$|\})\s*/y;
+const SED_STEP = new RegExp(
+  String.raw`${ADDRESS}(?:[,~+ ]*${ADDRESS})?\s*!?\s*(?:[pdq=lnNhHgGxDP]|${REPLACE})\s*(?:;|\n|$|\})\s*`,
+  "y",
+);
 
 function printsOnly(script: string): boolean {
   const text = script.trim();

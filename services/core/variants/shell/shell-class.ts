@@ -1,6 +1,9 @@
 /** What one simple command of a shell line is, by its name, its options and where its output goes. */
 import { strictest, strictestOf, type VariantClass } from "../variant-class.ts";
 import { classifyCommand } from "./commands.ts";
+import { ranByFind } from "./find.ts";
+import { parseShell } from "./parse-shell.ts";
+import { type Ran, ranBy } from "./ran-commands.ts";
 import type { ShellCommand, ShellWord } from "./shell-line.ts";
 
 /** Targets that hold nothing. */
@@ -8,89 +11,88 @@ const NOWHERE = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"])
 
 /** Variables that change how output looks and nothing else. */
 const HARMLESS_ASSIGNMENT =
-  /^(?:LANG|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NO_COLOR|CI|PYTHONDONTWRITEBYTECODE|(?:GIT_|MAN)?PAGER=cat$)/;
+  /^(?:LANG|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NO_COLOR|CI|PYTHONDONTWRITEBYTECODE)=|^(?:GIT_|MAN)?PAGER=cat$/;
 
 /** Files that grow or change without any call: logs, and what the kernel shows. */
 const MOVING = /^\/(?:proc|sys|dev(?!\/null)|var\/log)(?:\/|$)|\.log$/;
 
-export function classOfCommand(command: ShellCommand): VariantClass {
+/** What one command is, and what rules may know it by. */
+export interface CommandReading {
+  readonly class: VariantClass;
+  /** Its own words, then those of the commands that it runs, joined by single spaces. */
+  readonly texts: readonly string[];
+  /** Something that nobody sees may run, too. */
+  readonly hidden: boolean;
+  /** What it is beside its words: by where its output goes, variables before it, the background. */
+  readonly beside: VariantClass;
+}
+
+/** Lines in lines in lines. */
+const DEPTH_MAX = 8;
+
+export function readCommand(command: ShellCommand, depth = 0): CommandReading {
   const { words, outputs, assignments, background, hasText } = command;
   const written = outputs.some(({ text, open }) => open || !NOWHERE.has(text));
-  const classes: VariantClass[] = [written ? "write" : "read", classOfWords(words)];
+  const sets = !assignments.every((one) => HARMLESS_ASSIGNMENT.test(one));
   // What is set stays set for the lines after it, and may change what a command does.
-  if (!assignments.every((one) => HARMLESS_ASSIGNMENT.test(one))) classes.push("run");
-  if (background) classes.push("run");
-  if (words.some(({ text }) => MOVING.test(text))) classes.push("watch");
-  const found = strictestOf(classes);
+  const beside = written ? "write" : sets || background ? "run" : "read";
+  const read = readWords(words, depth);
+  const moves = words.some(({ text }) => MOVING.test(text)) ? "watch" : "read";
+  const found = strictestOf([beside, read.class, moves]);
   // A program that stands in the line itself: equal lines are equal programs.
-  return hasText && found === "run" ? "write" : found;
+  const own = hasText && found === "run" ? "write" : found;
+  return { ...read, class: own, beside };
 }
 
-/** Commands that run another one, with how many words of their own stand before it. */
-const WRAPPERS: Readonly<Record<string, (words: readonly ShellWord[]) => number | null>> = {
-  time: (words) => (words[1]?.text === "-p" ? 2 : 1),
-  nice: (words) => (words[1]?.text === "-n" ? 3 : 1),
-  builtin: () => 1,
-  command: () => 1,
-  busybox: () => 1,
-  sudo: () => 1,
-  stdbuf: (words) => skipOptions(words, 1),
-  timeout: (words) => {
-    const duration = skipOptions(words, 1);
-    return /^\d+(?:\.\d+)?[smhd]?$/.test(words[duration]?.text ?? "") ? duration + 1 : null;
-  },
-  env: (words) => {
-    let at = 1;
-    while (/^[A-Za-z_]\w*=/.test(words[at]?.text ?? "")) at += 1;
-    return at;
-  },
-};
+type WordsReading = Omit<CommandReading, "beside">;
 
-/** Options that carry their value in the same word. */
-function skipOptions(words: readonly ShellWord[], from: number): number {
-  let at = from;
-  while (/^-/.test(words[at]?.text ?? "")) at += 1;
-  return at;
-}
-
-function classOfWords(words: readonly ShellWord[]): VariantClass {
+function readWords(words: readonly ShellWord[], depth: number): WordsReading {
   const [first] = words;
-  if (first === undefined) return "read";
-  const { text } = first;
+  const text = textOf(words);
+  if (first === undefined) return { class: "read", texts: [text], hidden: false };
   // The command itself is only known when it runs. `[` alone looks like a glob and is none.
-  if (first.open && text !== "[" && text !== "[[") return "write";
-  if (text === "xargs") return classOfXargs(words);
-  const wrapper = Object.hasOwn(WRAPPERS, text) ? WRAPPERS[text] : undefined;
-  if (wrapper === undefined) return classifyCommand(words);
-  const own = wrapper(words);
-  return own === null ? "write" : classOfWrapped(text, own, words.slice(own));
-}
-
-function classOfWrapped(wrapper: string, own: number, inner: readonly ShellWord[]): VariantClass {
-  const [command] = inner;
-  if (command === undefined) return wrapper === "env" || wrapper === "time" ? "read" : "run";
-  // `command -v` only tells what a name means.
-  if (wrapper === "command" && /^-[vV]$/.test(command.text)) return "read";
-  if (command.text.startsWith("-")) return "write";
-  const found = classOfWords(inner);
-  // `env` with variables changes what the inner command does.
-  return wrapper === "env" && own > 1 ? strictest("run", found) : found;
-}
-
-const XARGS_FLAGS = /^-(?:0|r|t|[nLP]\d+|[dI].+)$/;
-const XARGS_VALUES = new Set(["-n", "-L", "-P", "-d", "-I"]);
-
-/** What it runs gets words that nobody has seen: they may be options. */
-function classOfXargs(words: readonly ShellWord[]): VariantClass {
-  let at = 1;
-  for (;;) {
-    const word = words[at]?.text ?? "";
-    if (XARGS_VALUES.has(word)) at += 2;
-    else if (XARGS_FLAGS.test(word)) at += 1;
-    else break;
+  if (first.open && first.text !== "[" && first.text !== "[[") {
+    return { class: "write", texts: [text], hidden: true };
   }
-  const inner = words.slice(at);
-  if (inner.length === 0) return "read";
-  if (/^-/.test(inner[0]?.text ?? "")) return "write";
-  return classOfWords([...inner, { text: "", startsOpen: true, open: true }]);
+  const slash = first.text.lastIndexOf("/");
+  if (slash >= 0) return readByName(words, slash, depth);
+  const ran = first.text === "find" ? ranByFind(words) : ranBy(words);
+  if (ran === null) return { class: classifyCommand(words), texts: [text], hidden: false };
+  return depth >= DEPTH_MAX ? UNREAD : withRan(text, ran, depth + 1);
+}
+
+const UNREAD: WordsReading = { class: "write", texts: [], hidden: true };
+
+/** Where the programs of a system lie, so that the name says what it does. */
+const SYSTEM = /^\/(?:.*\/)?s?bin\/[^/]+$/;
+
+/** A program by its path may be any; rules know it by its name, too. */
+function readByName(words: readonly ShellWord[], slash: number, depth: number): WordsReading {
+  const [first, ...rest] = words as readonly [ShellWord, ...ShellWord[]];
+  const named = readWords([{ ...first, text: first.text.slice(slash + 1) }, ...rest], depth);
+  const found = SYSTEM.test(first.text) ? strictest("run", named.class) : "run";
+  return { class: found, texts: [textOf(words), ...named.texts], hidden: named.hidden };
+}
+
+function withRan(
+  text: string,
+  { floor, commands, lines, hidden }: Ran,
+  depth: number,
+): WordsReading {
+  const inner: WordsReading[] = commands.map((words) => readWords(words, depth));
+  for (const line of lines) {
+    const read = parseShell(line);
+    // With a part that is not seen, it need not be the line that runs.
+    if (read === null) inner.push(hidden ? { ...UNREAD, class: "run" } : UNREAD);
+    else inner.push(...read.commands.map((command) => readCommand(command, depth)));
+  }
+  return {
+    class: strictestOf([floor, ...inner.map((one) => one.class)]),
+    texts: [text, ...inner.flatMap((one) => one.texts)],
+    hidden: hidden || inner.some((one) => one.hidden),
+  };
+}
+
+function textOf(words: readonly ShellWord[]): string {
+  return words.map(({ text }) => text).join(" ");
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { JsonObject, JsonValue } from "../../../../services/core/canonical/json-value.ts";
 import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
 import type {
   PolicyDocument,
@@ -117,23 +118,38 @@ describe("rules", () => {
     }
   });
 
-  test.each([
-    ["rm /a && cat /b", "read"],
-    ["cat /b && rm /a", "read"],
-  ])(
-    "what a tier asks of a read outweighs a write that nothing asks of: %s",
-    (command, expected) => {
+  test.each(["rm /a && cat /b", "cat /b && rm /a", "cat /b; pytest; rm /a"])(
+    "what a tier asks of a read is asked of the line, which is the write that it holds: %s",
+    (command) => {
       const tiers: PolicyDocument["authorization"] = {
         tiers: [{ name: "counted", pattern: "nothing", action: "allowlist" }],
       };
       const variants: VariantsDocument = {
         set: "posix_shell",
-        classes: { read: { tier: "counted" } },
+        classes: { read: { tier: "counted" }, run: { tier: "counted" } },
       };
-      const document = { authorization: tiers, tool_schemas: { bash: { variants } } };
-      expect(toolOfCall(compiled(document), "bash", { command }).variant).toBe(expected);
+      const tool = toolOfCall(
+        compiled({ authorization: tiers, tool_schemas: { bash: { variants } } }),
+        "bash",
+        { command },
+      );
+      expect([tool.tier.name, tool.isRead, tool.repeatable]).toEqual(["counted", false, false]);
     },
   );
+
+  test("what one command may not repeat, the line may not", () => {
+    const variants: VariantsDocument = {
+      set: "posix_shell",
+      classes: { run: { tier: "ask" } },
+    };
+    const shell = compiled(policy(variants));
+    const tool = (command: string) => toolOfCall(shell, "bash", { command });
+    expect([tool("pytest").tier.name, tool("pytest").repeatable]).toEqual(["ask", true]);
+    const line = tool("pytest && rm a");
+    expect([line.tier.name, line.repeatable, line.variant]).toEqual(["ask", false, "run"]);
+    expect(line.ruleDigest).toBe(tool("pytest").ruleDigest);
+    expect(tool("pytest && rm a")).toBe(line);
+  });
 
   test.each([
     ["cat /a$; rm /b", "write"],
@@ -142,6 +158,85 @@ describe("rules", () => {
   ])("a dollar that names nothing is itself: %s", (command, expected) => {
     const shell = compiled(policy({ set: "posix_shell" }));
     expect(toolOfCall(shell, "bash", { command }).variant).toBe(expected);
+  });
+
+  test.each([
+    "sudo deploy web",
+    "env A=1 deploy web",
+    "nohup deploy web",
+    "timeout -k 5 10 deploy web",
+    "bash -lc 'cd /r && deploy web'",
+    "eval deploy web",
+    "echo web | xargs deploy",
+    "find . -name web -exec deploy {} +",
+    "/opt/bin/deploy web",
+    "./deploy web",
+  ])("are also about the commands that a command runs: %s", (command) => {
+    expect([of(command).tier.name, of(command).variant]).toEqual(["ask", "rule 2"]);
+  });
+
+  test.each(['bash -c "$LINE"', "sudo -u root rm a", "cat a | sh", "su -c 'rm -rf a'"])(
+    "any may be about what cannot be seen: %s",
+    (command) => {
+      expect(of(command).tier.name).toBe("never");
+    },
+  );
+
+  test.each([
+    ["cat a > b", "write", false],
+    ["LD_PRELOAD=a cat b", "run", false],
+    ["cat a &", "run", false],
+    ["sudo cat a", "rule 1", true],
+    ["cat a", "rule 1", true],
+  ])("say nothing of what the words do not show: %s", (command, variant, isRead) => {
+    const variants: VariantsDocument = {
+      set: "posix_shell",
+      rules: [{ like: "cat *|sudo cat *", read_only: true }],
+    };
+    const tool = toolOfCall(compiled(policy(variants)), "bash", { command });
+    expect([tool.variant, tool.isRead]).toEqual([variant, isRead]);
+  });
+
+  test("know a method by any spelling, and the one that a header asks for", () => {
+    const variants: VariantsDocument = {
+      set: "http",
+      rules: [{ equals: ["DELETE"], tier: "ask" }],
+    };
+    const tier = (args: JsonObject) => {
+      const tool = toolOfCall(compiled(policy(variants)), "bash", args);
+      return [tool.tier.name, tool.isRead];
+    };
+    expect(tier({ method: "DELETE" })).toEqual(["ask", false]);
+    expect(tier({ method: " delete" })).toEqual(["ask", false]);
+    expect(tier({ method: "GET", headers: { Accept: "x" } })).toEqual([null, true]);
+    const asks = [
+      { headers: { "X-HTTP-Method-Override": "DELETE" } },
+      { headers: [{ "x-method-override": "delete" }] },
+      { headers: ["Accept: x", "X-HTTP-Method: DELETE"] },
+      { headers: "Accept: x\r\nx-http-method-override: delete" },
+      { url: "https://a.example/b?c=d&_method=DELETE" },
+      { params: { _method: "delete" } },
+    ];
+    for (const more of asks) {
+      expect(tier({ method: "GET", ...more })).toEqual(["ask", false]);
+      expect(tier({ method: "POST", ...more })).toEqual(["ask", false]);
+    }
+    expect(tier({ method: "GET", headers: { "X-HTTP-Method": 1 } })).toEqual([null, false]);
+  });
+
+  test("any may be about an argument that is no text", () => {
+    for (const command of [["deploy", "web"], 7, { line: "deploy web" }]) {
+      const tool = toolOfCall(compiled(policy(rules)), "bash", { command });
+      expect(tool.tier.name).toBe("never");
+    }
+    expect(toolOfCall(compiled(policy(rules)), "bash", {}).tier.name).toBe("ask");
+    const meta: VariantsDocument = {
+      argument: "tool_name",
+      rules: [{ equals: ["restart"], tier: "ask" }],
+    };
+    const chosen = (value: JsonValue) =>
+      toolOfCall(compiled(policy(meta)), "bash", { tool_name: value }).tier.name;
+    expect([chosen(["restart"]), chosen("other"), chosen(null)]).toEqual(["ask", null, null]);
   });
 
   test("a line that cannot be read may hold what any rule is about", () => {

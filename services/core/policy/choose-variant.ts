@@ -1,0 +1,130 @@
+/** Which variant a call has: the strictest of what its parts ask for. */
+import type { JsonObject } from "../canonical/json-value.ts";
+import { classifyGitLine } from "../variants/classify-git-line.ts";
+import { classifyHttp, methodsOf } from "../variants/classify-http.ts";
+import { classifySql } from "../variants/classify-sql.ts";
+import { partsOfShell, type ShellPart } from "../variants/shell/classify-shell.ts";
+import { VARIANT_CLASSES, type VariantClass } from "../variants/variant-class.ts";
+import { STRICTNESS } from "./compile-tiers.ts";
+import type { CompiledTool } from "./compiled.ts";
+import type { VariantsDocument } from "./document.ts";
+
+/** One variant, with how strict it is beside others of the same line. */
+export interface Ranked {
+  readonly tool: CompiledTool;
+  readonly rank: number;
+}
+
+export type ByClass = Readonly<Record<VariantClass, Ranked>>;
+
+/** Chooses among the variants; `class`: what the set says of the text, where there is a set. */
+export interface Choices {
+  readonly byClass: ByClass;
+  readonly rules: readonly {
+    readonly matches: (text: string) => boolean;
+    readonly byClass: ByClass;
+  }[];
+  readonly otherwise: Ranked;
+}
+
+const CLASS_RANK: Readonly<Record<VariantClass, number>> = { read: 0, watch: 1, run: 2, write: 3 };
+
+/** First by what the tier asks for, then by class. */
+export function ranked(tool: CompiledTool): Ranked {
+  const rank = STRICTNESS[tool.tier.action] * VARIANT_CLASSES.length + CLASS_RANK[classOf(tool)];
+  return { tool, rank };
+}
+
+function classOf({ isRead, volatile, repeatable }: CompiledTool): VariantClass {
+  if (isRead) return volatile ? "watch" : "read";
+  return repeatable ? "run" : "write";
+}
+
+/** All that the parts of a call ask for. */
+type Choose = (text: string, args: JsonObject) => readonly Ranked[];
+
+export function chooser({ set, session }: VariantsDocument, choices: Choices): Choose {
+  const { byClass, rules, otherwise } = choices;
+  const ruleFor = (text: string): ByClass | undefined =>
+    rules.find(({ matches }) => matches(text))?.byClass;
+  const ofText = (text: string, one: VariantClass): Ranked => (ruleFor(text) ?? byClass)[one];
+  if (set === undefined) return (text) => [ruleFor(text)?.[NO_SET_CLASS] ?? otherwise];
+  switch (set) {
+    case "posix_shell":
+      return (line) => {
+        const parts = partsOfShell(line, { session: session ?? true });
+        if (parts === null) return [unreadable(choices)];
+        // An empty line waits for what still comes.
+        if (parts.length === 0) return [byClass.watch];
+        return parts.flatMap((part) => ofPart(part, choices, ruleFor));
+      };
+    case "git":
+      return (line) => [ofText(line, classifyGitLine(line))];
+    case "sql":
+      return (text) => [ofText(text, classifySql(text))];
+    case "http":
+      return (method, args) =>
+        methodsOf(method, args).flatMap((one) => {
+          const found = classifyHttp(one);
+          const plain = one.trim().toUpperCase();
+          return plain === one ? [ofText(one, found)] : [ofText(one, found), ofText(plain, found)];
+        });
+  }
+}
+
+/** A command; those that it runs, where a rule is about them; and what its words do not show. */
+function ofPart(
+  { texts: [own = "", ...inner], class: found, hidden, beside }: ShellPart,
+  choices: Choices,
+  ruleFor: (text: string) => ByClass | undefined,
+): readonly Ranked[] {
+  const ruled = ruleFor(own);
+  const parts = [(ruled ?? choices.byClass)[found]];
+  for (const text of inner) {
+    const one = ruleFor(text)?.[found];
+    if (one !== undefined) parts.push(one);
+  }
+  if (hidden) parts.push(unreadable(choices, found));
+  // A rule sees words: that they read says nothing of the file that the output goes to.
+  if (ruled !== undefined && beside !== "read") parts.push(choices.byClass[beside]);
+  return parts;
+}
+
+/** What cannot be read may hold what any of the rules is about. */
+export function unreadable({ byClass, rules }: Choices, found: VariantClass = "write"): Ranked {
+  return rules.map((rule) => rule.byClass[found]).reduce(stricterOf, byClass[found]);
+}
+
+function stricterOf(a: Ranked, b: Ranked): Ranked {
+  return b.rank > a.rank ? b : a;
+}
+
+/**
+ * One tool for all parts: the strictest by tier. Where that one reads and another writes, it is the other
+ * under the tier of the first; what one part may not repeat, the whole may not.
+ */
+export function merger(): (parts: readonly Ranked[]) => CompiledTool {
+  const made = new Map<CompiledTool, Map<CompiledTool, CompiledTool>>();
+  const of = (tiered: CompiledTool, writing: CompiledTool): CompiledTool => {
+    const known = made.get(tiered) ?? new Map<CompiledTool, CompiledTool>();
+    made.set(tiered, known);
+    const base = tiered.isRead ? writing : { ...tiered, repeatable: false };
+    const found = known.get(writing) ?? {
+      ...base,
+      tier: tiered.tier,
+      ruleDigest: tiered.ruleDigest,
+    };
+    known.set(writing, found);
+    return found;
+  };
+  return (parts) => {
+    const { tool } = parts.reduce(stricterOf);
+    const classes = parts.map((part) => part.rank % VARIANT_CLASSES.length);
+    const strictest = classes.indexOf(Math.max(...classes));
+    const other = parts[strictest]?.tool ?? tool;
+    return CLASS_RANK[classOf(other)] > CLASS_RANK[classOf(tool)] ? of(tool, other) : tool;
+  };
+}
+
+/** Without a set a rule's own keys say what it is; where they do not, it writes. */
+const NO_SET_CLASS: VariantClass = "write";

@@ -1,0 +1,167 @@
+/** Commands that run others: which ones, as far as their words say. */
+import type { VariantClass } from "../variant-class.ts";
+import type { ShellWord } from "./shell-line.ts";
+
+type Words = readonly ShellWord[];
+
+export interface Ran {
+  /** What it is besides the commands that it runs. */
+  readonly floor: VariantClass;
+  /** Commands that it runs, the words of each. */
+  readonly commands: readonly Words[];
+  /** Lines that it has a shell read. */
+  readonly lines: readonly string[];
+  /** Something else may run, which the words do not show. */
+  readonly hidden: boolean;
+}
+
+/** It runs something, and nobody sees what. */
+const UNSEEN: Ran = { floor: "write", commands: [], lines: [], hidden: true };
+
+interface Wrapper {
+  /** Options that stand alone, or carry their value in the same word. */
+  readonly flags?: RegExp;
+  /** Options whose value is the next word. */
+  readonly values?: RegExp;
+  /** Words of its own before the command. */
+  readonly operand?: RegExp;
+  /** `NAME=value` may stand before the command, and changes what that does. */
+  readonly assigns?: boolean;
+  readonly floor: VariantClass;
+  /** What it is without a command. */
+  readonly alone: VariantClass;
+}
+
+const WRAPPERS: Readonly<Record<string, Wrapper>> = {
+  time: {
+    flags: /^-(?:[apv]|-verbose|-portability)$/,
+    values: /^-f$/,
+    floor: "read",
+    alone: "read",
+  },
+  nice: { flags: /^-n?-?\d+$|^--adjustment=/, values: /^-n$/, floor: "read", alone: "run" },
+  ionice: { flags: /^-t$|^-[cn]\d+$/, values: /^-[cn]$/, floor: "read", alone: "run" },
+  builtin: { floor: "read", alone: "run" },
+  command: { flags: /^-p$/, floor: "read", alone: "run" },
+  busybox: { floor: "read", alone: "run" },
+  sudo: { assigns: true, floor: "read", alone: "run" },
+  doas: { assigns: true, floor: "read", alone: "run" },
+  stdbuf: { flags: /^-[ioe]\S+$|^--\w+=/, values: /^-[ioe]$/, floor: "read", alone: "run" },
+  timeout: {
+    flags: /^-[ks]\S+$|^-v$|^--\w/,
+    values: /^-[ks]$/,
+    operand: /^\d+(?:\.\d+)?[smhd]?$/,
+    floor: "read",
+    alone: "run",
+  },
+  env: { assigns: true, floor: "read", alone: "read" },
+  arch: { flags: /^-(?:x86_64|arm64e?)$/, floor: "read", alone: "read" },
+  nohup: { floor: "run", alone: "run" },
+  setsid: { flags: /^-[cfw]+$/, floor: "run", alone: "run" },
+  exec: { flags: /^-[cl]+$/, values: /^-a$/, floor: "run", alone: "run" },
+};
+
+const SHELLS = new Set(["sh", "bash", "dash", "ash", "zsh", "ksh"]);
+
+/** Null: the command runs no other. */
+export function ranBy(words: Words): Ran | null {
+  const name = words[0]?.text ?? "";
+  if (name === "xargs") return ranByXargs(words);
+  if (SHELLS.has(name)) return ranByShell(words);
+  if (name === "eval") return ranByText(words.slice(1));
+  if (name === "trap") return ranByText(words.slice(1, words.length > 2 ? 2 : 1));
+  if (name === "su" || name === "runuser") return { ...UNSEEN, floor: "run" };
+  const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
+  return wrapper === undefined ? null : ranByWrapper(name, wrapper, words);
+}
+
+function ranByWrapper(name: string, wrapper: Wrapper, words: Words): Ran {
+  let at = afterOptions(words, wrapper);
+  let { floor } = wrapper;
+  if (wrapper.operand !== undefined) {
+    if (!wrapper.operand.test(words[at]?.text ?? "")) return UNSEEN;
+    at += 1;
+  }
+  while (wrapper.assigns === true && /^[A-Za-z_]\w*=/.test(words[at]?.text ?? "")) {
+    floor = "run";
+    at += 1;
+  }
+  const inner = words.slice(at);
+  const [command] = inner;
+  if (command === undefined)
+    return { floor: wrapper.alone, commands: [], lines: [], hidden: false };
+  // `command -v` only tells what a name means.
+  const tells = name === "command" && at === 1 && /^-[vV]$/.test(command.text);
+  if (tells) return { floor: "read", commands: [], lines: [], hidden: false };
+  if (command.open || command.text.startsWith("-")) return UNSEEN;
+  return { floor, commands: [inner], lines: [], hidden: false };
+}
+
+function afterOptions(words: Words, { flags, values }: Wrapper): number {
+  let at = 1;
+  for (;;) {
+    const { text, open } = words[at] ?? { text: "", open: true };
+    if (!open && values?.test(text) === true) at += 2;
+    else if (!open && flags?.test(text) === true) at += 1;
+    else return at;
+  }
+}
+
+/** `sh -c text`, `sh file`; without either it reads what it is given, which nobody sees. */
+function ranByShell(words: Words): Ran | null {
+  const at = afterShellOptions(words);
+  const next = words[at];
+  const takesText = words.slice(1, at).some(({ text }) => /^-[a-zA-Z]*c/.test(text));
+  if (takesText) return next === undefined ? UNSEEN : ranByText([next]);
+  if (next === undefined) return words.length === 2 && asks(words[1]) ? null : UNSEEN;
+  return { floor: "run", commands: [], lines: [], hidden: false };
+}
+
+function afterShellOptions(words: Words): number {
+  let at = 1;
+  for (;;) {
+    const { text, open } = words[at] ?? { text: "", open: true };
+    if (open || !/^[-+]./.test(text)) return at;
+    // `-o pipefail` takes a word more.
+    at += /^[-+]\w*[oO]/.test(text) ? 2 : 1;
+  }
+}
+
+/** Version or help alone. */
+function asks(word: ShellWord | undefined): boolean {
+  return word?.text === "--version" || word?.text === "--help";
+}
+
+/** Words that a shell reads as one line; what their expansions bring is not seen. */
+function ranByText(words: Words): Ran {
+  const line = words.map(({ text }) => text).join(" ");
+  return { floor: "run", commands: [], lines: [line], hidden: words.some(({ open }) => open) };
+}
+
+const XARGS_FLAGS = /^-(?:0|r|t|[nLP]\d+|[dI].+)$/;
+const XARGS_VALUES = new Set(["-n", "-L", "-P", "-d", "-I"]);
+
+/** What it runs gets words that nobody has seen: they may be options. */
+function ranByXargs(words: Words): Ran {
+  let at = 1;
+  let mark = "";
+  for (;;) {
+    const word = words[at]?.text ?? "";
+    if (word.startsWith("-I")) mark = word.slice(2) || (words[at + 1]?.text ?? "");
+    if (XARGS_VALUES.has(word)) at += 2;
+    else if (XARGS_FLAGS.test(word)) at += 1;
+    else break;
+  }
+  return ranWithInput(words.slice(at), mark);
+}
+
+/** `mark`: what the input stands in for, where that is said; it may be the command itself. */
+function ranWithInput(inner: Words, mark: string): Ran {
+  const [command] = inner;
+  if (command === undefined) return { floor: "read", commands: [], lines: [], hidden: false };
+  const isMarked = (text: string): boolean => mark !== "" && text.includes(mark);
+  if (command.open || command.text.startsWith("-") || isMarked(command.text)) return UNSEEN;
+  const seen = inner.map((word) => (isMarked(word.text) ? { ...word, open: true } : word));
+  const given = { text: "", startsOpen: true, open: true };
+  return { floor: "read", commands: [[...seen, given]], lines: [], hidden: false };
+}
