@@ -51,7 +51,7 @@ async function fromCheckpoint(
     return { state, hashesFromSeq: newestSeq, stored };
   }
   if (use.why !== null) {
-    context.logger.warn("a checkpoint was ignored and will be replaced", {
+    context.logger.warn("a checkpoint was ignored: its partition's owner replaces it", {
       partition,
       problem: use.why,
     });

@@ -69,7 +69,7 @@ async function readState(
     try {
       const start =
         source === "held"
-          ? await stillThere(context, held)
+          ? await stillThere(context, held, end)
           : await startFrom(context, source, end, context.toldSeq);
       if (start === null) continue;
       const replayed =
@@ -92,13 +92,20 @@ function endOf(context: RestoreContext): Promise<number> {
 }
 
 /** A commit that was acknowledged and then taken back by the log: what is held is of no journal. */
-async function stillThere(context: RestoreContext, held: Start | null): Promise<Start | null> {
+async function stillThere(
+  context: RestoreContext,
+  held: Start | null,
+  end: number,
+): Promise<Start | null> {
   if (held === null || held.state.progress.seq === 0) return held;
   const { log, partition } = context;
   const last = held.state.journalOffset - 1;
   if (last < (await log.startOffset(JOURNAL_TOPIC, partition))) return held;
-  const { records } = await log.read(JOURNAL_TOPIC, partition, last, ONE_RECORD);
-  if (records[0]?.offset === last) return held;
+  // A log refuses to read what lies beyond its end.
+  if (last < end) {
+    const { records } = await log.read(JOURNAL_TOPIC, partition, last, ONE_RECORD);
+    if (records[0]?.offset === last) return held;
+  }
   throw new StateCorruptError(`the journal does not have the record at ${last} any more`, {
     context: { partition, offset: last },
   });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { FatalError } from "../../../services/runtime/errors.ts";
 import type { Log, Ownership } from "../../../services/runtime/ports.ts";
 import type { StreamTask } from "../../../services/runtime/task.ts";
 import { DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
@@ -141,7 +142,18 @@ describe("a journal that does not fit together", () => {
 });
 
 describe("a commit that was acknowledged and then taken back", () => {
-  it("is not held on to: its inputs are decided again", async () => {
+  it.each([
+    ["is read as the end", 1],
+    ["cannot be read, as it lies beyond the end", 5],
+  ])("is not held on to where its place %s: its inputs are decided again", async (_, offset) => {
+    const read = kit.log.read.bind(kit.log);
+    kit.log.read = async (topic, partition, from, limits) => {
+      // As Kafka answers: out of range.
+      if (from <= (await kit.log.endOffset(topic, partition))) {
+        return await read(topic, partition, from, limits);
+      }
+      throw new FatalError("log_mismatch", "it was cut off");
+    };
     let commits = 0;
     const ownership: Ownership = {
       takeOver: async (partition) => {
@@ -157,7 +169,7 @@ describe("a commit that was acknowledged and then taken back", () => {
             const appendTimeMs = kit.clock.nowMs();
             return {
               type: "committed",
-              appended: batch.records.map(() => ({ offset: 1, appendTimeMs })),
+              appended: batch.records.map(() => ({ offset, appendTimeMs })),
             };
           },
         };
