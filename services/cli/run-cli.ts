@@ -60,7 +60,6 @@ function createProgram(cli: Cli, json: boolean): Command {
     .description("decides, before a tool call of an AI agent runs, whether it may run")
     .version(packageVersion(), "-V, --version")
     .addHelpText("after", EXAMPLES)
-    .showHelpAfterError(json ? false : "(callgate --help lists the commands and their options)")
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.out.write(text).catch(() => undefined),
@@ -83,7 +82,15 @@ function createProgram(cli: Cli, json: boolean): Command {
   addAnalytics(program, cli);
   addCluster(program, cli);
   addCompletion(program, cli);
+  if (!json) nameTheHelp(program, "callgate");
   return program;
+}
+
+/** After wrong usage each command names its own help: that is where its options stand. */
+function nameTheHelp(command: Command, called: string): void {
+  const lists = command.commands.length > 0 ? "the commands" : "the options";
+  command.showHelpAfterError(`(${called} --help lists ${lists})`);
+  for (const one of command.commands) nameTheHelp(one, `${called} ${one.name()}`);
 }
 
 async function tell(

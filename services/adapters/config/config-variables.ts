@@ -46,6 +46,9 @@ export function readVariables(variables: ReadonlyMap<string, string>): ReadVaria
 const EDITS_MAX = 2;
 
 function nearlyNamed(name: string, known: readonly string[]): string | null {
+  // What a duration's name ends with is the part that is left out.
+  const withUnit = known.find((one) => one === `${name}_MS`);
+  if (withUnit !== undefined) return withUnit;
   const alike = known.filter((one) => Math.abs(one.length - name.length) <= EDITS_MAX);
   const meant = nearest(name, alike);
   if (meant === null) return null;

@@ -85,7 +85,7 @@ export class RedisClient {
       if (isStuck && server.type === "sentinel") this.#client.disconnect(true);
       throw new RetryableError(
         "checkpoint_unavailable",
-        `Redis (${addressOf(server)}) did not answer as it should: ${textOf(error)}`,
+        `Redis (${addressOf(server)}) did not answer as it should: ${hintedTextOf(error)}`,
       );
     }
   }
@@ -202,6 +202,16 @@ function addressOf(server: RedisServer): string {
 /** The server's words alone: the client's errors carry the command, and with it what was sent. */
 function textOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : "no reason was given";
+}
+
+const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH/;
+const NOT_LET_IN = /NOAUTH|WRONGPASS|NOPERM/;
+
+function hintedTextOf(error: unknown): string {
+  const text = textOf(error);
+  if (NOBODY_THERE.test(text)) return `${text}; is it running there? see \`redis\``;
+  if (NOT_LET_IN.test(text)) return `${text}; see \`redis.username\` and \`redis.password\``;
+  return text;
 }
 
 async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T> {

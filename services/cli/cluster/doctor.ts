@@ -146,7 +146,7 @@ async function registryLines(config: Config) {
 }
 
 async function redisLines(config: Config) {
-  const redis = openRedis(config, quietLogger);
+  const redis = await openRedis(config, quietLogger);
   if (redis === null) return null;
   try {
     const { mark } = await redis.checkpoints.load(0);

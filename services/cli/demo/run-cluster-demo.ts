@@ -40,7 +40,9 @@ export async function runClusterDemo(
   const { deviations, count } = recorder.judge();
   for (const line of deviations) await terminal.err.write(`callgate: ${line}\n`);
   const right = count - deviations.length;
-  if (!json) await terminal.out.write(`\nscenes: ${right} of ${count} calls as they should be\n`);
+  const mark = deviations.length === 0 ? "✓" : "✗";
+  const judged = `${right} of ${count} decisions; a call that is held is decided twice`;
+  if (!json) await terminal.out.write(`\n${mark} the gate decided as it should (${judged})\n`);
   return deviations.length === 0 ? EXIT_OK : EXIT_FINDINGS;
 }
 

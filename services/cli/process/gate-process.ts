@@ -40,7 +40,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     () => openCodec(config, names, secrets.byKeyId),
     waiting,
   );
-  const redis = openRedis(config, logger);
+  const redis = await openRedis(config, logger);
   const options: KafkaGateOptions = {
     ...{ kafka: kafkaSettings(config), names, codec, logger, metrics },
     ...groupOf(config),

@@ -1,11 +1,5 @@
 import type { Config } from "../../adapters/config/config-schema.ts";
-import { RedisCheckpoints } from "../../adapters/redis/redis-checkpoints.ts";
-import {
-  RedisClient,
-  type RedisOptions,
-  type RedisServer,
-  type RedisTls,
-} from "../../adapters/redis/redis-client.ts";
+import type { RedisOptions, RedisServer, RedisTls } from "../../adapters/redis/redis-client.ts";
 import type { CheckpointStore, Logger } from "../../runtime/ports.ts";
 import { readTlsFiles } from "../../sdk/tls-files.ts";
 
@@ -18,7 +12,7 @@ const LOAD_MS_MAX = 30_000;
 export type OpenedRedis = { readonly checkpoints: CheckpointStore; close(): void };
 
 /** Null: none is configured. A server that is not there is no error: decisions go on without. */
-export function openRedis(config: Config, logger: Logger): OpenedRedis | null {
+export async function openRedis(config: Config, logger: Logger): Promise<OpenedRedis | null> {
   const { redis, kafka } = config;
   if (redis === undefined) return null;
   const { username, password, ssl } = redis;
@@ -31,6 +25,8 @@ export function openRedis(config: Config, logger: Logger): OpenedRedis | null {
     ...(password === undefined ? {} : { password }),
     ...(ssl.enabled ? { tls: tlsOf(ssl) } : {}),
   };
+  const { RedisClient } = await import("../../adapters/redis/redis-client.ts");
+  const { RedisCheckpoints } = await import("../../adapters/redis/redis-checkpoints.ts");
   const client = new RedisClient(options, logger);
   const checkpoints = new RedisCheckpoints({ client, group: kafka.group, loadMsMax: LOAD_MS_MAX });
   return { checkpoints, close: () => client.close() };

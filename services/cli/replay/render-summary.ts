@@ -30,7 +30,8 @@ function headline(summary: Summary, style: Style): string {
     `${style.good(`${total.allowed} allowed`)}, ${style.bad(`${total.refused} refused`)}${held}`,
   ];
   if (total.answered > 0) {
-    lines.push(`of the refused, ${total.answered} were answered with the earlier result`);
+    const were = total.answered === 1 ? "was" : "were";
+    lines.push(`of the refused, ${total.answered} ${were} answered with the earlier result`);
   }
   if (total.warned > 0) lines.push(`${counted(total.warned, "call")} came with a warning`);
   if (blockedConversations > 0) {

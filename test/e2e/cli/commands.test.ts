@@ -57,6 +57,8 @@ describe("usage", () => {
   test.each([
     [[], "Usage: callgate"],
     [["replya"], "unknown command 'replya'"],
+    [["replya"], "(callgate --help lists the commands)"],
+    [["policy", "new"], "(callgate policy new --help lists the options)"],
     [["replay", SAMPLE], "required option '-p, --policy <file>' not specified"],
     [["replay", SAMPLE, "-p", POLICY, "--format", "xml"], "Allowed choices are table, jsonl, json"],
     [["replay", SAMPLE, "-p", POLICY, "--format", "table", "--json"], "contradict each other"],

@@ -152,6 +152,14 @@ colour: red
     expect(problemsOf(file)).toContainEqual(expect.stringMatching(expected));
   });
 
+  test("a variable without its unit, and one that is near to none of ours", () => {
+    const file = write("kafka: {brokers: [one:1]}");
+    const set = { CALLGATE_KAFKA_SESSION_TIMEOUT: "1", CALLGATE_WEB_PORT_80_TCP: "tcp://10.0.0.1" };
+    expect(problemsOf(file, set)).toEqual([
+      "CALLGATE_KAFKA_SESSION_TIMEOUT: is no variable of ours; did you mean `CALLGATE_KAFKA_SESSION_TIMEOUT_MS`? else remove it",
+    ]);
+  });
+
   test("a file that is not there", () => {
     const problems = problemsOf(join(directory(), "nowhere.yaml"));
     expect(problems).toEqual([expect.stringMatching(/^FILE: cannot be read: .*; check the path$/)]);
