@@ -212,6 +212,16 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     WORK_MS,
   );
 
+  it(
+    "an executor that may not read results says so where it has to know what ran",
+    async () => {
+      await send(names.results, "{");
+      await withhold(`User:executor --operation Read --topic ${names.results}`);
+      await untilTold(start("executor"), TOPIC);
+    },
+    WORK_MS,
+  );
+
   const proposal = (tool: string) => {
     const about = { tenantId: "default", conversationId: "w", turn: "1", step: "1" };
     return JSON.stringify({ ...about, callId: uniqueName("call"), tool, arguments: "{}" });
