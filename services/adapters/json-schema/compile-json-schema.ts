@@ -3,8 +3,8 @@
  * linear time, references outside the schema are refused, size and depth are bounded, and unknown
  * keywords are ignored as the standard says.
  */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
+import { createRequire } from "node:module";
+import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import type {
   CapabilityProblem,
   CompiledJsonSchema,
@@ -15,6 +15,9 @@ import { describeErrors, jsonPath } from "./describe-errors.ts";
 import { compileDefaults } from "./fill-defaults.ts";
 import { isDeeperThan, measureSchema } from "./measure-schema.ts";
 import { addUniqueItems } from "./unique-items.ts";
+
+/** Loads ajv with the first schema: its ninety files would be a tenth of every start. */
+const require = createRequire(import.meta.url);
 
 /** Dialects read as 2020-12; what differs in an older one is reported as an invalid keyword. */
 const DIALECT = /^https?:\/\/json-schema\.org\/(draft-0[4-7]|draft\/20(19-09|20-12))\/schema#?$/;
@@ -41,7 +44,9 @@ function createAjv(compilePattern: PatternCapabilities["compilePattern"]): Ajv20
     // ajv tells compiled patterns apart by their text.
     return { test: compiled.test, toString: () => pattern };
   };
-  const ajv = new Ajv2020({
+  const ajvOf2020: typeof import("ajv/dist/2020.js") = require("ajv/dist/2020.js");
+  const formats: typeof import("ajv-formats") = require("ajv-formats");
+  const ajv = new ajvOf2020.Ajv2020({
     allErrors: true,
     verbose: true,
     strict: false,
@@ -49,7 +54,7 @@ function createAjv(compilePattern: PatternCapabilities["compilePattern"]): Ajv20
     logger: false,
     code: { regExp: Object.assign(engine, { code: "linear" }) },
   });
-  addFormats.default(ajv);
+  formats.default(ajv);
   addUniqueItems(ajv);
   return ajv;
 }

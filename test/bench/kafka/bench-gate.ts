@@ -8,8 +8,6 @@ import { KafkaTopicInspector } from "../../../services/adapters/kafka/topic-insp
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
-import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpoints.ts";
-import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
@@ -153,7 +151,7 @@ export async function openBenchGate(
   logger: Logger,
 ): Promise<BenchGate> {
   await makeTopics(settings);
-  const redis = redisOf(settings, logger);
+  const redis = await redisOf(settings, logger);
   const gate = await openKafkaGate({
     ...{ kafka: kafkaOf(settings), names: topicsOf(settings), app: "bench" },
     ...{ group: settings.group, codec, clock: systemClock, logger, policy: benchPolicy() },
@@ -175,8 +173,12 @@ export async function openBenchGate(
   return { gate, close };
 }
 
-function redisOf({ redisUrl, group }: BenchSettings, logger: Logger) {
+async function redisOf({ redisUrl, group }: BenchSettings, logger: Logger) {
   if (redisUrl === undefined) return null;
+  const { RedisClient } = await import("../../../services/adapters/redis/redis-client.ts");
+  const { RedisCheckpoints } = await import(
+    "../../../services/adapters/redis/redis-checkpoints.ts"
+  );
   const client = new RedisClient(
     {
       server: { type: "single", url: redisUrl },
