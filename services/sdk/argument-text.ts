@@ -16,6 +16,8 @@ export function argumentText(tool: string, value: object | string | undefined): 
     return JSON.stringify(value, checked);
   } catch (cause) {
     if (cause instanceof NoJsonForm) throw invalid(tool, cause.message);
+    if (cause instanceof RangeError)
+      throw invalid(tool, "are nested too deep or too large for JSON");
     throw invalid(tool, cause instanceof Error ? cause.message : "cannot be written as JSON");
   }
 }

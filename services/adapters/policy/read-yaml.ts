@@ -240,8 +240,13 @@ function isEmpty(node: unknown): boolean {
   return node === null || (isScalar(node) && node.value === null && (node.source ?? "") === "");
 }
 
+/** The library repeats what it found, be it a whole binary file. */
+const SENTENCE_CHARACTERS = 160;
+
 /** The library's sentence as ours: lower case, without full stop. */
 function yamlMessage(message: string): string {
-  const sentence = (message.split("\n", 1)[0] ?? message).replace(/; please use YAML.*$/, "");
+  const whole = (message.split("\n", 1)[0] ?? message).replace(/; please use YAML.*$/, "");
+  const sentence =
+    whole.length > SENTENCE_CHARACTERS ? `${whole.slice(0, SENTENCE_CHARACTERS)}…` : whole;
   return `not YAML: ${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, "");
 }

@@ -1,4 +1,5 @@
 /** One line of `callgate dev` as what it asks for. Unknown fields are errors, never ignored. */
+import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { RESULT_STATUSES } from "../../core/inputs.ts";
 import type { CallReport, ProposedCall } from "../../sdk/callgate.ts";
 import { placeOfJsonError } from "../output/json-problem.ts";
@@ -46,12 +47,15 @@ const RESULT_FIELDS: Readonly<Record<string, Kind>> = {
   cost: "object",
 };
 
+/** Beyond what any call's arguments may have: the gate judges those. */
+const LINE_LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 200, maxKeys: 100_000 };
+
 type JsonMap = Readonly<Record<string, unknown>>;
 
 /** Total: a line that cannot be used is a `problem` with one sentence. */
 export function parseLine(text: string): ParsedLine {
   try {
-    return lineOf(JSON.parse(text));
+    return lineOf(JSON.parse(text), text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     const { column } = placeOfJsonError(text, error);
@@ -63,7 +67,7 @@ export function parseLine(text: string): ParsedLine {
   }
 }
 
-function lineOf(json: unknown): ParsedLine {
+function lineOf(json: unknown, text: string): ParsedLine {
   if (typeof json !== "object" || json === null || Array.isArray(json)) {
     return problem("a line must be an object: a proposal or a result");
   }
@@ -71,7 +75,7 @@ function lineOf(json: unknown): ParsedLine {
   const type = line["type"] ?? (line["status"] === undefined ? "proposal" : "result");
   switch (type) {
     case "proposal":
-      return proposalOf(line);
+      return proposalOf(line, text);
     case "result":
       return resultOf(line);
     default:
@@ -83,11 +87,21 @@ function withoutNulls(json: object): JsonMap {
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null));
 }
 
-function proposalOf(line: JsonMap): ParsedLine {
+function proposalOf(line: JsonMap, text: string): ParsedLine {
   const wrong = fieldProblem(line, PROPOSAL_FIELDS, ["conversationId", "tool", "arguments"]);
   if (wrong !== null) return problem(wrong);
   const { type: _type, ...call } = line;
-  return { type: "proposal", call: call as unknown as ProposedCall };
+  const proposed = { ...call, arguments: argumentsOf(line, text) };
+  return { type: "proposal", call: proposed as unknown as ProposedCall };
+}
+
+/**
+ * What reading the line has changed (a key twice, a number that is no double) must not run as something
+ * else: the gate gets the text itself, and refuses it with what is wrong.
+ */
+function argumentsOf(line: JsonMap, text: string): unknown {
+  const value = line["arguments"];
+  return typeof value === "string" || parseCanonical(text, LINE_LIMITS).ok ? value : text;
 }
 
 function resultOf(line: JsonMap): ParsedLine {

@@ -20,6 +20,15 @@ test("a line with a status is a result, of a decision or of a named call", () =>
 });
 
 test.each([
+  '{"a":1,"a":2}',
+  '{"id":9007199254740993}',
+  `{"x":${"[".repeat(5000)}${"]".repeat(5000)}}`,
+])("arguments that reading would change stay the text that was sent: %s", (args) => {
+  const line = `{"conversationId":"c","tool":"t","arguments":${args}}`;
+  expect(parseLine(line)).toMatchObject({ type: "proposal", call: { arguments: line } });
+});
+
+test.each([
   ["{bad", "not JSON"],
   ["[]", "a line must be an object"],
   ['{"type":"wish"}', '`type` must be "proposal" or "result"'],
