@@ -67,7 +67,10 @@ function isToggle({ tool }: CallContext): boolean {
 }
 
 /** Parallel calls of one step, of a tool that is declared to take several equal ones. */
-function isBatch({ tool, proposal }: CallContext, twin: Pick<Twin, "turn" | "step">): boolean {
+export function isBatch(
+  { tool, proposal }: Pick<CallContext, "tool" | "proposal">,
+  twin: Pick<Twin, "turn" | "step">,
+): boolean {
   return (
     tool.batchable &&
     proposal.step !== null &&

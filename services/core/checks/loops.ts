@@ -8,6 +8,7 @@ import type { RingEntry } from "../state/state.ts";
 import { anyWriteSince, changedSince } from "../state/writes.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
+import { isBatch } from "./duplicate.ts";
 import { overRate } from "./rate.ts";
 import { findStalls } from "./stalls.ts";
 
@@ -71,6 +72,8 @@ function loopRepeat(call: CallContext, same: readonly RingEntry[]): Finding | nu
     if (twin.sameOutputs < most || hasChanged(call, twin.n)) return null;
     return repeatFinding(call, `${tool.rule}.polling.max_calls`, twin.sameOutputs);
   }
+  // However many a step has, and whether the first are back already, they are one batch.
+  if (tool.batchable && twin !== undefined && isBatch(call, twin)) return null;
   const { sameOutput, anyOutput } = policy.loops;
   const rule = "deduplication.loop_threshold";
   if (sameOutput !== null && !tool.emptyOutput && sameOutputs(call, same, sameOutput - 1)) {

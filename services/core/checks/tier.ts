@@ -70,14 +70,17 @@ function grant(
 
 /** Why the policy's own grant does not cover the call, or null. */
 function grantProblem(
-  { state, nowMs }: CallContext,
+  { state, tool, nowMs }: CallContext,
   tier: Extract<CompiledTier, { action: "grant" }>,
 ): { readonly detail: string; readonly key: string } | null {
   if (tier.grantedBy === "verdict") {
     const detail = `Nobody has granted calls of tier \`${tier.name}\`, or they are used up.`;
     return { detail, key: "granted_by" };
   }
-  if (trieGet(state.given, givenKey("tier", tier.name))?.revoked === true) {
+  if (isRevoked(state, givenKey("tool", tool.name))) {
+    return { detail: `Calls of \`${tool.name}\` were revoked.`, key: "ceiling" };
+  }
+  if (isRevoked(state, givenKey("tier", tier.name))) {
     return { detail: `The grant of tier \`${tier.name}\` was revoked.`, key: "ceiling" };
   }
   if (tier.ttlMs !== null && nowMs >= state.startedAtMs + tier.ttlMs) {
@@ -89,12 +92,17 @@ function grantProblem(
   return { detail, key: "ceiling" };
 }
 
+function isRevoked({ given }: CallContext["state"], key: string): boolean {
+  return given.size > 0 && trieGet(given, key)?.revoked === true;
+}
+
 /** The key under which verdicts gave calls of the tool or its tier, of which one is left; or null. */
 function givenFor({ state, tool, nowMs }: CallContext): string | null {
   if (state.given.size === 0) return null;
   const byTool = givenKey("tool", tool.name);
   if (hasLeft(trieGet(state.given, byTool), nowMs)) return byTool;
-  if (tool.tier.name === null) return null;
+  // Who takes a tool away means it, whatever is granted of its tier.
+  if (tool.tier.name === null || isRevoked(state, byTool)) return null;
   const byTier = givenKey("tier", tool.tier.name);
   return hasLeft(trieGet(state.given, byTier), nowMs) ? byTier : null;
 }

@@ -131,11 +131,9 @@ function namedText(args: JsonObject, members: readonly Member[]): string {
   return text;
 }
 
+/** In the order of the policy. Before a value null stands for what is missing: each keeps its place. */
 function valuesOf(args: JsonObject, fields: readonly string[]): readonly JsonValue[] {
-  const values: JsonValue[] = [];
-  for (const field of fields) {
-    const value = getArgument(args, field);
-    if (value !== undefined) values.push(value);
-  }
-  return values;
+  const values = fields.map((field) => getArgument(args, field));
+  const last = values.findLastIndex((value) => value !== undefined);
+  return values.slice(0, last + 1).map((value) => value ?? null);
 }

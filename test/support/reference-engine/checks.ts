@@ -19,6 +19,7 @@ import {
   heldMs,
   heldTwin,
   lastProgress,
+  parallel,
   type Start,
   writtenSince,
 } from "./history.ts";
@@ -191,15 +192,6 @@ function opensStep(step: string | null, earlier: Call | undefined): boolean {
   return step === null || step !== (earlier?.input.step ?? null);
 }
 
-function parallel(asked: Asked, twin: Call): boolean {
-  return (
-    asked.tool.batchable &&
-    asked.input.step !== null &&
-    twin.input.step === asked.input.step &&
-    twin.input.turn === asked.input.turn
-  );
-}
-
 function duplicateFinding(question: Question): Finding | null {
   const { history, asked } = question;
   const { tool } = asked;
@@ -359,15 +351,18 @@ function tierFindings(question: Question): ReasonCode[] {
 
 type GrantTier = Extract<CompiledTier, { action: "grant" }>;
 
-function policyGrants({ history, atMs }: Question, tier: GrantTier): boolean {
+function policyGrants({ history, asked, atMs }: Question, tier: GrantTier): boolean {
   if (tier.grantedBy === "verdict" || history.given.get(`tier ${tier.name}`)?.revoked) return false;
+  if (history.given.get(`tool ${asked.tool.name}`)?.revoked) return false;
   if (tier.ttlMs !== null && atMs >= history.startedAtMs + tier.ttlMs) return false;
   return usedOf(history, tier).filter((call) => call.given === null).length < tier.ceiling;
 }
 
 /** The grant by verdict that the call would use, if one has calls left. */
 function givenTo({ history, asked, atMs }: Question): string | null {
-  const keys = [`tool ${asked.tool.name}`, `tier ${asked.tool.tier.name}`];
+  const ofTool = `tool ${asked.tool.name}`;
+  const isTaken = history.given.get(ofTool)?.revoked === true;
+  const keys = isTaken ? [ofTool] : [ofTool, `tier ${asked.tool.tier.name}`];
   const found = keys.find((key) => {
     const given = history.given.get(key);
     if (given === undefined || given.calls === 0) return false;

@@ -174,6 +174,16 @@ export function heldMs(history: History, atMs: number): number {
   return open === 0 ? total : total + Math.max(0, atMs - sinceMs);
 }
 
+/** Calls that one step issued together, of a tool that takes several equal ones. */
+export function parallel(asked: Asked, twin: Call): boolean {
+  return (
+    asked.tool.batchable &&
+    asked.input.step !== null &&
+    twin.input.step === asked.input.step &&
+    twin.input.turn === asked.input.turn
+  );
+}
+
 export function byOrder(a: Call, b: Call): number {
   return a.order - b.order;
 }

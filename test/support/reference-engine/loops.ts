@@ -8,6 +8,7 @@ import {
   changedSince,
   type History,
   lastProgress,
+  parallel,
   ring,
   writtenSince,
 } from "./history.ts";
@@ -43,6 +44,8 @@ function identical(history: History, asked: Asked, policy: CompiledPolicy): Call
 function repeats(history: History, asked: Asked, policy: CompiledPolicy): boolean {
   const { sameOutput, anyOutput } = policy.loops;
   if (asked.tool.polling !== null) return pollsInVain(history, asked);
+  const twin = allowedTwins(history, asked).at(-1);
+  if (twin !== undefined && parallel(asked, twin)) return false;
   const all = identical(history, asked, policy).filter(
     (call) => !changedSince(history, asked, call.order),
   );

@@ -56,14 +56,25 @@ const idempotency = z.strictObject({
   ttl_ms: key(duration.positiveMs, "How long downstream remembers a key. Default 86400000."),
 });
 
+const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,6})?$/;
+const AMOUNT_ERROR =
+  'is not an amount\nwrite up to nine digits, and up to six after a point: "5.00"';
+const CURRENCY_ERROR = "is not a currency\nwrite its three capital letters: USD";
+
 const budgetLimits = {
   max_steps: key(count(1), "Model messages with calls."),
   max_tool_calls: key(count(1), "Calls that were allowed."),
   max_seconds: key(count(1), "Gate time since the first proposal, less time held for approval."),
   max_spend: key(
     z.strictObject({
-      amount: needed(z.string().regex(/^[0-9]{1,9}(\.[0-9]{1,6})?$/), "Decimal amount, in quotes."),
-      currency: needed(z.string().regex(/^[A-Z]{3}$/), "Three-letter currency code."),
+      amount: needed(
+        z.string().regex(AMOUNT, { error: AMOUNT_ERROR }),
+        "Decimal amount, in quotes.",
+      ),
+      currency: needed(
+        z.string().regex(/^[A-Z]{3}$/, { error: CURRENCY_ERROR }),
+        "Three-letter currency code.",
+      ),
     }),
     "Money that calls may cost.",
   ),

@@ -48,8 +48,12 @@ function lintSpend({ budgets }: PolicyDocument, report: Report): void {
 }
 
 /** Loops that are looked for over more calls than are kept. */
-function lintSpans({ loops }: PolicyDocument, ring: number, report: Report): void {
+function lintSpans(document: PolicyDocument, ring: number, report: Report): void {
+  const { loops, tool_deduplication: byTurn } = document;
   const spans = [
+    [["loops", "failure_streak", "same"], loops?.failure_streak?.same],
+    [["loops", "failure_streak", "transient"], loops?.failure_streak?.transient],
+    [["tool_deduplication", "no_progress_threshold"], byTurn?.no_progress_threshold],
     [["loops", "rotation", "calls"], loops?.rotation?.calls],
     [["loops", "failure_run", "any"], loops?.failure_run?.any],
     [["loops", "failure_run", "same_tool"], loops?.failure_run?.same_tool],

@@ -298,11 +298,21 @@ describe("limits of loops and money", () => {
   };
 
   it("that look at more calls than are kept", () => {
-    const loops = { rotation: { calls: 24 }, failure_run: { same_tool: 8, any: 9 } };
-    expect(found({ limits: { ring: 16 }, loops })).toEqual(
-      expect.arrayContaining(["ring-too-small loops.rotation.calls"]),
+    const loops = {
+      rotation: { calls: 24 },
+      failure_run: { same_tool: 8, any: 9 },
+      failure_streak: { same: 17, transient: 18 },
+    };
+    const byTurn = { tool_deduplication: { no_progress_threshold: 19 } };
+    expect(found({ limits: { ring: 16 }, loops, ...byTurn })).toEqual(
+      expect.arrayContaining([
+        "ring-too-small loops.rotation.calls",
+        "ring-too-small loops.failure_streak.same",
+        "ring-too-small loops.failure_streak.transient",
+        "ring-too-small tool_deduplication.no_progress_threshold",
+      ]),
     );
-    expect(found({ limits: { ring: 64 }, loops }).join()).not.toContain("loops.");
+    expect(found({ limits: { ring: 64 }, loops, ...byTurn }).join()).not.toContain("ring-too");
   });
 
   it("that each turn has anew", () => {

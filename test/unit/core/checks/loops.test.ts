@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, MINUTE, SECOND } from "../../../support/decider-spec.ts";
+import { given, HOUR, MINUTE, ofType, SECOND } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   deduplication: { window_ms: SECOND, cache_ttl_ms: SECOND },
@@ -47,6 +47,15 @@ describe("loop_repeat", () => {
       previousResult: { inline: "same" },
     });
     expect([answered, strike?.count]).toEqual([null, 1]);
+  });
+
+  test("takes parallel calls of a batchable tool for one, whether or not the first are back", () => {
+    const story = given({ tool_schemas: { add: { batchable: true } } });
+    const add = (step: string) => story.proposed("add", { row: 1 }, { step });
+    for (let row = 0; row < 5; row += 1) {
+      story.reported(ofType(add("a"), "allowed"), { output: "added" });
+    }
+    expect(ofType(add("b"), "refused").refusal.reason).toBe("duplicate_call");
   });
 
   test("does not ask that the calls come in a row", () => {

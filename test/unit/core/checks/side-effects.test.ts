@@ -16,12 +16,20 @@ const POLICY: PolicyDocument = {
     top_up: { effects: [{ resource: "card/{id}", kind: "charge" }], repeatable: true },
     ask_make: { effects: [{ resource: "thing/{id}", kind: "create" }] },
     send: { side_effect_resource: "mail", canonical_fields: ["to"] },
+    invite: { side_effect_resource: "invitation", canonical_fields: ["user", "group"] },
     forward: { side_effect_resource: "mail", canonical_fields: ["address"] },
     shared: { effects: [{ resource: "lock/{id}", kind: "create", exclusive: false }] },
   },
 };
 
 describe("an exclusive effect conflicts", () => {
+  test("by the values of its fields, each for itself", () => {
+    const story = given(POLICY);
+    story.done("invite", { user: "7" });
+    story.allowed("invite", { group: "7" });
+    expect(story.reason("invite", { user: "7", note: "again" })).toBe("duplicate_call");
+  });
+
   test("with one of another tool on the same resource, and the refusal tells the way", () => {
     const story = given(POLICY);
     const first = story.done("charge_card", { id: 7 });

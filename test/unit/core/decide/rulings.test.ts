@@ -138,6 +138,27 @@ describe("a grant by verdict", () => {
     expect(other.reason("set_a")).toBe("grant_exceeded");
   });
 
+  test("of a tool is taken away by its name, whatever the policy and verdicts grant its tier", () => {
+    const story = given(POLICY);
+    story.allowed("set_a", { n: 1 });
+    const fresh = given({ ...tiers({ ...FEW, ceiling: 9 }) });
+    fresh.allowed("set_a", { n: 1 });
+    fresh.said({ kind: "revoke", tool: "set_a" });
+    expect(fresh.refused("set_a", { n: 2 }).refusal).toMatchObject({
+      reason: "grant_exceeded",
+      message: expect.stringContaining("Calls of `set_a` were revoked."),
+    });
+    fresh.allowed("set_b", { n: 1 });
+    story.reason("make_a");
+    story.said({ kind: "grant", tier: "given", calls: 9 });
+    story.said({ kind: "revoke", tool: "make_a" });
+    expect(story.reason("make_a", { n: 1 })).toBe("grant_exceeded");
+    story.allowed("make_b", { n: 1 });
+    story.said({ kind: "grant", tool: "make_a", calls: 1 });
+    story.allowed("make_a", { n: 2 });
+    expect(story.allowed("make_a", { n: 3 }).call.more?.given).toBe("tier:given");
+  });
+
   test("of a tool lets it through without asking again, so often and of no other tool", () => {
     const story = given(POLICY);
     const hold = story.held("drop_a", { n: 1 });

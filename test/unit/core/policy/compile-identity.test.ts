@@ -29,6 +29,13 @@ describe("the identity of a call", () => {
     });
   });
 
+  test("keeps each value in its place, so that none is taken for that of another field", () => {
+    const tool = { canonical_fields: ["a", "b", "c"] };
+    expect(identityOf(tool, '{"a":1}')).toMatchObject({ fields: [1] });
+    expect(identityOf(tool, '{"b":1}')).toMatchObject({ fields: [null, 1] });
+    expect(identityOf(tool, '{"a":null}')).toMatchObject({ fields: [null] });
+  });
+
   test("is all arguments where every named field is missing", () => {
     expect(identityOf({ canonical_fields: ["x"] }, '{"a":1}')).toMatchObject({
       text: '{"a":1}',
