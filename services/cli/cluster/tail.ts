@@ -1,6 +1,5 @@
-/** `callgate tail`: decisions as they come. */
+/** `callgate tail`: decisions as they come; those that are there already by their time. */
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
-import type { JournalRecord } from "../../runtime/journal.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { onStop } from "../dev/stop-signals.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
@@ -26,7 +25,14 @@ export type TailOptions = SourceOptions &
     readonly json: boolean;
   };
 
-type Position = { readonly partition: number; offset: number };
+type Line = { readonly event: DecisionEvent; readonly offset: number };
+
+type Position = {
+  readonly partition: number;
+  offset: number;
+  /** What was read and is not printed yet. */
+  lines: Line[];
+};
 
 const READ_LIMITS = { recordsMax: 500, bytesMax: 4 * 1024 * 1024 };
 const WAIT_MS = 1_000;
@@ -39,11 +45,12 @@ export async function runTail(options: TailOptions, terminal: Terminal): Promise
     const positions = await startAt(source, options.fromBeginning || options.once);
     const tail = new Tail(source, options, terminal);
     while (!stop.signal.aborted && !tail.isDone) {
-      let read = 0;
-      for (const position of positions) read += await tail.step(position);
-      if (read > 0) continue;
+      for (const position of positions) await tail.readOn(position, stop.signal);
+      if (await tail.printOldest(positions)) continue;
       if (options.once) break;
-      const waiting = positions.map((position) => ({ topic: JOURNAL_TOPIC, ...position }) as const);
+      const waiting = positions.map(
+        ({ partition, offset }) => ({ topic: JOURNAL_TOPIC, partition, offset }) as const,
+      );
       await source.log.waitForNew(waiting, WAIT_MS, stop.signal);
     }
   } finally {
@@ -61,6 +68,7 @@ async function startAt({ log }: Source, fromBeginning: boolean): Promise<readonl
       offset: fromBeginning
         ? await log.startOffset(JOURNAL_TOPIC, partition)
         : await log.endOffset(JOURNAL_TOPIC, partition),
+      lines: [],
     })),
   );
 }
@@ -82,31 +90,49 @@ class Tail {
     return limit !== undefined && this.#printed >= limit;
   }
 
-  /** Reads on at a position; how many offsets it went. */
-  async step(position: Position): Promise<number> {
+  /** Until there is something to print of a position, or nothing more to read. */
+  async readOn(position: Position, signal: AbortSignal): Promise<void> {
     const { log, codec } = this.#source;
-    const { partition, offset } = position;
-    const read = await log.read(JOURNAL_TOPIC, partition, offset, READ_LIMITS);
-    for (const { offset: at, value } of read.records) {
-      await codec.pending?.(value);
-      if (value === null || this.isDone) continue;
-      await this.#print(codec.decodeJournal(value), partition, at);
+    const { partition } = position;
+    while (position.lines.length === 0 && !signal.aborted) {
+      const read = await log.read(JOURNAL_TOPIC, partition, position.offset, READ_LIMITS);
+      const lines: Line[] = [];
+      for (const { offset, value } of read.records) {
+        await codec.pending?.(value);
+        if (value === null) continue;
+        const decisions = codec.decodeJournal(value).events.filter(isDecision);
+        const matching = decisions.filter((event) => matches(event, this.#options));
+        lines.push(...matching.map((event) => ({ event, offset })));
+      }
+      position.lines = lines;
+      if (read.nextOffset === position.offset) return;
+      position.offset = read.nextOffset;
     }
-    position.offset = read.nextOffset;
-    return read.nextOffset - offset;
   }
 
-  async #print(record: JournalRecord, partition: number, offset: number): Promise<void> {
-    for (const event of record.events) {
-      if (this.isDone || !isDecision(event) || !matches(event, this.#options)) continue;
-      this.#printed += 1;
-      const { out } = this.#terminal;
-      const line = this.#options.json
-        ? JSON.stringify({ partition, offset, ...event })
-        : lineOf(event, out.style);
-      await out.write(`${line}\n`);
+  /** Until one of them must be read on; whether there was anything. */
+  async printOldest(positions: readonly Position[]): Promise<boolean> {
+    const left = positions.filter(({ lines }) => lines.length > 0);
+    while (left.length > 0 && left.every(({ lines }) => lines.length > 0) && !this.isDone) {
+      const oldest = left.reduce((a, b) => (nextMs(b) < nextMs(a) ? b : a));
+      const line = oldest.lines.shift();
+      if (line !== undefined) await this.#print(line, oldest.partition);
     }
+    return left.length > 0;
   }
+
+  async #print({ event, offset }: Line, partition: number): Promise<void> {
+    this.#printed += 1;
+    const { out } = this.#terminal;
+    const line = this.#options.json
+      ? JSON.stringify({ partition, offset, ...event })
+      : lineOf(event, out.style);
+    await out.write(`${line}\n`);
+  }
+}
+
+function nextMs({ lines }: Position): number {
+  return lines[0]?.event.atMs ?? 0;
 }
 
 function isDecision(event: GateEvent): event is DecisionEvent {

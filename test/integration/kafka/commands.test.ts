@@ -129,6 +129,21 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     expect(verified).toMatchObject({ code: 0, ok: true });
   });
 
+  test("decisions that are there are printed by their time, whichever partition they are in", async () => {
+    const kit = await createClusterKit(kafka.brokers, { partitions: 3 });
+    const { run } = commandsOn(kit);
+    await kit.startGate(POLICY).ready();
+    const propose = await callsOn(kit);
+    const conversations = Array.from({ length: 18 }, (_, at) => `c${at}`);
+    for (const one of conversations) await propose(one, "1", "pay", { order: one });
+    const tail = async (...args: string[]) => {
+      const lines = (await run("tail", "--once", "--json", ...args)).stdout.trim().split("\n");
+      return lines.map((line) => JSON.parse(line)["conversationId"]);
+    };
+    expect(await tail()).toEqual(conversations);
+    expect(await tail("--limit", "4")).toEqual(conversations.slice(0, 4));
+  });
+
   test("a journal is followed, explained and decided again by another policy", async () => {
     const kit = await createClusterKit(kafka.brokers, { partitions: 2 });
     const { file, run, json } = commandsOn(kit);
