@@ -52,7 +52,7 @@ export interface KafkaGate {
 
 /** Of a session: so that a request that hangs is given up before the place in the group is. */
 const REQUEST_SHARE = 0.75;
-/** Of what the smallest topic takes at once, a batch is closed at this much: see `BatchLimits`. */
+/** Of what the smallest topic takes at once, a batch closes at this much to one topic: what comes last may be large. */
 const BATCH_SHARE = 0.5;
 const BATCH_BYTES_MAX = 2 * 1024 * 1024;
 const BATCH_INPUTS_MAX = 500;

@@ -24,13 +24,13 @@ import { conversationKey, isKey, partitionOf } from "./partitioner.ts";
 import type { Codec, Logger, LogRecord, Metrics, OutgoingRecord, RecordHeader } from "./ports.ts";
 import { StagedState } from "./staged-state.ts";
 import { sumText } from "./state-hash.ts";
-import { type InputTopic, JOURNAL_TOPIC, type PerInput } from "./topics.ts";
+import { type InputTopic, JOURNAL_TOPIC, type PerInput, type Topic } from "./topics.ts";
 
 export type FetchedInput = { readonly topic: InputTopic; readonly record: LogRecord };
 
 export type BatchLimits = {
   readonly inputsMax: number;
-  /** Of everything one commit writes; a single input may exceed it. */
+  /** Of what one commit writes to one topic; a single input may exceed it. */
   readonly bytesMax: number;
 };
 
@@ -56,6 +56,9 @@ export type StagedBatch = {
   readonly journal: readonly { readonly record: JournalRecord; readonly index: number }[];
   /** How many of the given inputs are in it. */
   readonly inputs: number;
+  /** Of its records, those that tell of a decision, and the dead letters. */
+  readonly decisions: number;
+  readonly deadLetters: number;
 };
 
 /** What became of one input, before it is journaled. */
@@ -75,18 +78,21 @@ export class BatchBuilder {
   readonly #staged: StagedState;
   readonly #records: OutgoingRecord[] = [];
   readonly #journal: { readonly record: JournalRecord; readonly index: number }[] = [];
-  #bytes = 0;
+  readonly #bytes = new Map<Topic, number>();
+  /** Of the topic with the most. */
+  #bytesMost = 0;
   #inputs = 0;
+  #deadLetters = 0;
 
   constructor(context: BatchContext, state: PartitionState) {
     this.#context = context;
     this.#staged = new StagedState(state);
   }
 
-  /** A batch closes at its size, at its bytes, and at a hash record. */
+  /** A batch closes at its size, at the bytes of one topic, and at a hash record. */
   isFull(limits: BatchLimits): boolean {
     if (this.#staged.atHashRecord || this.#inputs >= limits.inputsMax) return true;
-    return this.#inputs > 0 && this.#bytes >= limits.bytesMax;
+    return this.#inputs > 0 && this.#bytesMost >= limits.bytesMax;
   }
 
   add(fetched: FetchedInput): void {
@@ -142,6 +148,8 @@ export class BatchBuilder {
       records: this.#records,
       journal: this.#journal,
       inputs: this.#inputs,
+      decisions: this.#records.length - this.#journal.length - this.#deadLetters,
+      deadLetters: this.#deadLetters,
     };
   }
 
@@ -261,6 +269,7 @@ export class BatchBuilder {
       this.#journal.push({ record, index: this.#records.length });
       this.#push({ topic: JOURNAL_TOPIC, partition, key: judged.key, value });
       for (const output of judged.outputs) this.#push(output);
+      if (judged.input.type === "quarantined") this.#deadLetters += 1;
     } catch (error) {
       applied.undo();
       throw error;
@@ -269,7 +278,10 @@ export class BatchBuilder {
 
   #push(record: OutgoingRecord): void {
     this.#records.push(record);
-    this.#bytes += (record.value?.length ?? 0) + (record.key?.length ?? 0);
+    const size = (record.value?.length ?? 0) + (record.key?.length ?? 0);
+    const bytes = (this.#bytes.get(record.topic) ?? 0) + size;
+    this.#bytes.set(record.topic, bytes);
+    if (bytes > this.#bytesMost) this.#bytesMost = bytes;
   }
 
   /** Where the partition stands once the input is journaled; its clock never falls. */

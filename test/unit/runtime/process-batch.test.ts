@@ -124,6 +124,20 @@ describe("a batch", () => {
     expect(batch.records.map(({ topic }) => topic)).toEqual(["decisions", "allowed", "decisions"]);
   });
 
+  it("is full at what one topic is given, whatever the others are", () => {
+    const calls = [fetched(kit.proposal()), fetched(kit.proposal())];
+    const { batch, builder } = batchOf(calls);
+    const bytesOf = (name: string) =>
+      batch.records
+        .filter(({ topic }) => topic === name)
+        .reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0);
+    const journal = bytesOf("decisions");
+    expect(bytesOf("allowed")).toBeGreaterThan(0);
+    expect(bytesOf("allowed")).toBeLessThan(journal);
+    expect(builder.isFull({ ...LIMITS, bytesMax: journal })).toBe(true);
+    expect(builder.isFull({ ...LIMITS, bytesMax: journal + 1 })).toBe(false);
+  });
+
   it("is full at its inputs, at its bytes, and at a hash record", () => {
     expect(batchOf([fetched(kit.proposal())]).builder.isFull(LIMITS)).toBe(false);
     expect(batchOf([fetched(kit.proposal())]).builder.isFull({ ...LIMITS, inputsMax: 1 })).toBe(
