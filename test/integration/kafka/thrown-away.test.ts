@@ -18,6 +18,9 @@ const kafka = await kafkaBackend();
 const TRANSACTION_TIMEOUT_MS = 500;
 /** Several times what kafkajs waits before it sends again. */
 const WATCHED_MS = 1_500;
+/** Long enough for a transaction on a busy machine. */
+const SOON_MS = 4_000;
+const NEVER_MS = 120_000;
 const CONSUMED = { proposals: 0, results: 0, verdicts: 0 };
 const RECORD: OutgoingRecord = {
   ...{ topic: "decisions", partition: 0, key: null },
@@ -58,6 +61,26 @@ describe.skipIf(!kafka.available)(`a producer that was thrown away ${kafka.reaso
     expect(proxy.seen("Produce")).toBe(sent);
     expect(proxy.connections).toBe(0);
   });
+
+  it.each(["AddPartitionsToTxn", "AddOffsetsToTxn"] as const)(
+    "holds up nobody who comes after it with what it asked for by %s",
+    async (api) => {
+      const names = await makeTopics(kafka.brokers);
+      const proxy = await KafkaProxy.start(kafka.brokers);
+      onTestFinished(() => proxy.close());
+      const ownership = ownAlone(proxy.brokers, names, {
+        transactionTimeoutMs: SOON_MS,
+        requestTimeoutMs: NEVER_MS,
+      });
+      onTestFinished(() => ownership.close());
+      const writer = await ownership.takeOver(0);
+      proxy.arm({ api, deed: { type: "swallow" } });
+      const batch = { records: [RECORD], consumed: CONSUMED };
+      expect((await writer.commit(batch)).type).toBe("failed");
+      const next = await ownership.takeOver(0);
+      expect((await next.commit(batch)).type).toBe("committed");
+    },
+  );
 
   it("leaves no connection where it was refused its id", async () => {
     const { proxy, log } = await openBehind();

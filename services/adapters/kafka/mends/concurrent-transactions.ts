@@ -1,4 +1,8 @@
-type Request = { readonly transactionalId: string };
+type Request = {
+  readonly transactionalId: string;
+  readonly producerId: { toString(): string };
+  readonly producerEpoch: number;
+};
 type Add = (this: object, request: Request) => Promise<unknown>;
 type Broker = { addPartitionsToTxn: Add; addOffsetsToTxn: Add };
 
@@ -12,7 +16,8 @@ const WAIT_MS_MAX = 5_000;
  * While the coordinator still writes the end of the transaction before, it answers
  * CONCURRENT_TRANSACTIONS: nothing happened. kafkajs tries partitions again after a back-off that
  * doubles and with all metadata fetched anew each time, and offsets not at all. Here the first request
- * of a transaction asks again until it is let in, and the other one waits for it instead of asking too.
+ * of a transaction asks again until it is let in, and the other one waits for it instead of asking too. What
+ * another producer of the same id asks for, one that was thrown away, is waited for by nobody.
  */
 export function waitForTransactionBefore(broker: { readonly prototype: Broker }): void {
   const asking = new Map<string, Promise<unknown>>();
@@ -23,7 +28,8 @@ export function waitForTransactionBefore(broker: { readonly prototype: Broker })
 
 function letIn(asking: Map<string, Promise<unknown>>, add: Add): Add {
   return async function addWhenLetIn(this: object, request: Request) {
-    const { transactionalId: id } = request;
+    const { transactionalId, producerId, producerEpoch } = request;
+    const id = `${producerId} ${producerEpoch} ${transactionalId}`;
     // The other's failure is told to the other; ours may go well.
     await asking.get(id)?.catch(() => undefined);
     const mine = askUntilLetIn(() => add.call(this, request));
