@@ -120,12 +120,12 @@ export class GateHost {
       this.#fail = resolve;
     });
     void parts.membership.failed.then((error) => this.#fail(error));
-    const { clock, logger } = parts;
+    const { clock, logger, metrics } = parts;
     const contextOf = (partition: number): ReadContext => {
       const { log, checkpoints, codec, safeguards = ALL_SAFEGUARDS } = this.#parts;
       const spanMs = this.#options.journalSpanMs;
       const read = { partition, log, checkpoints, codec, clock, logger, safeguards, spanMs };
-      return { ...read, fold: coreFold };
+      return { ...read, metrics, fold: coreFold };
     };
     this.#standby = new Standby({ contextOf, clock, logger, followMs: FOLLOW_MS });
   }

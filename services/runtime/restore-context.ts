@@ -9,6 +9,7 @@ import type {
   Codec,
   Log,
   Logger,
+  Metrics,
   Ownership,
 } from "./ports.ts";
 import type { Safeguards } from "./safeguards.ts";
@@ -22,6 +23,7 @@ export type ReadContext = {
   readonly fold: StateFold;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly metrics: Metrics;
   readonly safeguards: Safeguards;
   /** How long what a conversation was can matter: its longest life and the longest hold. */
   readonly spanMs: number;

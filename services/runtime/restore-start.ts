@@ -51,6 +51,7 @@ async function fromCheckpoint(
     return { state, hashesFromSeq: newestSeq, stored };
   }
   if (use.why !== null) {
+    context.metrics.count("checkpoints_ignored");
     context.logger.warn("a checkpoint was ignored: its partition's owner replaces it", {
       partition,
       problem: use.why,

@@ -197,7 +197,7 @@ export class StreamTask {
     this.#held = null;
     const restored = await restorePartition(
       {
-        ...{ partition, log, ownership, codec, clock, logger, safeguards, fold },
+        ...{ partition, log, ownership, codec, clock, logger, metrics, safeguards, fold },
         checkpoints: store,
         spanMs: options.journalSpanMs,
         offsetsGraceMs: options.offsetsGraceMs,
@@ -298,6 +298,9 @@ export class StreamTask {
       this.#tell(outcome.records);
       metrics.count("commits");
       metrics.count("inputs", batch.inputs);
+      metrics.count("decisions", batch.decisions);
+      metrics.count("dead_letters", batch.deadLetters);
+      if (batch.inputs === 0) metrics.count("idle_records");
       metrics.observe("commit", this.#commitMs);
       this.#checkpointer?.committed(run.state);
       return;

@@ -4,7 +4,13 @@ import { Standby } from "../../../services/gate/standby.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { ReadContext } from "../../../services/runtime/restore-context.ts";
 import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
-import { createTestLogger, DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
+import {
+  createTestLogger,
+  DAY_MS,
+  RuntimeKit,
+  silentMetrics,
+  until,
+} from "../../support/runtime-kit.ts";
 import { jsonCodec } from "../../support/simulation/json-codec.ts";
 
 let kit: RuntimeKit;
@@ -16,7 +22,13 @@ beforeEach(() => {
   const logger = createTestLogger(kit.lines);
   const contextOf = (partition: number): ReadContext => ({
     ...{ partition, log: kit.log, checkpoints: null, codec: jsonCodec, fold: coreFold },
-    ...{ clock: systemClock, logger, safeguards: ALL_SAFEGUARDS, spanMs: 8 * DAY_MS },
+    ...{
+      clock: systemClock,
+      logger,
+      metrics: silentMetrics,
+      safeguards: ALL_SAFEGUARDS,
+      spanMs: 8 * DAY_MS,
+    },
   });
   standby = new Standby({ contextOf, clock: systemClock, logger, followMs: 60_000 });
 });

@@ -6,7 +6,13 @@ import type { CheckpointStore } from "../../../services/runtime/ports.ts";
 import { Preparation } from "../../../services/runtime/prepare.ts";
 import type { ReadContext, Start } from "../../../services/runtime/restore-context.ts";
 import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
-import { createTestLogger, DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
+import {
+  createTestLogger,
+  DAY_MS,
+  RuntimeKit,
+  silentMetrics,
+  until,
+} from "../../support/runtime-kit.ts";
 import { jsonCodec } from "../../support/simulation/json-codec.ts";
 
 let kit: RuntimeKit;
@@ -20,7 +26,7 @@ afterEach(() => kit.close());
 function contextOf(checkpoints: CheckpointStore | null): ReadContext {
   return {
     ...{ partition: 0, log: kit.log, checkpoints, codec: jsonCodec, fold: coreFold },
-    ...{ clock: kit.clock, logger: createTestLogger(kit.lines) },
+    ...{ clock: kit.clock, logger: createTestLogger(kit.lines), metrics: silentMetrics },
     ...{ safeguards: ALL_SAFEGUARDS, spanMs: 8 * DAY_MS },
   };
 }

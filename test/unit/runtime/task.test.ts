@@ -1,8 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FencedError } from "../../../services/runtime/errors.ts";
-import type { CommitOutcome, Ownership } from "../../../services/runtime/ports.ts";
+import type {
+  CommitOutcome,
+  MetricName,
+  Metrics,
+  Ownership,
+} from "../../../services/runtime/ports.ts";
 import type { TaskStatus } from "../../../services/runtime/task-context.ts";
-import { RuntimeKit, until } from "../../support/runtime-kit.ts";
+import { DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
 import { HOLD_MS } from "../../support/simulation/engines.ts";
 
 let kit: RuntimeKit;
@@ -45,6 +50,33 @@ describe("a stream task", () => {
     expect(kit.told.map(({ record }) => record.seq)).toEqual([1, 2, 3]);
     expect(kit.told.map(({ offset }) => offset)).toEqual([0, 1, 2]);
     expect(await kit.values("allowed")).toHaveLength(3);
+  });
+
+  it("counts what was decided, what could not be read, what was idle, and checkpoints that do not fit", async () => {
+    const counts: Partial<Record<MetricName, number>> = {};
+    const count = (name: MetricName, amount = 1) => {
+      counts[name] = (counts[name] ?? 0) + amount;
+    };
+    const metrics: Metrics = { count, observe: () => undefined };
+    const first = kit.start({ context: { metrics } });
+    await kit.propose();
+    await kit.propose({ tool: "forbidden" });
+    const value = Buffer.from("{");
+    await kit.log.append([{ topic: "proposals", partition: 0, key: "t/c", value }]);
+    await kit.journaled(3);
+    await first.close();
+    expect(counts).toMatchObject({ inputs: 3, decisions: 2, dead_letters: 1, checkpoints: 1 });
+    expect(counts).not.toHaveProperty("checkpoints_ignored");
+
+    const loaded = await kit.checkpoints.load(0);
+    const load = async () => ({ ...loaded, checkpoint: null, problem: "torn" });
+    kit.clock.advance(DAY_MS * 9);
+    const options = { idleRecordAfterMs: DAY_MS };
+    const checkpoints = { load, save: kit.checkpoints.save.bind(kit.checkpoints) };
+    kit.start({ checkpoints, options, context: { metrics } });
+    await kit.journaled(4);
+    await until(() => counts.idle_records === 1);
+    expect(counts).toMatchObject({ decisions: 2, dead_letters: 1, checkpoints_ignored: 1 });
   });
 
   it("goes on where its journal ends, after it was closed and without a checkpoint", async () => {
