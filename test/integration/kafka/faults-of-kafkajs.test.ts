@@ -12,6 +12,7 @@ import {
   type TwoLeaders,
   valuesOf,
 } from "../../support/kafka/two-leaders.ts";
+import { failFirst, REQUEST_TIMED_OUT } from "../../support/kafka-proxy/answers.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
 const kafka = await kafkaBackend();
@@ -70,6 +71,21 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
     expect(await commitWhileOneRefuses(two)).toBe("committed");
     expect(await valuesOf(two, "decisions")).toEqual(["d"]);
     expect(await valuesOf(two, "allowed")).toEqual(["a"]);
+  });
+
+  it("writes once what a broker has written and calls failed, and goes on behind it", async () => {
+    const two = await makeTwoLeaders(kafka.brokers);
+    const { proxy, log } = await openBehind(two);
+    const append = (...values: string[]) =>
+      log.append(values.flatMap((one) => [record("proposals", one), record("results", one)]));
+    await append("first");
+    const edit = (answer: Buffer): Buffer => failFirst(answer, REQUEST_TIMED_OUT);
+    proxy.arm({ api: "Produce", deed: { type: "edit", edit }, times: 3 });
+    const places = await append("a", "b");
+    expect(places.map(({ offset }) => offset)).toEqual([2, 2, 3, 3]);
+    await append("c");
+    expect(await valuesOf(two, "proposals")).toEqual(["first", "a", "b", "c"]);
+    expect(await valuesOf(two, "results")).toEqual(["first", "a", "b", "c"]);
   });
 
   it("sends a record again to the partition that it was for (K9)", async () => {

@@ -1,8 +1,10 @@
 // Answers that a broker may give, for a proxy to give in its place: what comes after the correlation id.
 import { Cursor, int16, int32, int64, list, requestBody, text } from "./wire.ts";
 
+const CORRELATION_BYTES = 4;
 /** Error codes of the protocol. */
 export const NOT_LEADER = 6;
+export const REQUEST_TIMED_OUT = 7;
 export const NOT_ENOUGH_REPLICAS = 19;
 export const CLUSTER_AUTHORIZATION_FAILED = 31;
 export const INVALID_REQUEST = 42;
@@ -24,6 +26,18 @@ export function refuseProduce(frame: Buffer, code: number): Buffer {
     return Buffer.concat([text(topic), list(partitions)]);
   });
   return Buffer.concat([list(topics), int32(0)]);
+}
+
+/** The answer to a Produce request of version 7 with an error for the first partition in it. */
+export function failFirst(answer: Buffer, code: number): Buffer {
+  const bytes = Buffer.from(answer);
+  const cursor = new Cursor(bytes, CORRELATION_BYTES);
+  cursor.int32();
+  cursor.text();
+  cursor.int32();
+  cursor.int32();
+  bytes.writeInt16BE(code, cursor.at);
+  return bytes;
 }
 
 /** To an InitProducerId request of version 1. */
