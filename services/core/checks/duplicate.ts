@@ -4,7 +4,7 @@
  */
 import type { Twin } from "../state/state.ts";
 import { findHeldTwin } from "../state/twins.ts";
-import { changedSince } from "../state/writes.ts";
+import { hasChanged } from "./changed.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 import { checkRetry } from "./retry.ts";
 
@@ -44,21 +44,17 @@ function repeated(call: CallContext, twin: Twin): readonly Finding[] {
 
 /** The earlier output is fresh, whole, and nothing that it shows can have changed. */
 function isAnswerable(call: CallContext, twin: Twin): boolean {
-  const { tool, dependsOn: resources, state, nowMs, policy } = call;
+  const { tool, nowMs, policy } = call;
   if (tool.volatile || !twin.whole || nowMs >= twin.windowUntilMs) return false;
   if (twin.repeats + 1 < policy.answersFromRepeat) return false;
-  if (!tool.changesMatter) return true;
-  const dependent = { actionKey: call.actionKey, isRead: tool.isRead, resources };
-  return !changedSince(state, dependent, twin.n, nowMs);
+  return !tool.changesMatter || !hasChanged(call, twin.n);
 }
 
 function isDuplicateWrite(call: CallContext, twin: Twin): boolean {
-  const { tool, dependsOn: resources, nowMs } = call;
+  const { tool, nowMs } = call;
   if (tool.repeatable || tool.bare || nowMs >= twin.windowUntilMs) return false;
   if (isBatch(call, twin)) return false;
-  if (!tool.changesMatter) return true;
-  const dependent = { actionKey: call.actionKey, isRead: false, resources };
-  return !changedSince(call.state, dependent, twin.n, nowMs);
+  return !tool.changesMatter || !hasChanged(call, twin.n);
 }
 
 /** Equal arguments prove nothing of a write that takes none: toggle, reboot, next, undo. */

@@ -5,7 +5,8 @@
 
 import { trieGet } from "../persistent/trie.ts";
 import type { RingEntry } from "../state/state.ts";
-import { anyWriteSince, changedSince } from "../state/writes.ts";
+import { anyWriteSince } from "../state/writes.ts";
+import { hasChanged } from "./changed.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
 import { isBatch } from "./duplicate.ts";
@@ -69,7 +70,7 @@ function loopRepeat(call: CallContext, same: readonly RingEntry[]): Finding | nu
   if (tool.polling !== null) {
     const most = tool.polling.max_calls ?? Infinity;
     if (twin === undefined || twin.turnIndex !== call.state.turn.index) return null;
-    if (twin.sameOutputs < most || hasChanged(call, twin.n)) return null;
+    if (twin.sameOutputs < most || mayDiffer(call, twin.n)) return null;
     return repeatFinding(call, `${tool.rule}.polling.max_calls`, twin.sameOutputs);
   }
   // However many a step has, and whether the first are back already, they are one batch.
@@ -104,16 +105,11 @@ function unchanged(call: CallContext, same: readonly RingEntry[], count: number)
   // A new turn is new user input: the user may want to see it afresh. A write repeats its effect.
   const withinTurn = tool.isRead || tool.scope === "turn";
   if (withinTurn && first.turnIndex !== state.turn.index) return false;
-  return !hasChanged(call, first.n);
+  return !mayDiffer(call, first.n);
 }
 
-function hasChanged(
-  { tool, dependsOn: resources, state, nowMs, actionKey }: CallContext,
-  sinceN: number,
-): boolean {
-  if (!tool.changesMatter) return false;
-  const dependent = { actionKey, isRead: tool.isRead, resources };
-  return changedSince(state, dependent, sinceN, nowMs);
+function mayDiffer(call: CallContext, sinceN: number): boolean {
+  return call.tool.changesMatter && hasChanged(call, sinceN);
 }
 
 function repeatFinding(call: CallContext, rule: string, times: number): Finding {

@@ -228,9 +228,12 @@ export function ledgerEntries<V>(ledger: Ledger<V>): readonly StoredEntry<V>[] {
   return entriesOf(ledger).sort((a, b) => a.order - b.order);
 }
 
-/** Whether any value passes, freed or not. */
-export function ledgerHasAny<V>(ledger: Ledger<V>, passes: (value: V) => boolean): boolean {
-  return entriesOf(ledger).some(({ value }) => passes(value));
+/** Whether any entry passes, freed or not. */
+export function ledgerHasAny<V>(
+  ledger: Ledger<V>,
+  passes: (entry: StoredEntry<V>) => boolean,
+): boolean {
+  return entriesOf(ledger).some(passes);
 }
 
 /** Rebuilds a ledger from what `ledgerEntries` gave. */

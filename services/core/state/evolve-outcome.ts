@@ -160,7 +160,7 @@ function wasForgotten({ lastAtMs, writeTwins }: StateDraft, open: OpenCall): boo
   if (open.deadlineMs === null) return false;
   const endMs = rememberedUntil(open.call.dropAtMs, open.deadlineMs);
   if (lastAtMs < endMs) return false;
-  return ledgerHasAny(writeTwins, ({ atMs }) => atMs >= endMs);
+  return ledgerHasAny(writeTwins, ({ value: { atMs } }) => atMs >= endMs);
 }
 
 /** Until when a write is remembered whose outcome is known. */

@@ -14,6 +14,8 @@ export interface Asked {
   readonly actionKey: string;
   /** What a repeat depends on; null: on anything. */
   readonly resources: readonly string[] | null;
+  /** Of a read: whether its answer may show what is written there. */
+  readonly shows: (resource: string) => boolean;
   /** What its arguments say that it touches; null: not declared, it may touch anything. */
   readonly touched: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
@@ -196,9 +198,10 @@ export function ring(history: History, size: number): Call[] {
     .slice(-size);
 }
 
-function touches(call: Call, asked: Pick<Asked, "resources" | "tool">): boolean {
+function touches(call: Call, asked: Pick<Asked, "resources" | "tool" | "shows">): boolean {
   if (call.touched === null || asked.resources === null) return true;
   if (call.pending.length > 0 && !isTold(call) && asked.tool.isRead) return true;
+  if (asked.tool.isRead) return call.touched.some((resource) => asked.shows(resource));
   return call.touched.some((resource) => asked.resources?.includes(resource) === true);
 }
 
@@ -223,7 +226,7 @@ export function changedSince(history: History, asked: Asked, order: number): boo
 /** Whether anything was written since `order` that may touch what the call touches. */
 export function writtenSince(
   history: History,
-  asked: Pick<Asked, "actionKey" | "resources" | "tool">,
+  asked: Pick<Asked, "actionKey" | "resources" | "tool" | "shows">,
   order: number,
 ): boolean {
   return history.calls.some((call) => {

@@ -74,6 +74,7 @@ function understood(
     tool,
     actionKey: actionDigest(input.tool, known.text),
     resources: touched,
+    shows: (resource) => touched?.some((own) => hangTogether(policy, own, resource)) ?? true,
     touched,
     exclusive,
     pending,
@@ -105,6 +106,12 @@ function touchedBy(
   return declared as readonly string[];
 }
 
+/** One thing, one in the other, or one that stands for the other. */
+function hangTogether({ graph }: CompiledPolicy, a: string, b: string): boolean {
+  if (a === b || graph.equalsOf(a).includes(b)) return true;
+  return graph.wholesOf(a).includes(b) || graph.wholesOf(b).includes(a);
+}
+
 function unread(input: ProposalInput, tool: CompiledTool, text: string | null): Asked {
   const argumentsDigest =
     text === null ? rawDigest(input.tool, input.arguments) : actionDigest(input.tool, text);
@@ -116,6 +123,7 @@ function unread(input: ProposalInput, tool: CompiledTool, text: string | null): 
     tool,
     actionKey: "",
     resources: null,
+    shows: () => true,
     touched: null,
     exclusive: [],
     pending: [],
