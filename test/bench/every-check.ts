@@ -247,7 +247,8 @@ function proposal(round: number, callId: string, step: number, { tool, ...call }
     turn: "1",
     step: String(step),
     tool,
-    arguments: JSON.stringify(call.arguments),
+    // Through bytes, as texts arrive: JSON.stringify leaves it to the reader to put the parts together.
+    arguments: Buffer.from(JSON.stringify(call.arguments)).toString(),
     assistantText: "Then I will look at the next one.",
     estimatedCost: { microUnits: 1_500, currency: CURRENCY },
     confirmation: null,
