@@ -141,6 +141,8 @@ interface Dialect {
   readonly blank: RegExp;
   /** Sticky: strings and quoted names. */
   readonly quoted: RegExp;
+  /** What begins a string or name that must end. */
+  readonly open: RegExp;
   /** `$tag$ … $tag$` is a string. */
   readonly dollars: boolean;
 }
@@ -151,7 +153,8 @@ const STRINGS = "'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`";
 /** Brackets are names where they could be nothing else: elsewhere they hold an index or a list. */
 const STANDARD: Dialect = {
   blank: new RegExp(String.raw`(?:\s+|--[^\n]*|${COMMENT})+`, "y"),
-  quoted: new RegExp(String.raw`${STRINGS}|\[[^\]'"()]*\]`, "y"),
+  quoted: new RegExp(String.raw`${STRINGS}|\[[^\]['"()]*\]`, "y"),
+  open: /["'`]/,
   dollars: true,
 };
 
@@ -159,6 +162,7 @@ const STANDARD: Dialect = {
 const MYSQL: Dialect = {
   blank: new RegExp(String.raw`(?:\s+|--(?=\s|$)[^\n]*|#[^\n]*|${COMMENT})+`, "y"),
   quoted: STANDARD.quoted,
+  open: STANDARD.open,
   dollars: false,
 };
 
@@ -166,6 +170,7 @@ const MYSQL: Dialect = {
 const BRACKETS: Dialect = {
   blank: STANDARD.blank,
   quoted: new RegExp(String.raw`${STRINGS}|\[(?:[^\]]|\]\])*\]`, "y"),
+  open: /["'`[]/,
   dollars: false,
 };
 
@@ -254,7 +259,7 @@ function wordEnd(text: string, from: number): number {
 function readSpecial(
   text: string,
   at: number,
-  { quoted: quotes, blank, dollars }: Dialect,
+  { quoted: quotes, blank, open, dollars }: Dialect,
 ): Piece | null {
   // A comment that some servers run, a quote that a backslash may escape, a variable of the session.
   if (text.startsWith("/*", at) || text.startsWith(":=", at) || text.charAt(at) === "\\")
@@ -266,7 +271,7 @@ function readSpecial(
     const calls = text.charAt(at) !== "'" && isCall(text, end, blank);
     return { end, token: calls ? QUOTED_CALL : TEXT };
   }
-  if (/["'`]/.test(text.charAt(at))) return null;
+  if (open.test(text.charAt(at))) return null;
   const dollar = dollars ? matchAt(DOLLAR, text, at) : null;
   if (dollar !== null) {
     const close = text.indexOf(dollar, at + dollar.length);

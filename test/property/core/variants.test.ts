@@ -54,7 +54,20 @@ describe("a shell line", () => {
 
   it("of 64 KiB is read in no more than its share of time", () => {
     // Quadratic readings of these would take minutes.
-    for (const part of ["$(", "'a' ", "${a", "1", "`", "<<A\n", "a|", "(", "\\\n", "[*"]) {
+    for (const part of [
+      "find -exec a \\; ",
+      "bash -c 'a' ",
+      "$(",
+      "'a' ",
+      "${a",
+      "1",
+      "`",
+      "<<A\n",
+      "a|",
+      "(",
+      "\\\n",
+      "[*",
+    ]) {
       const found = classifyShell(part.repeat(Math.floor(65_000 / part.length)), session);
       expect(VARIANT_CLASSES).toContain(found);
     }
@@ -69,6 +82,24 @@ const word = fc.constantFrom(
 );
 
 describe("a text of SQL", () => {
+  it("of 900 KiB is read in no more than its share of time", () => {
+    for (const part of [
+      "[",
+      "[a]]",
+      "/* ",
+      "/**/ ",
+      "/*a*",
+      "#a\n",
+      "$a ",
+      "$a$",
+      "--a\n",
+      "a''",
+    ]) {
+      const found = classifySql(`select 1 ${part.repeat(Math.floor(921_000 / part.length))}`);
+      expect(VARIANT_CLASSES).toContain(found);
+    }
+  });
+
   it("is a write if a writing statement follows", () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), (words) => {

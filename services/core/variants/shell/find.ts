@@ -28,10 +28,11 @@ export function ranByFind(words: readonly ShellWord[]): Ran {
 
 /** A semicolon ends the command; a plus sign does after `{}` alone, and is a word elsewhere. */
 function endOfRun(words: readonly ShellWord[], from: number): number {
-  return words.findIndex(({ text }, index) => {
-    if (index < from) return false;
-    return text === ";" || (text === "+" && words[index - 1]?.text === "{}");
-  });
+  for (let at = from; at < words.length; at++) {
+    const text = words[at]?.text;
+    if (text === ";" || (text === "+" && words[at - 1]?.text === "{}")) return at;
+  }
+  return -1;
 }
 
 /** Names of found files stand in for `{}`: they begin with the starting point, so they are no options. */
