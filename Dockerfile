@@ -1,4 +1,4 @@
-# One image for all processes: the command is that of the command line, such as `gate run`.
+# One image for all processes: the command is that of the command line, such as `gate`.
 # Nothing in it is written to: run it with a read-only root file system, as docker-compose.yml does.
 FROM node:22.22.0-bookworm-slim AS build
 WORKDIR /app

@@ -193,7 +193,9 @@ function statusOf(error: unknown): number {
 /** Without what the client sets before it, its own name and a status that no server may have given. */
 function textOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/^.*? - (Error, status \d+: )?/, "");
+  const said = text.replace(/^.*? - (Error, status \d+: )?/, "");
+  // Somebody else's answer, whose `error` is no text.
+  return said === String({}) ? "it does not speak as a registry" : said;
 }
 
 const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH/;

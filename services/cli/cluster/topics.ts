@@ -44,7 +44,7 @@ export async function runTopics(
     await admin.create(actions.filter((action) => action.type === "create"));
     await admin.configure(actions.filter((action) => action.type === "configure"));
   }
-  await tell(actions, { ...options, apply }, terminal);
+  await tell(actions, { ...options, apply, partitions: facts[0]?.partitions ?? 0 }, terminal);
   if (conflict) throw environmentError("the topics cannot be mended by a program; see above");
   return EXIT_OK;
 }
@@ -57,7 +57,7 @@ async function keepMsOf({ policy }: Config): Promise<number> {
 
 async function tell(
   actions: readonly TopicAction[],
-  { apply, json }: TopicOptions,
+  { apply, json, partitions }: TopicOptions,
   { out }: Terminal,
 ): Promise<void> {
   if (json) {
@@ -67,7 +67,8 @@ async function tell(
   for (const action of actions) await out.write(`${describe(action)}\n`);
   if (actions.some(({ type }) => type === "conflict")) return;
   const what = counted(actions.length, "change");
-  if (actions.length === 0) await out.write("the topics are as they should be\n");
+  const each = counted(partitions, "partition");
+  if (actions.length === 0) await out.write(`the topics are as they should be, of ${each} each\n`);
   else if (apply) await out.write(`${what} made\n`);
   else await out.write(`${what} to make: callgate topics apply\n`);
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Handler } from "../../executor/executor.ts";
@@ -35,7 +36,13 @@ async function imported(path: string): Promise<Readonly<Record<string, unknown>>
   try {
     return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = existsSync(path) ? textOf(error, path) : "there is no such file; check the path";
     throw usageError(`${path}: the handlers cannot be loaded: ${why}`);
   }
+}
+
+/** Node knows the place of what does not parse, and does not tell it to programs. */
+function textOf(error: unknown, path: string): string {
+  if (error instanceof SyntaxError) return `${error.message}; \`node --check ${path}\` says where`;
+  return error instanceof Error ? error.message : String(error);
 }

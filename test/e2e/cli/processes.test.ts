@@ -68,6 +68,7 @@ describe("handlers", () => {
     ["export const handlers = { pay: 5 };", "no functions: `pay`"],
     ["const nothing = 1;", "exports no handlers"],
     ["throw new Error('broken');", "cannot be loaded: broken"],
+    ["export const pay = 5 5;", "cannot be loaded: Unexpected number; `node --check "],
   ])("%s", async (module, expected) => {
     const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
     const executor = startProcess(["executor"], config, { "handlers.mjs": module });

@@ -54,7 +54,9 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
       expect.not.objectContaining({ state: "registered" }),
     );
     expect((await run("schemas", "check")).stdout).not.toMatch(/ (new|refused) /);
-    expect((await run("topics", "plan")).stdout).toBe("the topics are as they should be\n");
+    expect((await run("topics", "plan")).stdout).toBe(
+      "the topics are as they should be, of 2 partitions each\n",
+    );
     expect(await run("doctor")).toMatchObject({ code: 0, stderr: "" });
     expect(await run("tail", "--once")).toMatchObject({ code: 0, stdout: "", stderr: "" });
 
