@@ -5,7 +5,9 @@
  *    producer. What comes up meanwhile goes out together in the next one.
  * A2 what fits into one batch of one topic-partition is together or not at all by itself; everything
  *    else goes out in a transaction.
- * A3 after any failure the producer is thrown away: what it thinks of its sequence may be wrong.
+ * A3 what is too large for its topic goes alone: the broker refuses that part of a send only, and what
+ *    else is in it may be written.
+ * A4 after any failure the producer is thrown away: what it thinks of its sequence may be wrong.
  */
 import { randomUUID } from "node:crypto";
 import type { Kafka, Producer, RecordMetadata } from "kafkajs";
@@ -92,30 +94,33 @@ export class AppendQueue {
     for (const { records } of this.#pending) {
       count += records.length;
       const largest = addSizes(sizes, records);
-      if (length > 0 && (count > GROUP_RECORDS_MAX || largest > BATCH_BYTES_MAX)) break;
+      const isTooMuch = count > GROUP_RECORDS_MAX || largest > BATCH_BYTES_MAX;
+      if (length > 0 && isTooMuch) break;
       length += 1;
+      if (isTooMuch) break;
     }
     return this.#pending.splice(0, length);
   }
 
   async #sendGroup(group: readonly Pending[]): Promise<void> {
+    const all = group.flatMap(({ records }) => records);
+    const kind = kindOf(group);
     try {
-      const appended = await this.#send(
-        group.flatMap(({ records }) => records),
-        kindOf(group),
-      );
+      const appended = await this.#send(all, kind);
       let from = 0;
       for (const { records, resolve } of group) {
         resolve(appended.slice(from, from + records.length));
         from += records.length;
       }
     } catch (error) {
-      if (error instanceof PoisonRecordError && group.length > 1) {
-        // One of them is too large; the others need not suffer for it.
+      const isTooLarge = error instanceof PoisonRecordError && group.length > 1;
+      if (isTooLarge && (kind === "transactional" || isOnePlace(all))) {
+        // One of them is too large, and none was written; the others need not suffer for it.
         for (const one of group) await this.#sendGroup([one]);
         return;
       }
-      for (const { reject } of group) reject(error);
+      const told = isTooLarge ? partly(error) : error;
+      for (const { reject } of group) reject(told);
     }
   }
 
@@ -239,6 +244,12 @@ function ofAppend(error: PipelineError, mayStay: boolean): PipelineError {
   const isOpen = error instanceof FencedError || (mayStay && error.code === "log_unavailable");
   if (!isOpen) return error;
   return new RetryableError("outcome_unknown", error.message, { cause: error });
+}
+
+/** A topic takes less than we send at once: which of its neighbours were written nobody says. */
+function partly(cause: PipelineError): PipelineError {
+  const text = `${cause.message}; what was sent together with it may have been written`;
+  return new RetryableError("outcome_unknown", text, { cause });
 }
 
 function kindOf(group: readonly Pending[]): Kind {

@@ -334,6 +334,22 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     );
   });
 
+  it.each([
+    [2_000_000, { code: "too_large" }, undefined],
+    // Less than what the adapter takes for too much, more than what the topic takes.
+    [500_000, { code: "outcome_unknown" }, { "max.message.bytes": "100000" }],
+  ])("appends once what comes up beside a record of %d bytes", async (bytes, refused, config) => {
+    if (config !== undefined) names = await makeTopics(kafka.brokers, { config });
+    const log = await open();
+    const large = { ...record("", 1), value: Buffer.alloc(bytes) };
+    const appends = [[large], [record("a")], [record("b")]].map((one) => log.append(one));
+    const [first, ...others] = await Promise.allSettled(appends);
+    expect(first).toMatchObject({ status: "rejected", reason: refused });
+    expect(await values(log)).toEqual(["a", "b"]);
+    const told = config === undefined ? "fulfilled" : "rejected";
+    expect(others.map(({ status }) => status)).toEqual([told, told]);
+  });
+
   it("tells that an append may have been made when its commit was cut off", async () => {
     const proxy = await proxyOf();
     const log = await open(proxy.brokers);
