@@ -183,7 +183,8 @@ function approve(
   base.arguments = text;
   const approval = { approvalId: held.holdId, by, stands };
   const decision = decideRead(state, proposal, base, args, policy, base.proposalsAtMs, approval);
-  if (decision.type !== "allowed" || input.tool === null) return [decision];
+  // What was said of the old rule gives no further calls under the new one either.
+  if (!stands || decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;
   const granted = rule(state, grant, policy, nowMs);
   return granted.type === "ruled" ? [decision, granted] : [decision];

@@ -126,6 +126,16 @@ describe("a grant by verdict", () => {
     expect(refused.refusal.reason).toBe("killed");
   });
 
+  test("comes with no approval of another rule, though the call runs under the present one", () => {
+    const asks = tiers({ ...HITL, approvals: 1 });
+    const story = given(asks);
+    const hold = story.held("drop_a", { n: 1 });
+    story.under(tiers({ name: "free", pattern: "drop_*", action: "allowlist" }));
+    ofType(story.approved(hold, { tool: "drop_a", calls: 5 }), "allowed");
+    story.under(asks);
+    story.held("drop_a", { n: 2 });
+  });
+
   test("gives more than the policy does, and a revocation takes both", () => {
     const story = given(POLICY);
     story.allowed("set_a", { n: 1 });
