@@ -1,5 +1,7 @@
 // What is too long or too deep to be read may be anything, so it counts as a write.
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
+import { methodsOf } from "../../../../services/core/variants/classify-http.ts";
 import { classifySql } from "../../../../services/core/variants/classify-sql.ts";
 import { classifyShell } from "../../../../services/core/variants/shell/classify-shell.ts";
 
@@ -12,6 +14,20 @@ test("a line of so many characters is read, and of one more is not", () => {
 test("fifteen subshells in each other are read, and sixteen are not", () => {
   const nested = (depth: number) => shell(`${"(".repeat(depth)}ls${")".repeat(depth)}`);
   expect([15, 16].map(nested)).toEqual(["read", "write"]);
+});
+
+test("eight commands that run each other are read, and nine are not", () => {
+  const nested = (depth: number) => shell(`${"time ".repeat(depth)}ls`);
+  expect([8, 9].map(nested)).toEqual(["read", "write"]);
+});
+
+test("a method is looked for in four objects that lie in each other, and not in a fifth", () => {
+  const nested = (depth: number) => {
+    let args: JsonObject = { _method: "PUT" };
+    for (let at = 1; at < depth; at += 1) args = { in: args };
+    return methodsOf("GET", args);
+  };
+  expect([4, 5].map(nested)).toEqual([["GET", "PUT"], ["GET"]]);
 });
 
 test("SQL of so many characters is read, and of one more is not", () => {
