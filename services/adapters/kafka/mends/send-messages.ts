@@ -81,22 +81,25 @@ const LOOK_AGAIN: readonly unknown[] = [
  * dropped where that one has answered, and written twice where it has not. Here an attempt is over when
  * every broker has answered or failed, answers are remembered by partition, what is sent again has
  * the sequence that it had, and no answer is an error. It also connects again to go on sending for a
- * producer that was disconnected; here that is the end of it.
+ * producer that was disconnected; here that is the end of it. And where a send has failed for good it goes on with
+ * a sequence that brokers may have seen, and take for a repetition of what failed: here nothing is sent any more.
  */
 export function sendOnceEach(
   errors: Errors,
   protocol: ProtocolErrors,
   isEnded: (cluster: object) => boolean,
 ) {
+  const failed = new WeakSet<EosManager>();
   return (parts: SenderParts) =>
-    (batch: Batch): Promise<unknown> => {
-      const { cluster, logger } = parts;
+    async (batch: Batch): Promise<unknown> => {
+      const { cluster, eosManager, logger } = parts;
+      if (failed.has(eosManager)) throw new Error("a send of this producer failed: make a new one");
       const sending = new Sending(parts, batch, errors);
       const attempt = (): Promise<unknown> => {
         if (isEnded(cluster)) throw new Error("the producer was disconnected");
         return sending.attempt();
       };
-      return parts.retrier(async (bail, retryCount, retryTime) => {
+      const sent = parts.retrier(async (bail, retryCount, retryTime) => {
         try {
           return await attempt();
         } catch (error) {
@@ -109,6 +112,10 @@ export function sendOnceEach(
           return undefined;
         }
       });
+      return sent.catch((error: unknown) => {
+        if (sending.hasFailed) failed.add(eosManager);
+        throw error;
+      });
     };
 }
 
@@ -119,6 +126,8 @@ class Sending {
   /** By topic and partition; once: asked again, a partitioner may choose another. */
   #groups: ReadonlyMap<string, Record<string, Message[]>> | undefined;
   readonly #answers = new Map<string, Metadata>();
+  /** What was sent was not answered as it should be, at least once. */
+  hasFailed = false;
 
   constructor(parts: SenderParts, batch: Batch, errors: Errors) {
     this.#parts = parts;
@@ -213,6 +222,7 @@ class Sending {
         ...{ acks, timeout, compression, topicData },
       });
     } catch (error) {
+      this.hasFailed = true;
       // Sent again it has the same sequence: what was written after all is not written twice.
       for (const { topic, partitions } of topicData) {
         for (const { partition, messages } of partitions) {
