@@ -37,7 +37,6 @@ function isWrittenNow(
   { open }: ConversationState,
   isAround: (written: string) => boolean,
 ): boolean {
-  if (open.size === 0) return false;
   return trieVisit(
     open,
     ({ isRead, status, call }) =>
@@ -46,8 +45,7 @@ function isWrittenNow(
 }
 
 function hangTogether(graph: ResourceGraph, a: string, b: string): boolean {
-  if (lies(a, b) || lies(b, a)) return true;
-  if (!graph.hasEdges) return false;
+  if (!graph.hasEdges) return lies(a, b) || lies(b, a);
   if (graph.equalsOf(a).includes(b)) return true;
   return graph.wholesOf(a).includes(b) || graph.wholesOf(b).includes(a);
 }

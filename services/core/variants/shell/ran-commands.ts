@@ -69,7 +69,7 @@ export function ranBy(words: Words): Ran | null {
   if (name === "xargs") return ranByXargs(words);
   if (SHELLS.has(name)) return ranByShell(words);
   if (name === "eval") return ranByText(words.slice(1));
-  if (name === "trap") return ranByText(words.slice(1, words.length > 2 ? 2 : 1));
+  if (name === "trap") return ranByText(words.length > 2 ? words.slice(1, 2) : []);
   if (name === "su" || name === "runuser") return { ...UNSEEN, floor: "run" };
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
   return wrapper === undefined ? null : ranByWrapper(name, wrapper, words);

@@ -52,6 +52,16 @@ describe("a read runs again", () => {
     story.allowed(read, { id: 7 });
   });
 
+  test.each([
+    ["get_items", "set_order"],
+    ["get_order", "add_item"],
+  ])("%s, once %s has written, where no edges are declared", (read, write) => {
+    const story = given({ tool_schemas: POLICY.tool_schemas ?? {} });
+    story.done(read, { id: 7 }, "old");
+    story.done(write, { id: 7 });
+    story.allowed(read, { id: 7 });
+  });
+
   test("and is no loop, though it gives the same", () => {
     const story = given(POLICY);
     for (let n = 0; n < 5; n += 1) {
