@@ -7,14 +7,17 @@ export type { Callgate } from "./callgate-gate.ts";
 export { connectCallgate } from "./connect-callgate.ts";
 export type { ConnectOptions, KafkaConnection, RegistryConnection } from "./connect-types.ts";
 export type {
+  AllowedDecision,
   Approval,
   CallOptions,
   CallRefusal,
   Decision,
   GuardContext,
   HandlerCall,
+  HeldDecision,
   OpenOptions,
   ProposedCall,
+  RefusedDecision,
   ReportOutcome,
   StoredResult,
   UnavailableDetail,

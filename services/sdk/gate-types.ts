@@ -46,34 +46,65 @@ export type CallRefusal = Omit<Refusal, "decisionId"> & {
 
 export type Warning = { readonly reason: ReasonCode; readonly message: string };
 
-export type Decision = {
-  readonly outcome: "allowed" | "refused" | "held";
-  /** Absent where the gate gave no decision (`gate_unavailable`). */
-  readonly decisionId?: string;
+/** What every decision says. */
+type DecisionOf<Outcome extends string> = {
+  readonly outcome: Outcome;
   readonly callId: string;
   readonly tool: string;
-  /**
-   * As the gate read them. In `allowed`, the tool's `idempotency_argument` holds the key. Null where
-   * they could not be read.
-   */
-  readonly arguments: JsonObject | null;
-  /** Allowed calls: the same for every retry of one meant execution. Never stored. */
-  readonly idempotencyKey?: string;
-  /** Allowed calls: the call must not be started after this (ms since the epoch). */
-  readonly notAfter?: number;
-  /** Allowed calls: how long the call may run. */
-  readonly timeLimitMs?: number;
-  /** Refused and held calls: what to tell the model. */
-  readonly refusal?: CallRefusal;
-  /** Held calls: what `approve` and `deny` take. */
-  readonly approvalId?: string;
-  /** Held calls: when the hold ends as a refusal (ms since the epoch). */
-  readonly expiresAt?: number;
   readonly isRead: boolean;
   /** The same proposal was decided before, and this is that decision. */
   readonly repeated: boolean;
   readonly warnings: readonly Warning[];
 };
+
+/** The call may run. */
+export type AllowedDecision = DecisionOf<"allowed"> & {
+  readonly decisionId: string;
+  /** As the gate read them; the tool's `idempotency_argument` holds the key. */
+  readonly arguments: JsonObject;
+  /** The same for every retry of one meant execution. Never stored; only where the secret is at hand. */
+  readonly idempotencyKey?: string;
+  /** The call must not be started after this (ms since the epoch). */
+  readonly notAfter: number;
+  /** How long the call may run. */
+  readonly timeLimitMs: number;
+  readonly refusal?: never;
+  readonly approvalId?: never;
+  readonly expiresAt?: never;
+};
+
+/** The call does not run. */
+export type RefusedDecision = DecisionOf<"refused"> & {
+  /** Absent where the gate gave no decision (`gate_unavailable`). */
+  readonly decisionId?: string;
+  /** As the gate read them; null where they could not be read. */
+  readonly arguments: JsonObject | null;
+  /** What to tell the model. */
+  readonly refusal: CallRefusal;
+  readonly idempotencyKey?: never;
+  readonly notAfter?: never;
+  readonly timeLimitMs?: never;
+  readonly approvalId?: never;
+  readonly expiresAt?: never;
+};
+
+/** The call waits for a verdict. */
+export type HeldDecision = DecisionOf<"held"> & {
+  readonly decisionId: string;
+  readonly arguments: JsonObject | null;
+  /** What to tell the model meanwhile. */
+  readonly refusal: CallRefusal;
+  /** What `approve` and `deny` take. */
+  readonly approvalId: string;
+  /** When the hold ends as a refusal (ms since the epoch). */
+  readonly expiresAt: number;
+  readonly idempotencyKey?: never;
+  readonly notAfter?: never;
+  readonly timeLimitMs?: never;
+};
+
+/** After a look at `outcome` it is known which members are there. */
+export type Decision = AllowedDecision | RefusedDecision | HeldDecision;
 
 /**
  * `recorded: false`: the journal has the report, and it changes nothing: the call is not (or no longer)

@@ -76,12 +76,11 @@ export class Guard {
     const { call, context } = guarded;
     try {
       const proposed = await this.#client.propose(call);
-      const { outcome, decisionId } = proposed.decision;
-      if (outcome !== "held" || context.onHeld !== "wait" || decisionId === undefined) {
-        return proposed;
-      }
+      const { decision } = proposed;
+      if (decision.outcome !== "held" || context.onHeld !== "wait") return proposed;
       const { signal } = context;
-      return await this.#client.awaitDecision(decisionId, signal === undefined ? {} : { signal });
+      const wait = signal === undefined ? {} : { signal };
+      return await this.#client.awaitDecision(decision.decisionId, wait);
     } catch (error) {
       if (context.signal?.aborted === true) throw error;
       if (error instanceof CallgateError && error.code === "invalid_input") throw error;

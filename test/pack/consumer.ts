@@ -8,6 +8,10 @@ const decision = await gate.propose({
   arguments: { id: "A-1" },
 });
 const outcome: "allowed" | "refused" | "held" = decision.outcome;
+// After a look at the outcome nothing of this may be undefined.
+if (decision.outcome === "allowed") await gate.awaitResult(decision.decisionId);
+else console.log(decision.refusal.message);
+if (decision.outcome === "held") await gate.approve(decision.approvalId, { by: "ann" });
 const tools = gate.guard(
   { get_order: async ({ id }: { id: string }) => ({ id, paid: true }) },
   { conversationId: "c" },

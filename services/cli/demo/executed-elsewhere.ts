@@ -38,7 +38,7 @@ async function callElsewhere(gate: Callgate, tools: Tools, call: Call): Promise<
   const { signal: _signal, onHeld: _onHeld, ...named } = given;
   const decision = await gate.propose({ ...named, tool, arguments: args });
   if (decision.outcome !== "allowed") return refusal(decision);
-  const { status, output } = await gate.awaitResult(decision.decisionId ?? "", {
+  const { status, output } = await gate.awaitResult(decision.decisionId, {
     timeoutMs: RESULT_WITHIN_MS,
   });
   if (status !== "succeeded" && status !== "failed") {
