@@ -93,7 +93,7 @@ function grantProblem(
 }
 
 function isRevoked({ given }: CallContext["state"], key: string): boolean {
-  return given.size > 0 && trieGet(given, key)?.revoked === true;
+  return trieGet(given, key)?.revoked === true;
 }
 
 /** The key under which verdicts gave calls of the tool or its tier, of which one is left; or null. */
