@@ -150,7 +150,8 @@ async function redisLines(config: Config) {
   if (redis === null) return null;
   try {
     const { mark } = await redis.checkpoints.load(0);
-    return [mark === null ? "it answers; partition 0 has no checkpoint" : "it answers"];
+    const none = "no checkpoint of partition 0 yet: they come as the journal grows";
+    return [mark === null ? `it answers; ${none}, and when a gate ends` : "it answers"];
   } finally {
     redis.close();
   }

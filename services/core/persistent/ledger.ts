@@ -75,7 +75,7 @@ export function ledgerPut<V>(
   const old = entryOf(ledger, key);
   const size = old === undefined ? ledger.size + 1 : ledger.size;
   const total = ledger.bytes + bytes - (old === undefined ? 0 : old.bytes);
-  const firstEnd = dropAt < end ? dropAt : end;
+  const firstEnd = Math.min(dropAt, end);
   if (ledger.index === undefined && size <= FEW) {
     const next = old === undefined ? ledger.chain : without(ledger.chain, key);
     const chain = { key, value, dropAt, order, bytes, next };
@@ -128,7 +128,7 @@ function replaced<V>(
     size,
     bytes: ledger.bytes + bytes - old.bytes,
     nextOrder,
-    firstEnd: dropAt < end ? dropAt : end,
+    firstEnd: Math.min(dropAt, end),
     chain: index === undefined ? chainReplace(chain, entry) : undefined,
     index: index === undefined ? undefined : put(index, entry),
   };
