@@ -11,7 +11,7 @@
  */
 import { openDuck } from "../adapters/duckdb/connection.ts";
 import { ParquetSegments } from "../adapters/duckdb/parquet-segments.ts";
-import { lockDirectory } from "../adapters/files/lock-directory.ts";
+import { type DirectoryLock, lockDirectory } from "../adapters/files/lock-directory.ts";
 import { asPipelineError, FatalError, RetryableError } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import type { Clock, Codec, Log, Logger } from "../runtime/ports.ts";
@@ -88,6 +88,7 @@ export class Analytics {
   readonly #fold: DecisionFold;
   readonly #outbox: AlertOutbox;
   readonly #segments: ParquetSegments;
+  readonly #lock: DirectoryLock;
   readonly #close: () => void;
   readonly #abort = new AbortController();
   readonly #pending = new Map<number, Segment>();
@@ -100,6 +101,7 @@ export class Analytics {
     parts: AnalyticsParts,
     state: AnalyticsState | null,
     segments: ParquetSegments,
+    lock: DirectoryLock,
     close: () => void,
   ) {
     this.#parts = parts;
@@ -107,25 +109,26 @@ export class Analytics {
     this.#fold = new DecisionFold(this.#options.fold, state?.fold);
     this.#outbox = new AlertOutbox(parts.log, parts.codec, state?.outbox, state?.alertsFrom);
     this.#segments = segments;
+    this.#lock = lock;
     this.#close = close;
     this.#exported = state?.fold.totals ?? {};
   }
 
   /** @throws FatalError where the directory is another log's, in use, or cannot be read. */
   static async open(parts: AnalyticsParts): Promise<Analytics> {
-    const unlock = lockDirectory(parts.directory, "analytics");
+    const lock = await lockDirectory(parts.directory, "analytics", parts.clock);
     try {
       const state = readState(`${parts.directory}/${STATE_FILE}`);
       if (state !== null) assertSameLog(state, parts);
       const duck = await openDuck();
       const folder = `${parts.directory}/${DECISIONS_FOLDER}`;
       const segments = new ParquetSegments(folder, DECISION_COLUMNS, duck);
-      return new Analytics(parts, state, segments, () => {
+      return new Analytics(parts, state, segments, lock, () => {
         duck.close();
-        unlock();
+        lock.release();
       });
     } catch (error) {
-      unlock();
+      lock.release();
       throw error;
     }
   }
@@ -285,6 +288,7 @@ export class Analytics {
     const { rows, nextOffset, writtenOffset } = segment;
     segment.writtenAtMs = this.#parts.clock.nowMs();
     if (rows.length === 0) return;
+    this.#lock.check();
     await this.#segments.write(partition, rows, writtenOffset, nextOffset);
     segment.rows = [];
     segment.writtenOffset = nextOffset;
@@ -308,6 +312,7 @@ export class Analytics {
     await this.#outbox.prepare();
     const fold = this.#fold.data();
     const { log, directory } = this.#parts;
+    this.#lock.check();
     writeState(`${directory}/${STATE_FILE}`, {
       version: 1,
       clusterId: log.clusterId,

@@ -1,53 +1,102 @@
-/** One process at a time writes a directory. */
+/**
+ * One process at a time writes a directory.
+ *
+ * L1 an owner whose process cannot be seen from here (another host, another container) is taken to be
+ *    gone when its sign of life stood still while it was watched. Clocks do not count: they differ, and
+ *    jump when a machine wakes up.
+ * L2 who was thought to be gone and comes back finds another's name in the file, and writes no more.
+ * L3 a stale lock is replaced in one step; of several who do so at once the last one has it.
+ */
+import { randomUUID } from "node:crypto";
 import {
   closeSync,
   mkdirSync,
   openSync,
   readFileSync,
+  readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { FatalError } from "../../runtime/errors.ts";
+import type { Clock } from "../../runtime/ports.ts";
 
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
+/** Longer than others take from finding a lock stale to replacing it. */
+const SETTLE_MS = 250;
 
 type Holder = {
   readonly pid: number;
   readonly host: string;
+  /** Where the number is one: containers of one host may share its name. Absent: not known. */
+  readonly space?: string;
   /** When the process began, in the system's own unit: a number may be used again. Absent: not known. */
   readonly begun?: string;
 };
 
+export type DirectoryLock = {
+  /** To be called before each write. @throws FatalError `role_taken` where another has it by now. */
+  check(): void;
+  release(): void;
+};
+
+type Place = { readonly directory: string; readonly role: string; readonly path: string };
+
 /**
- * Gives what lets go of it. A lock whose process is gone is taken over; one of another host (every
- * container is one, and gives its first process the same number) when its signs of life have stopped.
+ * A lock whose process is gone is taken over; one whose process cannot be seen, after it was watched.
  * @param role what is done there, for the file's name and the message.
  * @throws FatalError `role_taken` while another one has it.
  */
-export function lockDirectory(directory: string, role: string): () => void {
+export async function lockDirectory(
+  directory: string,
+  role: string,
+  clock: Pick<Clock, "sleep">,
+): Promise<DirectoryLock> {
   mkdirSync(directory, { recursive: true });
-  const path = join(directory, `${role}.lock`);
-  const begun = processBegin(process.pid);
-  const me: Holder = {
-    pid: process.pid,
-    host: hostname(),
-    ...(begun === undefined ? {} : { begun }),
-  };
-  const mine = JSON.stringify(me);
+  const place = { directory, role, path: join(directory, `${role}.lock`) };
+  const { path } = place;
+  const mine = JSON.stringify({ ...thisProcess(), nonce: randomUUID() });
   while (!wasMade(path, mine)) {
-    const holder = readHolder(path);
-    if (holder !== undefined && isAlive(holder, path)) throw taken(directory, role, holder);
-    rmSync(path, { force: true });
+    const found = readText(path);
+    if (await isHeld(found, path, clock)) throw taken(place, readText(path));
+    if (readText(path) !== found) continue;
+    replace(path, mine);
+    await clock.sleep(SETTLE_MS);
+    if (readText(path) === mine) break;
   }
-  const heartbeat = setInterval(() => touch(path), HEARTBEAT_MS).unref();
-  return () => {
-    clearInterval(heartbeat);
-    if (readText(path) === mine) rmSync(path, { force: true });
+  return keep(place, mine);
+}
+
+function keep(place: Place, mine: string): DirectoryLock {
+  const { path } = place;
+  const isMine = (): boolean => readText(path) === mine;
+  const heartbeat = setInterval(() => {
+    if (isMine()) touch(path);
+  }, HEARTBEAT_MS).unref();
+  return {
+    check: () => {
+      if (!isMine()) throw taken(place, readText(path));
+    },
+    release: () => {
+      clearInterval(heartbeat);
+      if (isMine()) rmSync(path, { force: true });
+    },
+  };
+}
+
+function thisProcess(): Holder {
+  const begun = processBegin(process.pid);
+  const space = processSpace();
+  return {
+    ...{ pid: process.pid, host: hostname() },
+    ...(space === undefined ? {} : { space }),
+    ...(begun === undefined ? {} : { begun }),
   };
 }
 
@@ -63,10 +112,16 @@ function wasMade(path: string, text: string): boolean {
   }
 }
 
-/** Undefined where the file names nobody (its writer ended before it had written), or a mere number. */
-function readHolder(path: string): Holder | undefined {
+function replace(path: string, text: string): void {
+  const next = `${path}.${randomUUID()}`;
+  writeFileSync(next, text);
+  renameSync(next, path);
+}
+
+/** Undefined where the file names nobody: its writer has not written yet, or ended before. */
+function readHolder(text: string): Holder | undefined {
   try {
-    const holder = JSON.parse(readText(path)) as Holder | number;
+    const holder = JSON.parse(text) as Holder | number;
     return typeof holder === "number" ? undefined : holder;
   } catch {
     return undefined;
@@ -76,13 +131,33 @@ function readHolder(path: string): Holder | undefined {
 function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
-  } catch {
+  } catch (error) {
+    if ((error as { code?: string }).code !== "ENOENT") throw error;
     return "";
   }
 }
 
-function isAlive(holder: Holder, path: string): boolean {
-  if (holder.host !== hostname()) return ageMs(path) < HEARTBEAT_STALE_MS;
+async function isHeld(text: string, path: string, clock: Pick<Clock, "sleep">): Promise<boolean> {
+  const holder = readHolder(text);
+  if (holder === undefined) {
+    await clock.sleep(SETTLE_MS);
+    return readText(path) !== text && isHeld(readText(path), path, clock);
+  }
+  if (holder.host === hostname() && holder.space === processSpace()) return isRunning(holder);
+  return givesSigns(path, clock);
+}
+
+/** Resolves when a sign of life came, or none for long enough. */
+async function givesSigns(path: string, clock: Pick<Clock, "sleep">): Promise<boolean> {
+  const before = lastSign(path);
+  for (let watchedMs = 0; watchedMs < HEARTBEAT_STALE_MS; watchedMs += HEARTBEAT_MS) {
+    await clock.sleep(HEARTBEAT_MS);
+    if (lastSign(path) !== before) return true;
+  }
+  return false;
+}
+
+function isRunning(holder: Holder): boolean {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
@@ -106,12 +181,17 @@ function processBegin(pid: number): string | undefined {
   }
 }
 
-function ageMs(path: string): number {
+/** Linux' name for what gives out the numbers of processes; elsewhere unknown. */
+function processSpace(): string | undefined {
   try {
-    return Date.now() - statSync(path).mtimeMs;
+    return readlinkSync("/proc/self/ns/pid");
   } catch {
-    return Number.POSITIVE_INFINITY;
+    return undefined;
   }
+}
+
+function lastSign(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
 function touch(path: string): void {
@@ -119,14 +199,16 @@ function touch(path: string): void {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // A missing sign of life only matters to another host, which then finds no lock at all.
+    // Who misses the sign and takes over is found before the next write (L2).
   }
 }
 
-function taken(directory: string, role: string, holder: Holder): FatalError {
-  const place = holder.host === hostname() ? "" : ` on host ${holder.host}`;
+function taken({ directory, role }: Place, text: string): FatalError {
+  const holder = readHolder(text);
+  const place = holder === undefined || holder.host === hostname() ? "" : ` on host ${holder.host}`;
+  const who = holder === undefined ? "another process" : `process ${holder.pid}${place}`;
   return new FatalError(
     "role_taken",
-    `${directory} is written by the ${role} of process ${holder.pid}${place}: end it, or name another directory`,
+    `${directory} is written by the ${role} of ${who}: end it, or name another directory`,
   );
 }

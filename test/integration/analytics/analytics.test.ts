@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { querySegments } from "../../../services/adapters/duckdb/query-segments.ts";
@@ -121,6 +121,28 @@ describe("analytics of a log", () => {
     expect(await counts(directory)).toEqual(ROWS_BY_KIND);
     expect(running.analytics.openConversations).toBe(CONVERSATIONS);
     expect(running.lines.filter(({ level }) => level === "error")).toEqual([]);
+  });
+
+  it.each([
+    ["files", { persistMs: WAIT_MS, segmentMs: 0 }],
+    ["state", { persistMs: 0 }],
+  ])("writes no more %s, and ends, once another one has its directory", async (_, options) => {
+    const dataDir = makeDirectory();
+    const client = openClient(dataDir);
+    const directory = makeDirectory();
+    const running = await open(client, directory, options);
+    await readToEnd(running, client);
+    const path = join(directory, "analytics.lock");
+    const holder = { ...JSON.parse(readFileSync(path, "utf8")), nonce: "of another one" };
+    writeFileSync(path, JSON.stringify(holder));
+
+    await makeTraffic(dataDir);
+    const deadlineMs = Date.now() + WAIT_MS;
+    while (running.lines.length === 0 && Date.now() < deadlineMs) await systemClock.sleep(5);
+    expect(running.lines[0]?.message).toContain("is written by the analytics of process");
+    await expect(running.analytics.close()).rejects.toThrow(FatalError);
+    expect(readdirSync(directory).sort()).toEqual(["analytics.lock", DECISIONS_FOLDER]);
+    expect(readdirSync(join(directory, DECISIONS_FOLDER, "partition-0"))).toEqual([]);
   });
 
   it("goes on after a restart where it was, and counts nothing twice", async () => {

@@ -1,10 +1,28 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lockDirectory } from "../../../../services/adapters/files/lock-directory.ts";
+import {
+  type DirectoryLock,
+  lockDirectory,
+} from "../../../../services/adapters/files/lock-directory.ts";
+import { TestClock } from "../../../support/runtime-kit.ts";
+
+const isLinux = process.platform === "linux";
+const HERE = {
+  host: hostname(),
+  ...(isLinux ? { space: readlinkSync("/proc/self/ns/pid") } : {}),
+};
 
 let directory: string;
 let path: string;
@@ -17,65 +35,129 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const hold = (holder: unknown): void => writeFileSync(path, JSON.stringify(holder));
-const take = (): (() => void) => lockDirectory(directory, "analytics");
+const take = (clock = new TestClock()): Promise<DirectoryLock> =>
+  lockDirectory(directory, "analytics", clock);
 const pidInFile = (): unknown =>
   (JSON.parse(readFileSync(path, "utf8")) as { readonly pid: unknown }).pid;
 
+/** Each sleep is used by somebody else. */
+class BusyClock extends TestClock {
+  slept = 0;
+  readonly #meanwhile: (slept: number) => void;
+
+  constructor(meanwhile: (slept: number) => void) {
+    super();
+    this.#meanwhile = meanwhile;
+  }
+
+  override sleep(): Promise<void> {
+    this.slept += 1;
+    this.#meanwhile(this.slept);
+    return super.sleep();
+  }
+}
+
+const signAt = (atMs: number): void => utimesSync(path, atMs / 1_000, atMs / 1_000);
+
 describe("the lock of a directory", () => {
-  test("is refused to a second one of the same process, and given again once it is let go", () => {
-    const release = take();
-    expect(take).toThrow(`${directory} is written by the analytics of process ${process.pid}`);
-    release();
-    take()();
+  test("is refused to a second one of the same process, and given again once it is let go", async () => {
+    const lock = await take();
+    await expect(take()).rejects.toThrow(
+      `${directory} is written by the analytics of process ${process.pid}`,
+    );
+    lock.check();
+    lock.release();
+    (await take()).release();
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   test("is refused while the process that holds it lives", async () => {
     const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
     await once(other, "spawn");
-    hold({ pid: other.pid, host: hostname() });
-    expect(take).toThrow(`process ${other.pid}: end it, or name another directory`);
+    hold({ pid: other.pid, ...HERE });
+    await expect(take()).rejects.toThrow(`process ${other.pid}: end it, or name another directory`);
     other.kill("SIGKILL");
     await once(other, "exit");
-    take()();
+    (await take()).release();
   });
 
-  test.skipIf(process.platform !== "linux")(
-    "is taken from a number that another process has by now",
-    () => {
-      hold({ pid: process.ppid, host: hostname(), begun: "1" });
-      const release = take();
-      expect(pidInFile()).toBe(process.pid);
-      release();
+  test.skipIf(!isLinux)("is taken from a number that another process has by now", async () => {
+    hold({ pid: process.ppid, ...HERE, begun: "1" });
+    const lock = await take();
+    expect(pidInFile()).toBe(process.pid);
+    lock.release();
+  });
+
+  test.skipIf(!isLinux)("is taken from our own number of an earlier life", async () => {
+    hold({ pid: process.pid, ...HERE, begun: "1" });
+    (await take()).release();
+  });
+
+  test.skipIf(!isLinux)(
+    "is refused where a container of the same host's name has our number and gives signs of life",
+    async () => {
+      hold({ pid: process.pid, host: hostname(), space: "pid:[1]", begun: "1" });
+      const clock = new BusyClock((slept) => signAt(slept * 2_000));
+      await expect(take(clock)).rejects.toThrow(`of process ${process.pid}`);
     },
   );
 
-  test.skipIf(process.platform !== "linux")(
-    "is taken from our own number of an earlier life",
-    () => {
-      hold({ pid: process.pid, host: hostname(), begun: "1" });
-      take()();
+  test.each([0, Date.now() + 3_600_000])(
+    "is refused to another host's process while that one gives signs of life, be its clock at %d",
+    async (atMs) => {
+      hold({ pid: process.pid, host: "elsewhere" });
+      signAt(atMs);
+      const clock = new BusyClock((slept) => {
+        if (slept === 3) signAt(atMs + 2_000);
+      });
+      await expect(take(clock)).rejects.toThrow(`of process ${process.pid} on host elsewhere`);
+      expect(clock.slept).toBe(3);
     },
   );
 
-  test("is refused to another host's process while that one gives signs of life", () => {
+  test("is taken from another host's process that gives none, however new its last one is", async () => {
     hold({ pid: process.pid, host: "elsewhere" });
-    expect(take).toThrow(`of process ${process.pid} on host elsewhere`);
-    const longAgo = new Date(Date.now() - 60_000);
-    utimesSync(path, longAgo, longAgo);
-    take()();
+    (await take()).release();
   });
 
-  test("is taken from a file that names nobody", () => {
+  test("is taken from a file that names nobody", async () => {
     writeFileSync(path, "");
-    take()();
+    (await take()).release();
     writeFileSync(path, "{");
-    take()();
+    (await take()).release();
   });
 
-  test("is not taken away by the one that had it before", () => {
-    const release = take();
-    hold({ pid: process.ppid, host: hostname() });
-    release();
+  test("is refused where the one that made the file only then writes its name", async () => {
+    writeFileSync(path, "");
+    const clock = new BusyClock((slept) => {
+      if (slept === 1) hold({ pid: process.ppid, ...HERE });
+    });
+    await expect(take(clock)).rejects.toThrow(`process ${process.ppid}`);
+  });
+
+  test("is one's only, of several that find it stale at once", async () => {
+    hold({ pid: process.pid, host: "elsewhere" });
+    const all = await Promise.allSettled([take(), take(), take()]);
+    const given = all.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+    expect(given).toHaveLength(1);
+    given[0]?.check();
+  });
+
+  test("is refused to who replaced a stale one just before another did", async () => {
+    hold({ pid: process.pid, host: "elsewhere" });
+    const clock = new BusyClock(() => {
+      if (pidInFile() === process.pid && readFileSync(path, "utf8").includes("nonce")) {
+        hold({ pid: process.ppid, ...HERE });
+      }
+    });
+    await expect(take(clock)).rejects.toThrow(`process ${process.ppid}`);
+  });
+
+  test("is not used any more, nor taken away, by the one that had it before", async () => {
+    const lock = await take();
+    hold({ pid: process.ppid, ...HERE });
+    expect(() => lock.check()).toThrow(`is written by the analytics of process ${process.ppid}`);
+    lock.release();
     expect(pidInFile()).toBe(process.ppid);
   });
 });
