@@ -21,22 +21,23 @@ function isWrittenAround(
   resources: readonly string[],
   sinceN: number,
 ): boolean {
-  const isAround = (written: string): boolean =>
-    resources.some((resource) => hangTogether(graph, resource, written));
-  if (isWrittenNow(state, isAround)) return true;
+  const { open, writes } = state;
   // Most often nothing at all was written since; else all that is remembered is looked through.
-  if (state.writes.any.doneN <= sinceN) return false;
-  return ledgerHasAny(
-    state.writes.byResource,
-    ({ key, value, dropAt }) => value.doneN > sinceN && dropAt > nowMs && isAround(key),
+  const isAny = writes.any.doneN > sinceN;
+  if (!isAny && open.size === 0) return false;
+  const isAround = graph.hasEdges ? connected(graph, resources) : nested(resources);
+  if (isWrittenNow(state, isAround)) return true;
+  return (
+    isAny &&
+    ledgerHasAny(
+      writes.byResource,
+      ({ key, value, dropAt }) => value.doneN > sinceN && dropAt > nowMs && isAround(key),
+    )
   );
 }
 
 /** In flight or of unknown outcome. */
-function isWrittenNow(
-  { open }: ConversationState,
-  isAround: (written: string) => boolean,
-): boolean {
+function isWrittenNow({ open }: ConversationState, isAround: IsAround): boolean {
   return trieVisit(
     open,
     ({ isRead, status, call }) =>
@@ -44,10 +45,20 @@ function isWrittenNow(
   );
 }
 
-function hangTogether(graph: ResourceGraph, a: string, b: string): boolean {
-  if (!graph.hasEdges) return lies(a, b) || lies(b, a);
-  if (graph.equalsOf(a).includes(b)) return true;
-  return graph.wholesOf(a).includes(b) || graph.wholesOf(b).includes(a);
+/** Whether what was written is around any of some resources. */
+type IsAround = (written: string) => boolean;
+
+/** What the resources lead to is found once: thousands may have been written. */
+function connected(graph: ResourceGraph, resources: readonly string[]): IsAround {
+  const own = new Set(resources);
+  const outer = new Set(
+    resources.flatMap((one) => [...graph.wholesOf(one), ...graph.equalsOf(one)]),
+  );
+  return (written) => outer.has(written) || graph.wholesOf(written).some((whole) => own.has(whole));
+}
+
+function nested(resources: readonly string[]): IsAround {
+  return (written) => resources.some((one) => lies(one, written) || lies(written, one));
 }
 
 function lies(part: string, whole: string): boolean {

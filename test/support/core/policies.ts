@@ -26,6 +26,8 @@ const read: ToolDocument = { read_only: true };
 
 const DECLARED: PolicyDocument["tool_schemas"] = {
   get_order: { read_only: true, reads: ["order/{id}"] },
+  get_orders: { read_only: true, reads: ["order"] },
+  get_item: { read_only: true, reads: ["order/{id}/item"] },
   set_order: { effects: [{ resource: "order/{id}", kind: "update" }] },
   make_order: { effects: [{ resource: "order/{id}", kind: "create" }] },
   drop_order: { effects: [{ resource: "order/{id}", kind: "delete" }] },
@@ -41,7 +43,15 @@ export const SUBJECTS: readonly Subject[] = [
   {
     name: "declared effects and reads",
     document: { tool_schemas: DECLARED },
-    tools: ["get_order", "set_order", "make_order", "drop_order", "charge"],
+    tools: [
+      "get_order",
+      "get_orders",
+      "get_item",
+      "set_order",
+      "make_order",
+      "drop_order",
+      "charge",
+    ],
   },
   {
     name: "special tools",
@@ -174,9 +184,17 @@ export const SUBJECTS: readonly Subject[] = [
         move_customer: { effects: [{ resource: "customer/{id}", kind: "transfer" }] },
         drop_all: { effects: [{ resource: "order", kind: "delete" }], repeatable: true },
         add_item: { effects: [{ resource: "order/{id}/item", kind: "create" }] },
+        get_order: { read_only: true, reads: ["order/{id}"] },
+        get_orders: { read_only: true, reads: ["order"] },
+        get_customer: { read_only: true, reads: ["customer/{id}"] },
+        get_invoice: { read_only: true, reads: ["invoice/{id}"] },
       },
     },
     tools: [
+      "get_order",
+      "get_orders",
+      "get_customer",
+      "get_invoice",
       "make_order",
       "drop_order",
       "charge",
