@@ -4,18 +4,19 @@
  * The holder is named in the store itself, so that two processes cannot both find a stale holder and
  * both replace it. A holder is stale when its process is gone; on another host (a container that was
  * made anew), where that cannot be seen, when its heartbeat stopped. Taking the role from a holder
- * that only slept is safe: every commit is fenced by its partition's epoch.
+ * that only slept is safe: every commit is fenced by its partition's epoch, and it takes no partition again.
  */
 import { closeSync, openSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { FatalError } from "../../runtime/errors.ts";
+import { FatalError, FencedError } from "../../runtime/errors.ts";
 import type { CommitOutcome, Ownership, PartitionWriter } from "../../runtime/ports.ts";
 import type { PerInput } from "../../runtime/topics.ts";
 import type { Environment } from "./environment.ts";
 import { namedKey } from "./keys.ts";
 import type { LmdbLog } from "./lmdb-log.ts";
 
+const KEY = namedKey("gate");
 const HEARTBEAT_FILE = "gate.heartbeat";
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
@@ -41,7 +42,6 @@ export type GateRole = Ownership & {
  * @throws FatalError `role_taken`, with the holder's pid.
  */
 export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: string): GateRole {
-  const key = namedKey("gate");
   const begun = processBegin(process.pid);
   const me: Holder = {
     pid: process.pid,
@@ -51,27 +51,37 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
   };
   const heartbeatPath = join(environment.dataDir, HEARTBEAT_FILE);
   environment.transact(() => {
-    const bytes = environment.tables.named.get(key);
-    const holder = bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Holder);
+    const holder = holderOf(environment);
     if (holder !== undefined && isAlive(holder, heartbeatPath)) throw taken(environment, holder);
-    environment.tables.named.putSync(key, Buffer.from(JSON.stringify(me)));
+    environment.tables.named.putSync(KEY, Buffer.from(JSON.stringify(me)));
   });
   heldHere.add(nonce);
   touch(heartbeatPath);
   const heartbeat = setInterval(() => touch(heartbeatPath), HEARTBEAT_MS).unref();
   return {
-    takeOver: async (partition) => createWriter(log, partition),
+    takeOver: async (partition) =>
+      environment.transact(() => {
+        // Who was replaced while asleep must not fence who replaced it.
+        if (holderOf(environment)?.nonce !== nonce) throw replaced(environment);
+        return createWriter(log, partition);
+      }),
     release: () => {
       clearInterval(heartbeat);
       if (!heldHere.delete(nonce) || environment.closed) return;
       environment.transact(() => {
-        const bytes = environment.tables.named.get(key);
-        if (bytes === undefined) return;
-        const holder = JSON.parse(bytes.toString()) as Holder;
-        if (holder.nonce === nonce) environment.tables.named.removeSync(key);
+        if (holderOf(environment)?.nonce === nonce) environment.tables.named.removeSync(KEY);
       });
     },
   };
+}
+
+function holderOf({ tables }: Environment): Holder | undefined {
+  const bytes = tables.named.get(KEY);
+  return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Holder);
+}
+
+function replaced({ dataDir }: Environment): FencedError {
+  return new FencedError(`another gate has taken \`${dataDir}\` over`);
 }
 
 function createWriter(log: LmdbLog, partition: number): PartitionWriter {

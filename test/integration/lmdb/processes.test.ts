@@ -9,6 +9,7 @@ import { Environment } from "../../../services/adapters/lmdb/environment.ts";
 import { acquireGateRole } from "../../../services/adapters/lmdb/gate-role.ts";
 import { namedKey } from "../../../services/adapters/lmdb/keys.ts";
 import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
+import { FencedError } from "../../../services/runtime/errors.ts";
 
 const EVERYTHING = { recordsMax: 1_000_000, bytesMax: Number.MAX_SAFE_INTEGER };
 
@@ -82,7 +83,7 @@ describe("the gate role of a data directory", () => {
   });
 
   it("is taken from a pid that is another process by now", () => {
-    const stale = { pid: process.ppid, host: hostOf(), begun: "1", nonce: "gone" };
+    const stale = { ...holderHere(), pid: process.ppid, begun: "1", nonce: "gone" };
     put("gate", JSON.stringify(stale));
     acquireGateRole(environment, log, "me").release();
   });
@@ -94,6 +95,15 @@ describe("the gate role of a data directory", () => {
     expect(() => acquireGateRole(environment, log, "me")).toThrow("on host elsewhere");
     rmSync(join(dataDir, "gate.heartbeat"));
     acquireGateRole(environment, log, "me").release();
+  });
+
+  it("gives no partition to who was replaced while asleep", async () => {
+    const role = acquireGateRole(environment, log, "me");
+    put("gate", JSON.stringify({ pid: 1, host: "elsewhere", nonce: "x" }));
+    const { epoch } = log.fence(0);
+    await expect(role.takeOver(0)).rejects.toThrow(FencedError);
+    expect(log.fence(0).epoch).toBe(epoch + 1);
+    role.release();
   });
 });
 
@@ -153,9 +163,9 @@ function put(name: string, text: string): void {
   environment.transact(() => environment.tables.named.putSync(namedKey(name), Buffer.from(text)));
 }
 
-function hostOf(): string {
+function holderHere(): object {
   const role = acquireGateRole(environment, log, "probe");
   const holder = environment.view(() => environment.tables.named.get(namedKey("gate")));
   role.release();
-  return (JSON.parse(String(holder)) as { host: string }).host;
+  return JSON.parse(String(holder)) as object;
 }
