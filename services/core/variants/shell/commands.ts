@@ -2,7 +2,7 @@
 import type { VariantClass } from "../variant-class.ts";
 import { classifyGit } from "./git.ts";
 import { isPrintingAwk, isPrintingSed } from "./scripts.ts";
-import type { ShellWord } from "./shell-line.ts";
+import { endOfOptions, type ShellWord } from "./shell-line.ts";
 import { classOfTool } from "./subcommands.ts";
 
 type Classify = (words: readonly ShellWord[]) => VariantClass;
@@ -16,7 +16,7 @@ const READS = names(`
   ls dir vdir cat grep egrep fgrep zgrep pwd echo which whereis type stat du diff cmp comm cut tr
   column nl od hexdump strings md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum basename dirname
   realpath readlink true false : seq expr rev tac fold fmt paste join head wc id whoami groups uname
-  nproc getconf locale tty printenv getent lscpu lsblk lsb_release jq zcat bzcat xzcat zipinfo nm objdump readelf
+  nproc getconf locale tty printenv getent lscpu lsblk lsb_release jq zcat bzcat xzcat zipinfo objdump readelf
   cal factor look numfmt tsort zdiff zcmp
 `);
 
@@ -47,10 +47,11 @@ function readsBut(letters: string, ...long: readonly string[]): Classify {
   return (words) => (optionWords(words).some((word) => mayBe(word, options)) ? "write" : "read");
 }
 
-/** Words that may be options: nothing is one after `--`. */
+/** Words that may be options: nothing is one after `--`, unless that may be the value of an option. */
 function optionWords(words: readonly ShellWord[]): readonly ShellWord[] {
-  const end = words.findIndex(({ text, open }) => text === "--" && !open);
-  return words.slice(1, end < 0 ? undefined : end);
+  const end = endOfOptions(words);
+  const isValue = end > 1 && words[end - 1]?.text.startsWith("-") === true;
+  return words.slice(1, isValue ? undefined : end);
 }
 
 function mayBe({ text, startsOpen }: ShellWord, { letters, long }: Options): boolean {
@@ -88,7 +89,16 @@ const sortReads = readsBut("oT", "output", "temporary-directory", "compress-prog
 const tests: Classify = (words) =>
   words.some(({ text }) => /\$\(|`/.test(text)) ? "write" : "read";
 
-const lessReads = readsBut("oOk", "log-file", "LOG-FILE", "lesskey");
+const lessReads = readsBut(
+  "oOktT",
+  "log-file",
+  "LOG-FILE",
+  "lesskey-file",
+  "lesskey-src",
+  "lesskey-content",
+  "tag",
+  "tag-file",
+);
 const rgReads = readsBut("", "pre", "hostname-bin");
 
 const SPECIAL: Readonly<Record<string, Classify>> = {
@@ -98,7 +108,8 @@ const SPECIAL: Readonly<Record<string, Classify>> = {
   sort: sortReads,
   rg: rgReads,
   ag: readsBut("", "pager"),
-  tree: readsBut("o", "output"),
+  tree: readsBut("oR", "output"),
+  nm: readsBut("", "plugin"),
   less: (words) => (words.some(({ text }) => text.startsWith("+")) ? "write" : lessReads(words)),
   file: readsBut("C", "compile"),
   tail: (words) => (words.slice(1).some(isFollowed) ? "watch" : "read"),
@@ -107,8 +118,8 @@ const SPECIAL: Readonly<Record<string, Classify>> = {
   base64: readsBut("o", "output"),
   base32: readsBut("o", "output"),
   printf: readsBut("v"),
-  yq: readsBut("is", "inplace", "in-place", "split-exp"),
-  xmllint: readsBut("o", "output", "shell"),
+  yq: readsBut("is", "inplace", "in-place", "split-exp-file"),
+  xmllint: readsBut("os", "output", "shell"),
   sed: (words) => (isPrintingSed(words) ? "read" : "write"),
   awk: (words) => (isPrintingAwk(words) ? "read" : "write"),
   gawk: (words) => (isPrintingAwk(words) ? "read" : "write"),
@@ -124,7 +135,7 @@ const SPECIAL: Readonly<Record<string, Classify>> = {
   jobs: onlyAs(/^-[lpnrs]$/, "watch"),
   ss: (words) => (words.slice(1).some((word) => mayBe(word, KILLS)) ? "write" : "watch"),
   "nvidia-smi": onlyAs(/^(?:-L|-q|--query-.*|--format=.*)$/, "watch"),
-  hostname: onlyAs(/^-[a-zA-Z]$/, "read"),
+  hostname: onlyAs(/^-[aAdfiIsy]$/, "read"),
   dmesg: onlyAs(/^-[HTxkue]+$/, "watch"),
   crontab: onlyAs(/^-l$/, "read"),
   tar: (words) => (words.slice(1).every(isListing(TAR_LISTS)) ? "read" : "write"),
@@ -163,7 +174,7 @@ function isFollowed({ text, startsOpen }: ShellWord): boolean {
 
 /** Options of `curl` that neither send a body nor write a file nor choose another method. */
 const CURL_FLAGS =
-  /^-[sSkLvigf#46]+$|^--(?:silent|show-error|insecure|location|verbose|include|fail|compressed|ipv4|ipv6)$/;
+  /^-[sSkLvigfI#46]+$|^--(?:silent|show-error|insecure|location|verbose|include|fail|compressed|ipv4|ipv6)$/;
 const CURL_VALUES = new Set([
   "-H",
   "--header",
@@ -181,12 +192,15 @@ function isPlainGet(words: readonly ShellWord[]): boolean {
   for (let at = 1; at < words.length; at++) {
     const { text, startsOpen } = words[at] as ShellWord;
     const value = words[at + 1]?.text ?? "";
-    if (startsOpen) return false;
+    if (startsOpen || OTHER_SCHEME.test(text)) return false;
     if (CURL_VALUES.has(text) || asksFor(text, value)) at += 1;
     else if (text.startsWith("-") && !CURL_FLAGS.test(text) && !CURL_ASKS.test(text)) return false;
   }
   return true;
 }
+
+/** Protocols by which an address may carry what it does. */
+const OTHER_SCHEME = /^(?!https?:|file:|ftps?:)[a-z][a-z0-9]*:\/\//i;
 
 /** An option whose value keeps it a question: a safe method, an output that is thrown away. */
 function asksFor(option: string, value: string): boolean {

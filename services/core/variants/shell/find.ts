@@ -12,16 +12,17 @@ export function ranByFind(words: readonly ShellWord[]): Ran {
   const commands: (readonly ShellWord[])[] = [];
   let floor: Ran["floor"] = "read";
   for (let at = 1; at < words.length; at++) {
-    const { text, startsOpen } = words[at] as ShellWord;
+    const { text, startsOpen, splits } = words[at] as ShellWord;
     if (WRITING.has(text)) floor = "write";
     if (RUNNING.has(text)) {
       const end = endOfRun(words, at + 1);
       const inner = words.slice(at + 1, end).map(asFound);
-      if (end < 0 || inner[0] === undefined || inner[0].open) return WRITES;
+      const splits = inner.some((word) => word.splits);
+      if (end < 0 || splits || inner[0] === undefined || inner[0].open) return WRITES;
       commands.push(inner);
       at = end;
       // A starting point or a pattern may be a glob; what follows a test may not become an action.
-    } else if (startsOpen && !isValue(words[at - 1])) return WRITES;
+    } else if (splits || (startsOpen && !isValue(words[at - 1]))) return WRITES;
   }
   return { floor, commands, lines: [], hidden: false };
 }

@@ -1,6 +1,6 @@
 /** Subcommands of git: those that only show, with the options that make them do more. */
 import type { VariantClass } from "../variant-class.ts";
-import type { ShellWord } from "./shell-line.ts";
+import { endOfOptions, type ShellWord } from "./shell-line.ts";
 
 /** They show, whatever their options are (`--output` and the like aside). */
 const SHOWS = new Set(
@@ -38,7 +38,10 @@ const GLOBAL_FLAGS = /^(?:--no-pager|-P|--no-optional-locks|--bare|--(?:git-dir|
 const ACTING = /^(?:--output(?:=.*)?|--ext-.*|--textc.*|-O.*|--open.*|--exec?(?:=.*)?|--up.*)$/;
 
 /** `git grep` takes several letters in one word; this one runs a pager. */
-const GREP_ACTING = /^-[A-Za-z0-9]*O/;
+const GREP_ACTING = /^-[A-Za-z0-9]*O|^--op/;
+
+/** What to run on the other machine. */
+const ASK_ACTING = /^--(?:u|e)/;
 
 export function classifyGit(words: readonly ShellWord[]): VariantClass {
   let at = 1;
@@ -51,15 +54,24 @@ export function classifyGit(words: readonly ShellWord[]): VariantClass {
   if (subcommand === undefined) return "read";
   if (subcommand.open) return "write";
   const rest = words.slice(at + 1);
-  const end = rest.findIndex(({ text, open }) => text === "--" && !open);
-  const options = rest.slice(0, end < 0 ? undefined : end);
-  const acts = (text: string): boolean =>
-    ACTING.test(text) || (subcommand.text === "grep" && GREP_ACTING.test(text));
-  if (options.some(({ text, startsOpen }) => startsOpen || acts(text))) return "write";
+  if (mayAct(subcommand.text, rest)) return "write";
   if (SHOWS.has(subcommand.text)) return "read";
   if (ASKS.has(subcommand.text)) return "watch";
   const form = Object.hasOwn(SHOWS_AS, subcommand.text) ? SHOWS_AS[subcommand.text] : undefined;
   if (/^--(?:version|help)$/.test(subcommand.text)) return "read";
   const shown = rest.map(({ text }) => (/\s/.test(text) ? "x" : text)).join(" ");
   return form?.test(shown) === true ? "read" : "write";
+}
+
+/** Whether one of the words may be an option that does more than show. */
+function mayAct(subcommand: string, words: readonly ShellWord[]): boolean {
+  const acts = ({ text }: ShellWord): boolean =>
+    ACTING.test(text) ||
+    (subcommand === "grep" && GREP_ACTING.test(text)) ||
+    (ASKS.has(subcommand) && ASK_ACTING.test(text));
+  const end = endOfOptions(words);
+  // After an option the hyphens may be its value, and options may follow.
+  const valued = words[end - 1]?.text.startsWith("-") ? words.slice(end + 1) : [];
+  const options = words.slice(0, end);
+  return valued.some(acts) || options.some((word) => word.startsOpen || acts(word));
 }

@@ -6,6 +6,16 @@
 import { hasControlLetters } from "./control-letters.ts";
 import { endOfBody, type Heredoc } from "./heredoc.ts";
 import type { ShellCommand, ShellLine, ShellWord } from "./shell-line.ts";
+import {
+  ARITHMETIC,
+  ASSIGNMENT,
+  BRACED,
+  MOMENT,
+  NAME,
+  OPEN_OPTION,
+  STRUCTURE,
+} from "./spelling.ts";
+import { reveal, type WordDraft } from "./word-draft.ts";
 
 /** Substitutions and groups inside of each other. */
 const DEPTH_MAX = 16;
@@ -27,31 +37,8 @@ interface Draft {
   hasText: boolean;
 }
 
-/** A word in the making; `raw` is its spelling in the line. */
-interface WordDraft {
-  text: string;
-  open: boolean;
-  startsOpen: boolean;
-  raw: string;
-}
-
 /** A place where nothing more can be said of the line. */
 class Unreadable extends Error {}
-
-const MOMENT = new Set(["?", "!", "$", "_", "RANDOM", "SECONDS", "BASHPID", "EPOCHSECONDS"]);
-
-/** Words that structure a line; what follows them is a command again. */
-const STRUCTURE = new Set("if then elif else fi while until do done ! { }".split(" "));
-
-const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
-const BRACED = /\$\{[#!]?([A-Za-z_]\w*|[?!$@*#_-]|\d+)[^{}`$()]*\}/y;
-const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
-
-/** The next character is only known when it runs. */
-function reveal(word: WordDraft): void {
-  word.startsOpen ||= word.text === "" && !word.open;
-  word.open = true;
-}
 
 /** Owns the position in the text; every method moves it forward only. */
 class ShellReader {
@@ -63,6 +50,8 @@ class ShellReader {
   #usesVariables = false;
   #usesMoment = false;
   #inBackquotes = false;
+  /** A loop has a variable that may hold several words, or options. */
+  #loopsOverWords = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -157,15 +146,30 @@ class ShellReader {
   /** `( … )`; `name()` and an array are not read. */
   #readGroup(draft: Draft): boolean {
     if (draft.words.length > 0 || draft.assignments.length > 0) return false;
+    if (this.#peek(1) === "(") this.#readArithmetic(this.#at);
     this.#at += 1;
     this.#readList(")");
     return true;
   }
 
+  /** `((…))` may be groups as well, and is read as such; it may set variables. */
+  #readArithmetic(from: number): void {
+    ARITHMETIC.lastIndex = from;
+    if (!ARITHMETIC.test(this.#text)) throw new Unreadable();
+    this.#setsVariable();
+  }
+
+  #setsVariable(): void {
+    const nothing = { words: [], outputs: [], hasText: false };
+    this.#finish({ assignments: ["="], ...nothing }, false);
+  }
+
   #addWord(draft: Draft, word: WordDraft): void {
-    const { text, startsOpen, open, raw } = word;
+    const { text, open, splits } = word;
+    const raw = word.raw.replaceAll("\\\n", "");
+    const startsOpen = word.startsOpen || splits || (open && OPEN_OPTION.test(text));
     if (draft.words.length > 0) {
-      draft.words.push({ text, startsOpen, open });
+      draft.words.push({ text, startsOpen, open, splits });
       return;
     }
     if (raw === "case" || raw === "function" || raw === "select" || raw === "coproc") {
@@ -174,7 +178,7 @@ class ShellReader {
     if (raw === "for") this.#readFor();
     else if (!STRUCTURE.has(raw)) {
       if (ASSIGNMENT.test(raw)) draft.assignments.push(raw);
-      else draft.words.push({ text, startsOpen, open });
+      else draft.words.push({ text, startsOpen, open, splits });
     }
   }
 
@@ -185,10 +189,20 @@ class ShellReader {
       const next = this.#peek();
       if (next === "" || next === "\n" || next === ";") return;
       if (/[&|()<>`]/.test(next)) throw new Unreadable();
-      const { raw } = this.#readWord();
+      const word = this.#readWord();
       // `for name do` goes through the arguments, and the commands come at once.
-      if (at === 1 && raw !== "in") throw new Unreadable();
+      if (at === 1 && word.raw !== "in") throw new Unreadable();
+      // Variables of the environment change what commands do.
+      if (at === 0 && /[A-Z]/.test(word.raw)) this.#setsVariable();
+      if (at > 1) this.#addValue(word);
     }
+  }
+
+  /** A value of a loop's variable. */
+  #addValue({ text, raw }: WordDraft): void {
+    // An expression that shells evaluate may run what stands in it.
+    if (/\$\(|`/.test(text)) throw new Unreadable();
+    this.#loopsOverWords ||= /\s|^-/.test(text) || /"[^"]*[$`]/.test(raw);
   }
 
   #finish(draft: Draft, background: boolean): void {
@@ -223,7 +237,7 @@ class ShellReader {
 
   #readDelimiter(draft: Draft, tabs: boolean): void {
     const { text: delimiter, open, raw } = this.#readWord();
-    if (open || delimiter === "") throw new Unreadable();
+    if (open || delimiter === "" || raw.includes("\\\n")) throw new Unreadable();
     this.#heredocs.push({ delimiter, quoted: raw !== delimiter, tabs });
     draft.hasText = true;
   }
@@ -240,7 +254,7 @@ class ShellReader {
 
   #readWord(): WordDraft {
     const from = this.#at;
-    const word: WordDraft = { text: "", open: false, startsOpen: false, raw: "" };
+    const word: WordDraft = { text: "", open: false, startsOpen: false, splits: false, raw: "" };
     while (this.#readPart(word));
     if (this.#at === from) throw new Unreadable();
     word.raw = this.#text.slice(from, this.#at);
@@ -267,9 +281,11 @@ class ShellReader {
         break;
       case "$":
         this.#readDollar(word);
+        word.splits ||= this.#loopsOverWords || this.#text.charAt(this.#at - 1) === ")";
         break;
       case "`":
         this.#readBackquote(word);
+        word.splits = true;
         break;
       default:
         if (/[*?[{]/.test(next)) reveal(word);
@@ -324,13 +340,14 @@ class ShellReader {
   #readDollar(word: WordDraft): void {
     if (this.#starts("$(")) {
       reveal(word);
+      if (this.#peek(2) === "(") this.#readArithmetic(this.#at + 1);
       this.#at += 2;
       // `$((…))` is read as a group in a substitution: its words are no commands, and count as such.
       this.#readList(")");
       return;
     }
     // The quotes of bash; or a dollar and, on the next line, what it is a dollar of.
-    if (/^\$(?:["']|\\\n)/.test(this.#text.slice(this.#at, this.#at + 3))) throw new Unreadable();
+    if (/^\$(?:["'[]|\\\n)/.test(this.#text.slice(this.#at, this.#at + 3))) throw new Unreadable();
     const name = this.#starts("${") ? this.#readBraced() : this.#readName();
     if (name === null) {
       word.text += "$";

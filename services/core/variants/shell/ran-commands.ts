@@ -48,7 +48,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   doas: { assigns: true, floor: "read", alone: "run" },
   stdbuf: { flags: /^-[ioe]\S+$|^--\w+=/, values: /^-[ioe]$/, floor: "read", alone: "run" },
   timeout: {
-    flags: /^-[ks]\S+$|^-v$|^--\w/,
+    flags: /^-[ks]\S+$|^-v$|^--(?:preserve-status|foreground|verbose)$|^--(?:kill-after|signal)=/,
     values: /^-[ks]$/,
     operand: /^\d+(?:\.\d+)?[smhd]?$/,
     floor: "read",
@@ -79,7 +79,8 @@ function ranByWrapper(name: string, wrapper: Wrapper, words: Words): Ran {
   let at = afterOptions(words, wrapper);
   let { floor } = wrapper;
   if (wrapper.operand !== undefined) {
-    if (!wrapper.operand.test(words[at]?.text ?? "")) return UNSEEN;
+    const { text, splits } = words[at] ?? { text: "", splits: false };
+    if (splits || !wrapper.operand.test(text)) return UNSEEN;
     at += 1;
   }
   while (wrapper.assigns === true && /^[A-Za-z_]\w*=/.test(words[at]?.text ?? "")) {
@@ -139,6 +140,7 @@ function ranByText(words: Words): Ran {
 }
 
 const XARGS_FLAGS = /^-(?:0|r|t|[nLP]\d+|[dI].+)$/;
+const NO_OPTION: ShellWord = { text: "", open: false, startsOpen: false, splits: false };
 const XARGS_VALUES = new Set(["-n", "-L", "-P", "-d", "-I"]);
 
 /** What it runs gets words that nobody has seen: they may be options. */
@@ -146,9 +148,10 @@ function ranByXargs(words: Words): Ran {
   let at = 1;
   let mark = "";
   for (;;) {
-    const word = words[at]?.text ?? "";
+    const { text: word, open, splits } = words[at] ?? NO_OPTION;
+    if (splits) return UNSEEN;
     if (word.startsWith("-I")) mark = word.slice(2) || (words[at + 1]?.text ?? "");
-    if (XARGS_VALUES.has(word)) at += 2;
+    if (XARGS_VALUES.has(word) && !open) at += 2;
     else if (XARGS_FLAGS.test(word)) at += 1;
     else break;
   }
@@ -162,6 +165,6 @@ function ranWithInput(inner: Words, mark: string): Ran {
   const isMarked = (text: string): boolean => mark !== "" && text.includes(mark);
   if (command.open || command.text.startsWith("-") || isMarked(command.text)) return UNSEEN;
   const seen = inner.map((word) => (isMarked(word.text) ? { ...word, open: true } : word));
-  const given = { text: "", startsOpen: true, open: true };
+  const given = { text: "", startsOpen: true, open: true, splits: true };
   return { floor: "read", commands: [[...seen, given]], lines: [], hidden: false };
 }

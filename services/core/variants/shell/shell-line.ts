@@ -8,6 +8,8 @@ export interface ShellWord {
   readonly startsOpen: boolean;
   /** Something in it is only known when it runs: `$name`, a glob, braces, a substitution. */
   readonly open: boolean;
+  /** It may become several words, and any of them an option. */
+  readonly splits: boolean;
 }
 
 export interface ShellCommand {
@@ -28,4 +30,10 @@ export interface ShellLine {
   readonly usesVariables: boolean;
   /** `$?`, `$RANDOM` and the like, which differ from call to call. */
   readonly usesMoment: boolean;
+}
+
+/** Where the two hyphens are after which no word is an option. */
+export function endOfOptions(words: readonly ShellWord[]): number {
+  const end = words.findIndex(({ text, open }) => text === "--" && !open);
+  return end < 0 ? words.length : end;
 }

@@ -81,12 +81,18 @@ const READ_ONLY_WORDS = new Map(
   }),
 );
 
+/** Options that write a file or run something, whatever the subcommand is. */
+const ACTING =
+  /^--(?:log|logs-dir|cache|pipe|eval|define|load|macros|rcfile|output-dir.*|profile-output)(?:=|$)|^-[ED]/;
+
 /** Null: the program is not one of these. */
 export function classOfTool(words: readonly ShellWord[]): VariantClass | null {
   const known = READ_ONLY_WORDS.get(words[0]?.text ?? "");
   if (known === undefined) return null;
   const [, subcommand] = words;
   if (subcommand === undefined) return known.other;
-  if (words.slice(1).some(({ startsOpen }) => startsOpen)) return "write";
+  if (words.slice(1).some(({ startsOpen, text }) => startsOpen || ACTING.test(text))) {
+    return "write";
+  }
   return known.words.get(subcommand.text) ?? known.other;
 }

@@ -12,7 +12,7 @@ test("a line of so many characters is read, and of one more is not", () => {
 });
 
 test("fifteen subshells in each other are read, and sixteen are not", () => {
-  const nested = (depth: number) => shell(`${"(".repeat(depth)}ls${")".repeat(depth)}`);
+  const nested = (depth: number) => shell(`${"( ".repeat(depth)}ls${")".repeat(depth)}`);
   expect([15, 16].map(nested)).toEqual(["read", "write"]);
 });
 

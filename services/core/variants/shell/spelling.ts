@@ -1,0 +1,19 @@
+/** How the parts of a shell line are spelled. */
+
+/** Variables that differ from call to call. */
+export const MOMENT = new Set(["?", "!", "$", "_", "RANDOM", "SECONDS", "BASHPID", "EPOCHSECONDS"]);
+
+/** Words that structure a line; what follows them is a command again. */
+export const STRUCTURE = new Set("if then elif else fi while until do done ! { }".split(" "));
+
+/** Sticky: the name of a variable. */
+export const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
+/** Sticky: an expansion in braces whose end all shells see in one place; first group: the name. */
+export const BRACED =
+  /\$\{[#!]?([A-Za-z_]\w*|[?!$@*#_-]|\d+)(?:[^{}`$()'"\\]|"[^{}`$()'"\\]*")*\}/y;
+/** Quotes and the like mean other things in arithmetic, where shells disagree on its end. */
+export const ARITHMETIC = /\(\((?:(?!\)\))[^'"\\`#\n;])*\)\)/y;
+/** An option of which a part is not seen; the value of a long one is none. */
+export const OPEN_OPTION = /^-(?!-[\w-]+=|v\w+=|[IC]?\{\}$)/;
+/** How a word begins that sets a variable. */
+export const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
