@@ -96,12 +96,11 @@ function proposalOf(line: JsonMap, text: string): ParsedLine {
 }
 
 /**
- * What reading the line has changed (a key twice, a number that is no double) must not run as something
- * else: the gate gets the text itself, and refuses it with what is wrong.
+ * What reading the line has changed (a key twice, be it the tool's; a number that is no double) must not
+ * run as something else: the gate gets the text itself, and refuses it with what is wrong.
  */
 function argumentsOf(line: JsonMap, text: string): unknown {
-  const value = line["arguments"];
-  return typeof value === "string" || parseCanonical(text, LINE_LIMITS).ok ? value : text;
+  return parseCanonical(text, LINE_LIMITS).ok ? line["arguments"] : text;
 }
 
 function resultOf(line: JsonMap): ParsedLine {

@@ -28,6 +28,11 @@ test.each([
   expect(parseLine(line)).toMatchObject({ type: "proposal", call: { arguments: line } });
 });
 
+test("arguments in text do not run for the second of two tools", () => {
+  const line = '{"conversationId":"c","tool":"look","tool":"erase","arguments":"{}"}';
+  expect(parseLine(line)).toMatchObject({ type: "proposal", call: { arguments: line } });
+});
+
 test.each([
   ["{bad", "not JSON"],
   ["[]", "a line must be an object"],
