@@ -278,7 +278,9 @@ export class BatchBuilder {
 
   #push(record: OutgoingRecord): void {
     this.#records.push(record);
-    const size = (record.value?.length ?? 0) + (record.key?.length ?? 0);
+    let size = (record.value?.length ?? 0) + (record.key?.length ?? 0);
+    // Callers may write as much as they like into those that are passed on.
+    for (const { name, value } of record.headers ?? NO_HEADERS) size += name.length + value.length;
     const bytes = (this.#bytes.get(record.topic) ?? 0) + size;
     this.#bytes.set(record.topic, bytes);
     if (bytes > this.#bytesMost) this.#bytesMost = bytes;

@@ -138,6 +138,14 @@ describe("a batch", () => {
     expect(builder.isFull({ ...LIMITS, bytesMax: journal + 1 })).toBe(false);
   });
 
+  it("is full at what is passed on in headers, too", () => {
+    const headers = [{ name: "tracestate", value: "x".repeat(5_000) }];
+    const withTrace = batchOf([fetched(kit.proposal(), { headers })]).builder;
+    const without = batchOf([fetched(kit.proposal())]).builder;
+    expect(without.isFull({ ...LIMITS, bytesMax: 5_010 })).toBe(false);
+    expect(withTrace.isFull({ ...LIMITS, bytesMax: 5_010 })).toBe(true);
+  });
+
   it("is full at its inputs, at its bytes, and at a hash record", () => {
     expect(batchOf([fetched(kit.proposal())]).builder.isFull(LIMITS)).toBe(false);
     expect(batchOf([fetched(kit.proposal())]).builder.isFull({ ...LIMITS, inputsMax: 1 })).toBe(
