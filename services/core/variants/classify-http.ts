@@ -11,7 +11,7 @@ export function classifyHttp(method: string): VariantClass {
 /** Headers and parameters by which servers take another method than the one of the request. */
 const OVERRIDE = /^(?:x-http-method(?:-override)?|x-method-override|_method)$/i;
 const OVERRIDE_IN_TEXT =
-  /(?:^|[\r\n])(?:x-http-method(?:-override)?|x-method-override)[ \t]*:[ \t]*([^\s]+)|[?&]_method=([^&#]*)/gi;
+  /(?:^|[\r\n])(?:x-http-method(?:-override)?|x-method-override)[ \t]*:[ \t]*([^\s]+)|(?:^|[?&])_method=([^&#]*)/gi;
 
 /** Arguments are looked through so deep. */
 const DEPTH_MAX = 4;
@@ -24,14 +24,18 @@ export function methodsOf(method: string, args: JsonObject): readonly string[] {
 }
 
 function addOverrides(value: JsonValue, methods: string[], depth: number): void {
-  if (typeof value === "string") {
-    for (const [, header, parameter] of value.matchAll(OVERRIDE_IN_TEXT)) {
-      methods.push(header ?? parameter ?? "");
-    }
-  } else if (typeof value === "object" && value !== null && depth > 0) {
-    for (const [key, member] of Object.entries(value)) {
-      if (OVERRIDE.test(key)) methods.push(typeof member === "string" ? member : "");
-      addOverrides(member, methods, depth - 1);
-    }
+  if (typeof value === "string") addOverridesIn(value, methods);
+  if (typeof value !== "object" || value === null || depth === 0) return;
+  for (const [key, member] of Object.entries(value)) {
+    if (OVERRIDE.test(key)) methods.push(typeof member === "string" ? member : "");
+    addOverrides(member, methods, depth - 1);
+  }
+}
+
+function addOverridesIn(text: string, methods: string[]): void {
+  // The name of a header or parameter, with its value somewhere beside it.
+  if (OVERRIDE.test(text)) methods.push("");
+  for (const [, header, parameter] of text.matchAll(OVERRIDE_IN_TEXT)) {
+    methods.push(header ?? parameter ?? "");
   }
 }

@@ -15,6 +15,8 @@ type Token = { readonly word: string; readonly call: boolean };
 /** Servers differ in what is a comment and what a quote: the strictest of their readings counts. */
 export function classifySql(text: string): VariantClass {
   if (text.length > LENGTH_MAX) return "write";
+  // Servers disagree whether a carriage return ends a comment.
+  if (/--|#/.test(text) && /\r(?!\n|$)/.test(text)) return "write";
   const found = [classAs(text, STANDARD)];
   if (/[#$]|--[^\s]/.test(text)) found.push(classAs(text, MYSQL));
   if (text.includes("[")) found.push(classAs(text, BRACKETS));
@@ -43,7 +45,7 @@ const WRITING = new Set(
     "insert update delete merge replace upsert create alter drop truncate rename grant revoke call do copy into " +
     "lock vacuum analyze reindex cluster refresh comment set reset begin commit rollback savepoint attach detach " +
     "load import export execute exec prepare deallocate listen notify unlisten use handler flush kill purge optimize dbcc backup restore " +
-    "shutdown reconfigure deny"
+    "shutdown reconfigure deny waitfor writetext updatetext xlock updlock tablockx nextval go"
   ).split(" "),
 );
 
@@ -94,14 +96,21 @@ function classOfStatement(tokens: readonly Token[]): VariantClass {
   const own = nameOfQuery(tokens);
   let moves = false;
   for (const [at, { word, call }] of tokens.entries()) {
-    // `replace(` and `truncate(` are functions; everything else that writes may stand anywhere.
-    if (WRITING.has(word) && !(call && PURE_CALLS.has(word))) return "write";
+    if (acts(tokens, at)) return "write";
     const isMoving = MOVING.has(word);
-    const isKnown = isMoving || PURE_CALLS.has(word) || NO_CALLS.has(word) || word === own;
+    const isKnown = isMoving || PURE_CALLS.has(word) || NO_CALLS.has(word) || at === own;
     if (call && (!isKnown || isMember(tokens, at))) return "write";
     moves ||= isMoving;
   }
   return moves ? "watch" : "read";
+}
+
+/** `replace(` and `truncate(` are functions; everything else that writes may stand anywhere. */
+function acts(tokens: readonly Token[], at: number): boolean {
+  const { word, call } = tokens[at] as Token;
+  if (WRITING.has(word)) return !(call && PURE_CALLS.has(word));
+  // The next number of a sequence is taken from it.
+  return word === "next" && tokens[at + 1]?.word === "value";
 }
 
 /** A function of some schema may be called as one of the server's own. */
@@ -125,15 +134,18 @@ const ACTING_PRAGMAS = new Set(
 /** `name = value` and `name(value)` are the same. */
 function classOfPragma(tokens: readonly Token[]): VariantClass {
   if (tokens.some(({ word }) => word === "=" || ACTING_PRAGMAS.has(word))) return "write";
-  const called = tokens.find(({ call }) => call);
+  const at = tokens.findIndex(({ call }) => call);
+  // A name in quotes is one, too, and nobody looked which.
+  if (tokens.slice(0, at < 0 ? undefined : at).some(({ word }) => word === "'")) return "write";
+  const called = tokens[at];
   if (called === undefined) return "read";
   return SHOWING_PRAGMAS.has(called.word) ? "read" : "write";
 }
 
 /** `with name (columns) as (…)` looks like a call and is none. Later ones count as calls. */
-function nameOfQuery(tokens: readonly Token[]): string | undefined {
-  if (tokens[0]?.word !== "with") return undefined;
-  return tokens[tokens[1]?.word === "recursive" ? 2 : 1]?.word;
+function nameOfQuery(tokens: readonly Token[]): number {
+  if (tokens[0]?.word !== "with") return -1;
+  return tokens[1]?.word === "recursive" ? 2 : 1;
 }
 
 interface Dialect {
@@ -268,8 +280,7 @@ function readSpecial(
   if (quoted !== null) {
     if (quoted.includes("\\")) return null;
     const end = at + quoted.length;
-    const calls = text.charAt(at) !== "'" && isCall(text, end, blank);
-    return { end, token: calls ? QUOTED_CALL : TEXT };
+    return { end, token: isCall(text, end, blank) ? QUOTED_CALL : TEXT };
   }
   if (open.test(text.charAt(at))) return null;
   const dollar = dollars ? matchAt(DOLLAR, text, at) : null;

@@ -31,7 +31,7 @@ const REPLACE = String.raw`(?:s|y)([/|#,@:])(?:${BRACKETS.replace("END", "\\1")}
 
 /** Addresses, then one of the commands that neither write nor run. */
 const SED_STEP = new RegExp(
-  String.raw`${ADDRESS}(?:[,~+ ]*${ADDRESS})?\s*!?\s*(?:[pdq=lnNhHgGxDP]|${REPLACE})\s*(?:;|\n|$|\})\s*`,
+  String.raw`${ADDRESS}(?: *[,~] *[+~]?${ADDRESS})?\s*(?:!\s*)?(?:[pdq=lnNhHgGxDP]|${REPLACE})\s*(?:;|\n|$|\})\s*`,
   "y",
 );
 

@@ -30,6 +30,15 @@ test("a method is looked for in four objects that lie in each other, and not in 
   expect([4, 5].map(nested)).toEqual([["GET", "PUT"], ["GET"]]);
 });
 
+test.each([
+  { body: "_method=PUT" },
+  { url: "/a?_method=PUT" },
+  { headers: [{ name: "X-HTTP-Method-Override", value: "PUT" }] },
+  { headers: [["X-Method-Override", "PUT"]] },
+])("another method is asked for by %j", (args) => {
+  expect(methodsOf("GET", args)).toHaveLength(2);
+});
+
 test("SQL of so many characters is read, and of one more is not", () => {
   const select = (length: number) => classifySql("select 1".padEnd(length));
   expect([1_048_576, 1_048_577].map(select)).toEqual(["read", "write"]);
