@@ -69,9 +69,10 @@ function mayBe({ text, startsOpen }: ShellWord, { letters, long }: Options): boo
 function readsUpTo(most: number): Classify {
   return (words) => {
     const end = words.findIndex(({ text }) => text === "--");
+    const options = end === -1 ? words.length : end;
     const operands = words
       .slice(1)
-      .filter(({ text }, at) => !text.startsWith("-") || text === "-" || (end > 0 && at >= end));
+      .filter(({ text }, at) => !text.startsWith("-") || text === "-" || at >= options);
     return operands.length > most || operands.some(({ startsOpen }) => startsOpen)
       ? "write"
       : "read";

@@ -162,6 +162,7 @@ describe("rules", () => {
 
   test.each([
     "sudo deploy web",
+    "/deploy web",
     "env A=1 deploy web",
     "nohup deploy web",
     "timeout -k 5 10 deploy web",
