@@ -8,6 +8,7 @@
 import { createRequire } from "node:module";
 import type * as Kafkajs from "kafkajs";
 import { filterAborted } from "./mends/aborted-filter.ts";
+import { endBrokenConnections } from "./mends/broken-responses.ts";
 import { waitForTransactionBefore } from "./mends/concurrent-transactions.ts";
 import { cacheCoordinators } from "./mends/coordinator-cache.ts";
 import { tellCoordinatorRefusals } from "./mends/coordinator-refusals.ts";
@@ -24,6 +25,7 @@ const require = createRequire(import.meta.url);
 
 const MENDS = {
   "aborted-filter": () => replace("consumer/filterAbortedMessages", filterAborted),
+  "broken-responses": () => endBrokenConnections(internal("network/connection")),
   "concurrent-transactions": () => waitForTransactionBefore(internal("broker")),
   "coordinator-cache": () => cacheCoordinators(internal("cluster"), internal("broker")),
   "coordinator-refusals": () => tellCoordinatorRefusals(internal("cluster")),
