@@ -7,7 +7,8 @@
  * F2 Whatever it accepts, the strict reader accepts with the same text; a property test holds the two together.
  *
  * Offsets go in and come out as numbers, `NO` where it gives up; what is found goes into a table of integers, and nothing
- * is sliced before the end. Constants and table stand in this file, because an import is read from memory at each use.
+ * is sliced before the end. Constants and table stand in this file, because an import is read from memory at each use;
+ * `| 0` tells the engine that what a call gave is an integer, which it would convert to a double and back for the table.
  * No `charCodeAt` reads beyond the end, as the engine no longer inlines it after that: the text ends with a bracket.
  */
 
@@ -156,14 +157,14 @@ function walkObject(walk: Walk, start: number, open: number, parent: number): nu
   let unit = COMMA;
   while (unit === COMMA) {
     const slot = walk.free;
-    at = walkKey(walk, text, at, slot);
+    at = walkKey(walk, text, at, slot) | 0;
     if (at === NO) return NO;
-    at = walkItem(walk, text, at, open, slot);
+    at = walkItem(walk, text, at, open, slot) | 0;
     if (at === NO) return NO;
     // Read once for both what it may be: each reading asks anew how the text is kept.
     unit = charCodeAt.call(text, at);
     if (unit <= SPACE) {
-      at = skipSpace(walk, text, at);
+      at = skipSpace(walk, text, at) | 0;
       unit = charCodeAt.call(text, at);
     }
     PARTS[slot + NEXT] = NONE;
@@ -184,12 +185,12 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
   let at = start;
   let unit = charCodeAt.call(text, at);
   if (unit <= SPACE) {
-    at = skipSpace(walk, text, at);
+    at = skipSpace(walk, text, at) | 0;
     unit = charCodeAt.call(text, at);
   }
   if (unit !== QUOTE) return NO;
   const from = at + 1;
-  const to = text.indexOf('"', from);
+  const to = text.indexOf('"', from) | 0;
   // A key with an escape is compared by what it says, not by how it is written.
   if (to === NO || to > walk.backslash) return NO;
   const length = to - from;
@@ -204,7 +205,7 @@ function walkKey(walk: Walk, text: string, start: number, slot: number): number 
   at = to + 1;
   unit = charCodeAt.call(text, at);
   if (unit <= SPACE) {
-    at = skipSpace(walk, text, at);
+    at = skipSpace(walk, text, at) | 0;
     unit = charCodeAt.call(text, at);
   }
   return unit === COLON ? at + 1 : NO;
@@ -215,12 +216,12 @@ function walkItem(walk: Walk, text: string, start: number, open: number, slot: n
   let at = start;
   let unit = charCodeAt.call(text, at);
   if (unit <= SPACE) {
-    at = skipSpace(walk, text, at);
+    at = skipSpace(walk, text, at) | 0;
     unit = charCodeAt.call(text, at);
   }
   PARTS[slot + VALUE_FROM] = at;
-  if (unit === QUOTE) at = walkString(walk, text, at, slot);
-  else at = walkValue(walk, at, unit, open, slot);
+  if (unit === QUOTE) at = walkString(walk, text, at, slot) | 0;
+  else at = walkValue(walk, at, unit, open, slot) | 0;
   PARTS[slot + VALUE_TO] = at;
   return at;
 }
@@ -260,7 +261,7 @@ function walkArray(walk: Walk, start: number, open: number, parent: number): num
     PARTS[slot + NEXT] = NONE;
     PARTS[link] = slot;
     link = slot + NEXT;
-    at = walkItem(walk, text, at, open, slot);
+    at = walkItem(walk, text, at, open, slot) | 0;
     if (at === NO) return NO;
     at = toToken(walk, text, at);
     unit = charCodeAt.call(text, at);
@@ -278,8 +279,8 @@ function enter(walk: Walk, open: number, slot: number, kind: number): boolean {
 }
 
 function walkString(walk: Walk, text: string, from: number, slot: number): number {
-  const to = text.indexOf('"', from + 1);
-  if (to === -1) return NO;
+  const to = text.indexOf('"', from + 1) | 0;
+  if (to === NO) return NO;
   if (to > walk.backslash) return walkEscaped(walk, from, slot);
   PARTS[slot + KIND] = COPIED;
   return to + 1;
@@ -356,27 +357,26 @@ function valueText(walk: Walk, slot: number, kind: number): string {
 function objectText(walk: Walk, parent: number): string {
   const { text } = walk;
   let out = "{";
-  /** What is to be copied, up to and without the comma behind it; empty: nothing. */
+  /** What is to be copied, up to and without the comma behind it; `NO`: nothing. */
   let from = 0;
-  let to = 0;
+  let to = NO;
   for (let slot = PARTS[parent + CHILD] as number; slot !== NONE; ) {
+    const next = PARTS[slot + NEXT] as number;
     const keyFrom = (PARTS[slot + KEY_FROM] as number) - 1;
-    const keyTo = (PARTS[slot + KEY_TO] as number) + 1;
-    const kind = PARTS[slot + KIND] as number;
-    if (from !== to && keyFrom !== to + 1) {
-      out += withComma(text, from, to);
-      to = from;
+    if (keyFrom !== to + 1) {
+      if (to !== NO) out += withComma(text, from, to);
+      from = keyFrom;
     }
-    if (from === to) from = keyFrom;
     to = PARTS[slot + VALUE_TO] as number;
-    if (kind !== COPIED || PARTS[slot + VALUE_FROM] !== keyTo + 1) {
+    const isApart = PARTS[slot + VALUE_FROM] !== (PARTS[slot + KEY_TO] as number) + 2;
+    if (isApart || PARTS[slot + KIND] !== COPIED) {
       out += memberAfter(walk, from, slot);
-      to = from;
-      if (PARTS[slot + NEXT] !== NONE) out += ",";
+      if (next !== NONE) out += ",";
+      to = NO;
     }
-    slot = PARTS[slot + NEXT] as number;
+    slot = next;
   }
-  return from === to ? `${out}}` : `${out}${text.slice(from, to)}}`;
+  return to === NO ? `${out}}` : `${out}${text.slice(from, to)}}`;
 }
 
 /** A member that is not copied whole, and what stands from `from` to its key. */

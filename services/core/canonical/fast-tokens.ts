@@ -87,10 +87,21 @@ export function isWellFormed(text: string): boolean {
   return (text as string & { isWellFormed(): boolean }).isWellFormed();
 }
 
-/** The offset behind `true`, `false` or `null`; -1 where there is none of them. */
+/** The offset behind `true`, `false` or `null`, given their first unit; -1 where there is none of them. */
 export function literalEnd(text: string, at: number, first: number): number {
-  const literal = first === 0x74 ? "true" : first === 0x66 ? "false" : "null";
-  return text.startsWith(literal, at) ? at + literal.length : -1;
+  if (first === 0x74) return areNext(text, at, 0x72, 0x75, 0x65) ? at + 4 : -1;
+  if (first === 0x6e) return areNext(text, at, 0x75, 0x6c, 0x6c) ? at + 4 : -1;
+  const isFalse = first === 0x66 && areNext(text, at, 0x61, 0x6c, 0x73);
+  return isFalse && charCodeAt.call(text, at + 4) === 0x65 ? at + 5 : -1;
+}
+
+/** Whether three units follow one within the text; none is read behind one that differs, as the text could end there. */
+function areNext(text: string, at: number, one: number, two: number, three: number): boolean {
+  return (
+    charCodeAt.call(text, at + 1) === one &&
+    charCodeAt.call(text, at + 2) === two &&
+    charCodeAt.call(text, at + 3) === three
+  );
 }
 
 /** A slice of the text, and a comma behind it: the text's own where there is one. */

@@ -2,7 +2,7 @@
 
 import { isWellFormed, nextBackslash } from "./fast-tokens.ts";
 import type { JsonValue } from "./json-value.ts";
-import type { CanonicalLimits } from "./limits.ts";
+import { type CanonicalLimits, DEFAULT_CANONICAL_LIMITS } from "./limits.ts";
 
 export type FastRead = {
   readonly ok: true;
@@ -12,10 +12,10 @@ export type FastRead = {
   readonly depth: number;
 };
 
-/** One walk over one text; the parts are in the reader's table until the next walk. */
+/** A walk over one text; it and the parts in the reader's table hold until the next walk begins. */
 export type Walk = {
-  readonly text: string;
-  readonly limits: CanonicalLimits;
+  text: string;
+  limits: CanonicalLimits;
   /** Where the next backslash stands, or the length of the text. */
   backslash: number;
   /** False where the text differs from its canonical form. */
@@ -32,21 +32,32 @@ const SPACE = 0x20;
 const CLOSE_ARRAY = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
+/** One for all walks, as the reader's table is: no walk begins within another. */
+const WALK: Walk = {
+  text: "",
+  limits: DEFAULT_CANONICAL_LIMITS,
+  backslash: 0,
+  asItStands: true,
+  pieces: undefined,
+  keyCount: 0,
+  depth: 0,
+  free: 0,
+};
+
 /** The walk over a text, at its start; undefined where it cannot be an object or an array. */
 export function newWalk(text: string, limits: CanonicalLimits, free: number): Walk | undefined {
   if (text.length < 2 || !isWellFormed(text)) return undefined;
   const last = text.charCodeAt(text.length - 1);
   if (last !== CLOSE_OBJECT && last !== CLOSE_ARRAY) return undefined;
-  return {
-    text,
-    limits,
-    backslash: nextBackslash(text, 0),
-    asItStands: true,
-    pieces: undefined,
-    keyCount: 0,
-    depth: 0,
-    free,
-  };
+  WALK.text = text;
+  WALK.limits = limits;
+  WALK.backslash = nextBackslash(text, 0);
+  WALK.asItStands = true;
+  WALK.pieces = undefined;
+  WALK.keyCount = 0;
+  WALK.depth = 0;
+  WALK.free = free;
+  return WALK;
 }
 
 /** The offset behind white space; a text with any is not canonical. */
