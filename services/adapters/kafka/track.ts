@@ -12,7 +12,7 @@ import type { FetchedPartition } from "./fetch-request.ts";
 import { type RecordBatch, type WalkSettings, walkBatches } from "./record-batches.ts";
 
 /** Fetching ahead stops here and goes on below half of it. */
-const BUFFERED_BYTES_MAX = 4 * 1024 * 1024;
+const BUFFERED_BYTES_MAX = 2 * 1024 * 1024;
 
 /** How far a topic-partition goes: what one of its readers learns of it all of them know (F4). */
 export class KnownEnd {
@@ -53,7 +53,6 @@ export class Track {
   readonly #end: KnownEnd;
   readonly #waiting = new Set<() => void>();
   #batches: RecordBatch[] = [];
-  #next = 0;
   #cursor: RecordCursor | undefined;
   #head: LogRecord | undefined;
   #bytes = 0;
@@ -131,7 +130,6 @@ export class Track {
     } catch (error) {
       if (!(error instanceof FatalError)) throw error;
       this.#batches = [];
-      this.#next = 0;
       this.#cursor = undefined;
       this.#failure = error;
     }
@@ -183,13 +181,9 @@ export class Track {
   }
 
   #open(): RecordCursor | undefined {
-    const batch = this.#batches[this.#next];
+    // Let go at once: behind a backlog there is always a next one, and each holds what it was fetched with.
+    const batch = this.#batches.shift();
     if (batch === undefined) return undefined;
-    this.#next += 1;
-    if (this.#next === this.#batches.length) {
-      this.#batches = [];
-      this.#next = 0;
-    }
     this.#bytes -= batch.to - batch.from;
     this.#cursor = new RecordCursor(batch);
     return this.#cursor;

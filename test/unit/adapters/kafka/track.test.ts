@@ -1,0 +1,57 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, it } from "vitest";
+import { WALK } from "../../../../services/adapters/kafka/record-batches.ts";
+import { KnownEnd, Track } from "../../../../services/adapters/kafka/track.ts";
+import { batchBytes, fetchedOf } from "../../../support/kafka/fetch-image.ts";
+
+const LIMITS = { recordsMax: 1, bytesMax: 1_000_000 };
+
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  (runInNewContext("gc") as () => void)();
+}
+
+function trackAtStart(): Track {
+  const place = { name: "callgate.proposals", partition: 0, end: new KnownEnd() };
+  return new Track(place, 0, 0, WALK);
+}
+
+/** Feeds one record in a fetch of its own; gives what would hold the fetch alive. */
+function feedOne(track: Track, offset: number, value: string): WeakRef<Buffer> {
+  const fetched = fetchedOf([batchBytes({ baseOffset: offset, values: [value] })]);
+  track.feed(fetched, offset, 0);
+  return new WeakRef(fetched.payload);
+}
+
+it("lets go of what was read, though there is always more to read", async () => {
+  const track = trackAtStart();
+  const ahead = 4;
+  const fetches: WeakRef<Buffer>[] = [];
+  for (let offset = 0; offset <= 20; offset += 1) {
+    fetches.push(feedOne(track, offset, `record ${offset}`));
+    if (offset < ahead) continue;
+    const { records } = track.take(LIMITS);
+    expect(String(records[0]?.value)).toBe(`record ${offset - ahead}`);
+  }
+  // What a weak reference was made for lives until the end of this turn of the event loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  collectGarbage();
+  const held = fetches.filter((fetch) => fetch.deref() !== undefined).length;
+  // Those ahead but the first of them, which is decoded.
+  expect([track.isReady, held]).toEqual([true, ahead - 1]);
+});
+
+it("fetches no further ahead than its room, and on when half of it is free", () => {
+  const track = trackAtStart();
+  const value = "x".repeat(256 * 1024);
+  let offset = 0;
+  for (; track.wantsMore; offset += 1) {
+    track.feed(fetchedOf([batchBytes({ baseOffset: offset, values: [value] })]), offset, 0);
+  }
+  expect(offset).toBe(8);
+  let taken = 0;
+  for (; !track.wantsMore; taken += 1) track.take(LIMITS);
+  // A batch more than was taken is open.
+  expect(taken).toBe(4);
+});
