@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { Kafka } from "kafkajs";
-import { FatalError, RetryableError } from "../../runtime/errors.ts";
+import { FatalError, type PipelineError, RetryableError } from "../../runtime/errors.ts";
 import type {
   Appended,
   Log,
@@ -37,6 +37,8 @@ export type KafkaLogOptions = {
 const WATCH_MS = 10_000;
 /** How long a read tries again before it fails: longer than a leader takes to move. */
 const TRY_MS_MAX = 10_000;
+/** How long a leader may end before what was read: it was deposed, and learns of it with its next heartbeat (2 s). */
+const SHORTER_MS_MAX = 3_000;
 const PAUSE_MS_MIN = 3;
 const PAUSE_MS_MAX = 250;
 /** A transaction that was open when an end was asked for ends within this time. */
@@ -131,7 +133,7 @@ export class KafkaLog implements Log {
     const { track: first, isNew } = this.#tracks.at(name, partition, fromOffset);
     // Who reads on is read ahead for; a single look is not.
     if (!isNew) first.following = true;
-    const triesUntilMs = nowMs() + TRY_MS_MAX;
+    const fromMs = nowMs();
     for (let track = first, at = fromOffset, pauseMs = PAUSE_MS_MIN; ; ) {
       // While we waited, another reader who was at the same place may have taken what came.
       if (track.readFrom !== at) track = this.#tracks.at(name, partition, at).track;
@@ -146,7 +148,7 @@ export class KafkaLog implements Log {
       } catch (error) {
         this.#assertOpen();
         const failure = mapKafkaError(error, `reading \`${track.name}\` partition ${partition}`);
-        if (failure.disposition !== "retry" || nowMs() > triesUntilMs) throw failure;
+        if (nowMs() - fromMs >= patienceMs(failure)) throw failure;
         await this.#lookAgainAfter(pauseMs);
         pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX);
       }
@@ -246,7 +248,7 @@ export class KafkaLog implements Log {
     }
   }
 
-  /** Never goes on elsewhere by itself: whatever was there is gone, and somebody must know. */
+  /** It never goes on elsewhere by itself: whatever was there is gone, and somebody must know. */
   async #explainRange(track: Track, offset: number): Promise<void> {
     const { name, partition } = track;
     const start = await this.#link.offset(name, partition, "earliest");
@@ -362,6 +364,12 @@ function isAtEnd(track: Track): boolean {
   if (now - track.atEndMs < END_TRUST_MS) return true;
   const since = track.inFlightSinceMs;
   return since !== null && now - since < POLL_TRUST_MS && track.atEndMs > Number.NEGATIVE_INFINITY;
+}
+
+/** For how long a read that failed is tried again. */
+function patienceMs({ disposition, code }: PipelineError): number {
+  if (code === "log_mismatch") return SHORTER_MS_MAX;
+  return disposition === "retry" ? TRY_MS_MAX : 0;
 }
 
 function nowMs(): number {

@@ -17,14 +17,17 @@ import {
   openTestLog,
   readAll,
 } from "../../support/kafka/test-cluster.ts";
-import { emptyFetch, NOT_LEADER } from "../../support/kafka-proxy/answers.ts";
+import {
+  emptyFetch,
+  endingAtStart,
+  NOT_LEADER,
+  OFFSET_OUT_OF_RANGE,
+  withError,
+} from "../../support/kafka-proxy/answers.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
-import { Cursor } from "../../support/kafka-proxy/wire.ts";
 
 const kafka = await kafkaBackend();
 const LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
-/** After correlation id, throttling, error and session. */
-const TOPICS_AT = 14;
 
 const record = (value: string, partition = 0): OutgoingRecord => ({
   ...{ topic: "proposals", partition, key: null },
@@ -272,6 +275,29 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     expect(await values(log)).toEqual(["a", "b"]);
   });
 
+  it("waits where a leader ends too early: it was deposed and does not know yet", async () => {
+    let leader = 11;
+    const proxy = await proxyOf({ nodes: [11, 12], leader: () => leader });
+    const log = await open(proxy.brokers);
+    await log.append([record("a"), record("b")]);
+    const deposed = {
+      times: Number.POSITIVE_INFINITY,
+      where: (_: Buffer, node: number): boolean => node === 11,
+    };
+    const outOfRange = withError(OFFSET_OUT_OF_RANGE);
+    proxy.arm({ ...deposed, api: "Fetch", deed: { type: "edit", edit: outOfRange } });
+    const { struck } = proxy.arm({
+      ...deposed,
+      api: "ListOffsets",
+      deed: { type: "edit", edit: endingAtStart },
+    });
+    const reading = log.read("proposals", 0, 1, LIMITS);
+    await struck;
+    leader = 12;
+    const { records } = await reading;
+    expect(records.map(({ value }) => String(value))).toEqual(["b"]);
+  });
+
   it("stops where what it would read on is gone", async () => {
     const log = await open();
     for (const value of ["a", "b", "c"]) await log.append([record(value)]);
@@ -363,17 +389,3 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
     await expect.poll(() => values(reader)).toEqual(["a", "c", "e"]);
   });
 });
-
-/** The first partition of a Fetch answer of version 11, with an error. */
-function withError(code: number): (answer: Buffer) => Buffer {
-  return (answer) => {
-    const bytes = Buffer.from(answer);
-    const cursor = new Cursor(bytes, TOPICS_AT);
-    if (cursor.int32() === 0) return bytes;
-    cursor.text();
-    cursor.int32();
-    cursor.int32();
-    bytes.writeInt16BE(code, cursor.at);
-    return bytes;
-  };
-}

@@ -2,7 +2,10 @@
 import { Cursor, int16, int32, int64, list, requestBody, text } from "./wire.ts";
 
 const CORRELATION_BYTES = 4;
+/** Of a Fetch answer, after correlation id, throttling, error and session. */
+const FETCHED_TOPICS_AT = 14;
 /** Error codes of the protocol. */
+export const OFFSET_OUT_OF_RANGE = 1;
 export const NOT_LEADER = 6;
 export const REQUEST_TIMED_OUT = 7;
 export const NOT_ENOUGH_REPLICAS = 19;
@@ -56,4 +59,25 @@ export function emptyFetch(topic: string): Buffer {
     ...[int32(0), int16(0), int32(0)],
     list([Buffer.concat([text(topic), list([partition])])]),
   ]);
+}
+
+/** A ListOffsets answer about one partition: its last field is the offset. */
+export function endingAtStart(answer: Buffer): Buffer {
+  const bytes = Buffer.from(answer);
+  bytes.writeBigInt64BE(0n, bytes.length - 8);
+  return bytes;
+}
+
+/** The first partition of a Fetch answer of version 11, with an error. */
+export function withError(code: number): (answer: Buffer) => Buffer {
+  return (answer) => {
+    const bytes = Buffer.from(answer);
+    const cursor = new Cursor(bytes, FETCHED_TOPICS_AT);
+    if (cursor.int32() === 0) return bytes;
+    cursor.text();
+    cursor.int32();
+    cursor.int32();
+    bytes.writeInt16BE(code, cursor.at);
+    return bytes;
+  };
 }
