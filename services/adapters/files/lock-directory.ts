@@ -13,7 +13,6 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -21,24 +20,21 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import { FatalError } from "../../runtime/errors.ts";
 import type { Clock } from "../../runtime/ports.ts";
+import {
+  isInSight,
+  isRunning,
+  nameOf,
+  type ProcessIdentity,
+  thisProcess,
+} from "../system/process-identity.ts";
 
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
 /** Longer than others take from finding a lock stale to replacing it. */
 const SETTLE_MS = 250;
-
-type Holder = {
-  readonly pid: number;
-  readonly host: string;
-  /** Where the number is one: containers of one host may share its name. Absent: not known. */
-  readonly space?: string;
-  /** When the process began, in the system's own unit: a number may be used again. Absent: not known. */
-  readonly begun?: string;
-};
 
 export type DirectoryLock = {
   /** To be called before each write. @throws FatalError `role_taken` where another has it by now. */
@@ -90,16 +86,6 @@ function keep(place: Place, mine: string): DirectoryLock {
   };
 }
 
-function thisProcess(): Holder {
-  const begun = processBegin(process.pid);
-  const space = processSpace();
-  return {
-    ...{ pid: process.pid, host: hostname() },
-    ...(space === undefined ? {} : { space }),
-    ...(begun === undefined ? {} : { begun }),
-  };
-}
-
 function wasMade(path: string, text: string): boolean {
   try {
     const handle = openSync(path, "wx");
@@ -119,9 +105,9 @@ function replace(path: string, text: string): void {
 }
 
 /** Undefined where the file names nobody: its writer has not written yet, or ended before. */
-function readHolder(text: string): Holder | undefined {
+function readHolder(text: string): ProcessIdentity | undefined {
   try {
-    const holder = JSON.parse(text) as Holder | number;
+    const holder = JSON.parse(text) as ProcessIdentity | number;
     return typeof holder === "number" ? undefined : holder;
   } catch {
     return undefined;
@@ -143,7 +129,7 @@ async function isHeld(text: string, path: string, clock: Pick<Clock, "sleep">): 
     await clock.sleep(SETTLE_MS);
     return readText(path) !== text && isHeld(readText(path), path, clock);
   }
-  if (holder.host === hostname() && holder.space === processSpace()) return isRunning(holder);
+  if (isInSight(holder)) return isRunning(holder);
   return givesSigns(path, clock);
 }
 
@@ -155,39 +141,6 @@ async function givesSigns(path: string, clock: Pick<Clock, "sleep">): Promise<bo
     if (lastSign(path) !== before) return true;
   }
   return false;
-}
-
-function isRunning(holder: Holder): boolean {
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if ((error as { code?: string }).code !== "EPERM") return false;
-  }
-  const begun = processBegin(holder.pid);
-  return holder.begun === undefined || begun === undefined || begun === holder.begun;
-}
-
-/**
- * Fields 3 and 22 of Linux' stat line, which follow the command's name in parentheses; elsewhere
- * unknown. A process that has ended and waits for its parent to notice began at no time.
- */
-function processBegin(pid: number): string | undefined {
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? "ended" : fields[19];
-  } catch {
-    return undefined;
-  }
-}
-
-/** Linux' name for what gives out the numbers of processes; elsewhere unknown. */
-function processSpace(): string | undefined {
-  try {
-    return readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return undefined;
-  }
 }
 
 function lastSign(path: string): number | undefined {
@@ -205,8 +158,7 @@ function touch(path: string): void {
 
 function taken({ directory, role }: Place, text: string): FatalError {
   const holder = readHolder(text);
-  const place = holder === undefined || holder.host === hostname() ? "" : ` on host ${holder.host}`;
-  const who = holder === undefined ? "another process" : `process ${holder.pid}${place}`;
+  const who = holder === undefined ? "another process" : nameOf(holder);
   return new FatalError(
     "role_taken",
     `${directory} is written by the ${role} of ${who}: end it, or name another directory`,

@@ -2,16 +2,22 @@
  * The gate role of a data directory: one process at a time decides, any number may append.
  *
  * The holder is named in the store itself, so that two processes cannot both find a stale holder and
- * both replace it. A holder is stale when its process is gone; on another host (a container that was
- * made anew), where that cannot be seen, when its heartbeat stopped. Taking the role from a holder
+ * both replace it. A holder is stale when its process is gone; where that cannot be seen (another host, a
+ * container that was made anew), when its heartbeat stopped. Taking the role from a holder
  * that only slept is safe: every commit is fenced by its partition's epoch, and it takes no partition again.
  */
-import { closeSync, openSync, readFileSync, statSync, utimesSync } from "node:fs";
-import { hostname } from "node:os";
+import { closeSync, openSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { FatalError, FencedError } from "../../runtime/errors.ts";
 import type { CommitOutcome, Ownership, PartitionWriter } from "../../runtime/ports.ts";
 import type { PerInput } from "../../runtime/topics.ts";
+import {
+  isInSight,
+  isRunning,
+  nameOf,
+  type ProcessIdentity,
+  thisProcess,
+} from "../system/process-identity.ts";
 import type { Environment } from "./environment.ts";
 import { namedKey } from "./keys.ts";
 import type { LmdbLog } from "./lmdb-log.ts";
@@ -21,13 +27,7 @@ const HEARTBEAT_FILE = "gate.heartbeat";
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
 
-type Holder = {
-  readonly pid: number;
-  readonly host: string;
-  /** When the process began, in the system's own unit: a pid may be used again. Absent: not known. */
-  readonly begun?: string;
-  readonly nonce: string;
-};
+type Holder = ProcessIdentity & { readonly nonce: string };
 
 /** Roles held in this process: a holder with our pid that is not here has crashed in a test or worker. */
 const heldHere = new Set<string>();
@@ -42,13 +42,7 @@ export type GateRole = Ownership & {
  * @throws FatalError `role_taken`, with the holder's pid.
  */
 export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: string): GateRole {
-  const begun = processBegin(process.pid);
-  const me: Holder = {
-    pid: process.pid,
-    host: hostname(),
-    nonce,
-    ...(begun === undefined ? {} : { begun }),
-  };
+  const me: Holder = { ...thisProcess(), nonce };
   const heartbeatPath = join(environment.dataDir, HEARTBEAT_FILE);
   environment.transact(() => {
     const holder = holderOf(environment);
@@ -95,36 +89,17 @@ function createWriter(log: LmdbLog, partition: number): PartitionWriter {
 }
 
 function isAlive(holder: Holder, heartbeatPath: string): boolean {
-  if (holder.host !== hostname()) return heartbeatAgeMs(heartbeatPath) < HEARTBEAT_STALE_MS;
-  if (holder.pid === process.pid) return heldHere.has(holder.nonce);
-  try {
-    process.kill(holder.pid, 0);
-  } catch (error) {
-    if (error instanceof Error && Reflect.get(error, "code") === "ESRCH") return false;
-  }
-  const begun = processBegin(holder.pid);
-  return holder.begun === undefined || begun === undefined || begun === holder.begun;
+  if (!isInSight(holder)) return heartbeatAgeMs(heartbeatPath) < HEARTBEAT_STALE_MS;
+  return holder.pid === process.pid ? heldHere.has(holder.nonce) : isRunning(holder);
 }
 
 function taken(environment: Environment, holder: Holder): FatalError {
-  const place = holder.host === hostname() ? "" : ` on host ${holder.host}`;
   return new FatalError(
     "role_taken",
-    `\`${environment.dataDir}\` is in use by another gate, process ${holder.pid}${place}: stop that ` +
-      "one, or use another data directory",
+    `\`${environment.dataDir}\` is in use by another gate, ${nameOf(holder)}: stop that one, or ` +
+      "use another data directory",
     { context: { pid: holder.pid, host: holder.host } },
   );
-}
-
-/** Field 22 of Linux' stat line, which follows the command's name in parentheses; else unknown. */
-function processBegin(pid: number): string | undefined {
-  try {
-    const line = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
-    return fields[0] === "Z" ? "ended" : fields[19];
-  } catch {
-    return undefined;
-  }
 }
 
 function heartbeatAgeMs(path: string): number {

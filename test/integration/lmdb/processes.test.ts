@@ -88,11 +88,14 @@ describe("the gate role of a data directory", () => {
     acquireGateRole(environment, log, "me").release();
   });
 
-  it("is taken from another host only when its heartbeat has stopped", () => {
-    const foreign = JSON.stringify({ pid: 1, host: "elsewhere", nonce: "x" });
-    put("gate", foreign);
+  it.each([
+    ["another host", { host: "elsewhere" }, "process 1 on host elsewhere"],
+    ["another container of a host of our name", { space: "pid:[1]" }, "process 1:"],
+  ])("is taken from %s only when its heartbeat has stopped", (_where, place, message) => {
+    // On the host itself no process of this number began then.
+    put("gate", JSON.stringify({ ...holderHere(), pid: 1, begun: "1", ...place, nonce: "x" }));
     writeFileSync(join(dataDir, "gate.heartbeat"), "");
-    expect(() => acquireGateRole(environment, log, "me")).toThrow("on host elsewhere");
+    expect(() => acquireGateRole(environment, log, "me")).toThrow(message);
     rmSync(join(dataDir, "gate.heartbeat"));
     acquireGateRole(environment, log, "me").release();
   });
