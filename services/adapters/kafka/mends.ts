@@ -17,6 +17,7 @@ import { rememberEnded } from "./mends/ended-clusters.ts";
 import { groupByPartition } from "./mends/group-by-partition.ts";
 import { stopIdleTimer } from "./mends/idle-timer.ts";
 import { surviveLostBrokers } from "./mends/lost-brokers.ts";
+import { forgetPartialResponses } from "./mends/partial-responses.ts";
 import { createProduceRequest } from "./mends/produce-request.ts";
 import { tellRefusedTopic } from "./mends/refused-topic.ts";
 import { sendOnceEach } from "./mends/send-messages.ts";
@@ -33,6 +34,7 @@ const MENDS = {
   "group-by-partition": () => replace("producer/groupMessagesPerPartition", groupByPartition),
   "idle-timer": () => stopIdleTimer(internal("network/requestQueue")),
   "lost-brokers": () => surviveLostBrokers(internal("cluster/brokerPool"), internal("errors")),
+  "partial-responses": () => forgetPartialResponses(internal("network/connection")),
   "produce-request": () => replace("protocol/requests/produce/v3/request", createProduceRequest),
   "refused-topic": () =>
     tellRefusedTopic(internal("protocol/requests/addPartitionsToTxn/v0/response")),

@@ -1,0 +1,98 @@
+// A connection that was cut in the middle of a response, and made anew: kafkajs as it is, and mended.
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { forgetPartialResponses } from "../../../../services/adapters/kafka/mends/partial-responses.ts";
+
+const require = createRequire(import.meta.url);
+
+type Connection = {
+  connect(): Promise<unknown>;
+  disconnect(): Promise<unknown>;
+  isConnected(): boolean;
+  send(what: object): Promise<unknown>;
+};
+type ConnectionClass = {
+  new (options: object): Connection;
+  readonly prototype: Parameters<typeof forgetPartialResponses>[0]["prototype"];
+};
+
+/** In a request, after its size, kind and version. */
+const CORRELATION_AT = 8;
+/** A response of a hundred bytes of which there are six. */
+const CUT_OFF = Buffer.from([0, 0, 0, 100, 0, 0, 0, 0, 1, 2]);
+const REQUEST_TIMEOUT_MS = 300;
+
+/** A class of its own: a mend must not reach the others. */
+function connectionClass(): ConnectionClass {
+  const id = require.resolve("kafkajs/src/network/connection");
+  delete require.cache[id];
+  return require(id) as ConnectionClass;
+}
+
+/** Answers its first client with a part of a response and hangs up, and the others as a broker does. */
+async function brokerOfParts(): Promise<number> {
+  let clients = 0;
+  const server = createServer((socket) => {
+    clients += 1;
+    const isFirst = clients === 1;
+    socket.on("error", () => undefined);
+    socket.on("data", (request) => {
+      if (isFirst) return socket.end(CUT_OFF);
+      const head = Buffer.from([0, 0, 0, 8]);
+      const id = request.subarray(CORRELATION_AT, CORRELATION_AT + 4);
+      return socket.write(Buffer.concat([head, id, Buffer.from("done")]));
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return address.port;
+}
+
+function connectionTo(port: number, made: ConnectionClass): Connection {
+  const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const socketFactory = require("kafkajs/src/network/socketFactory") as () => unknown;
+  const connection = new made({
+    ...{ host: "127.0.0.1", port, logger: { namespace: () => silent } },
+    ...{ socketFactory: socketFactory(), connectionTimeout: 1_000 },
+    requestTimeout: REQUEST_TIMEOUT_MS,
+  });
+  onTestFinished(() => connection.disconnect().then(() => undefined));
+  return connection;
+}
+
+function ask(connection: Connection): Promise<unknown> {
+  const Encoder = require("kafkajs/src/protocol/encoder") as new () => object;
+  const request = { apiKey: 18, apiVersion: 0, apiName: "ApiVersions" };
+  const response = {
+    decode: (payload: Buffer): Promise<string> => Promise.resolve(String(payload)),
+    parse: (text: string): Promise<string> => Promise.resolve(text),
+  };
+  return connection.send({
+    request: { ...request, encode: () => Promise.resolve(new Encoder()) },
+    response,
+  });
+}
+
+async function askTwice(made: ConnectionClass): Promise<unknown> {
+  const connection = connectionTo(await brokerOfParts(), made);
+  await connection.connect();
+  await expect(ask(connection)).rejects.toThrow(/[Cc]losed connection/);
+  await expect.poll(() => connection.isConnected()).toBe(false);
+  await connection.connect();
+  return ask(connection);
+}
+
+test("kafkajs understands nothing after a response that was cut off", async () => {
+  await expect(askTwice(connectionClass())).rejects.toThrow(/timed out/);
+});
+
+test("what is left of a response goes with its connection", async () => {
+  const mended = connectionClass();
+  forgetPartialResponses(mended);
+  expect(await askTwice(mended)).toBe("done");
+});
