@@ -4,7 +4,7 @@ type Request = {
   readonly producerEpoch: number;
 };
 type Add = (this: object, request: Request) => Promise<unknown>;
-type Broker = { addPartitionsToTxn: Add; addOffsetsToTxn: Add };
+type Broker = { addPartitionsToTxn: Add; addOffsetsToTxn: Add; endTxn: Add };
 
 const CONCURRENT = "CONCURRENT_TRANSACTIONS";
 const PAUSE_MS_MIN = 1;
@@ -17,13 +17,18 @@ const WAIT_MS_MAX = 5_000;
  * CONCURRENT_TRANSACTIONS: nothing happened. kafkajs tries partitions again after a back-off that
  * doubles and with all metadata fetched anew each time, and offsets not at all. Here the first request
  * of a transaction asks again until it is let in, and the other one waits for it instead of asking too. What
- * another producer of the same id asks for, one that was thrown away, is waited for by nobody.
+ * another producer of the same id asks for, one that was thrown away, is waited for by nobody. The end of a
+ * transaction gets that answer while a take-over of its id is under way, and whether it was fenced when it asks again.
  */
 export function waitForTransactionBefore(broker: { readonly prototype: Broker }): void {
   const asking = new Map<string, Promise<unknown>>();
   const { prototype } = broker;
   prototype.addPartitionsToTxn = letIn(asking, prototype.addPartitionsToTxn);
   prototype.addOffsetsToTxn = letIn(asking, prototype.addOffsetsToTxn);
+  const { endTxn } = prototype;
+  prototype.endTxn = function endWhenLetIn(this: object, request: Request): Promise<unknown> {
+    return askUntilLetIn(() => endTxn.call(this, request));
+  };
 }
 
 function letIn(asking: Map<string, Promise<unknown>>, add: Add): Add {

@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";
 import { filterAborted } from "../../../../services/adapters/kafka/mends/aborted-filter.ts";
+import { waitForTransactionBefore } from "../../../../services/adapters/kafka/mends/concurrent-transactions.ts";
 import { cacheCoordinators } from "../../../../services/adapters/kafka/mends/coordinator-cache.ts";
 import { leaveDeadSockets } from "../../../../services/adapters/kafka/mends/dead-sockets.ts";
 import { groupByPartition } from "../../../../services/adapters/kafka/mends/group-by-partition.ts";
@@ -301,4 +302,37 @@ async function listenersAfter(
 it("leaves nothing on the socket of a broker that is gone", async () => {
   expect(await listenersAfter(5, null)).toBeGreaterThanOrEqual(5);
   expect(await listenersAfter(5, leaveDeadSockets)).toBe(0);
+});
+
+it("asks for the end of a transaction until its coordinator says what became of it", async () => {
+  const { KafkaJSProtocolError } = stock<{ KafkaJSProtocolError: new (what: object) => Error }>(
+    "errors",
+  );
+  const refusal = (type: string, code: number): Error =>
+    new KafkaJSProtocolError({ type, code, retriable: false, message: type });
+  const fenced = refusal("INVALID_PRODUCER_EPOCH", 47);
+  const makeBroker = (): { readonly prototype: Record<string, unknown>; asked: number } => {
+    const broker = {
+      asked: 0,
+      prototype: {
+        addPartitionsToTxn: () => Promise.resolve(),
+        addOffsetsToTxn: () => Promise.resolve(),
+        endTxn: () => {
+          broker.asked += 1;
+          const isUnderWay = broker.asked < 3;
+          return Promise.reject(isUnderWay ? refusal("CONCURRENT_TRANSACTIONS", 51) : fenced);
+        },
+      },
+    };
+    return broker;
+  };
+  const request = { transactionalId: "t", producerId: 1, producerEpoch: 0 };
+  const end = (broker: ReturnType<typeof makeBroker>): Promise<unknown> =>
+    (broker.prototype["endTxn"] as (what: object) => Promise<unknown>)(request);
+  const theirs = makeBroker();
+  await expect(end(theirs)).rejects.toMatchObject({ type: "CONCURRENT_TRANSACTIONS" });
+  const mended = makeBroker();
+  waitForTransactionBefore(mended as never);
+  await expect(end(mended)).rejects.toBe(fenced);
+  expect([theirs.asked, mended.asked]).toEqual([1, 3]);
 });
