@@ -48,6 +48,8 @@ export type GateTuning = Partial<
 export type GateHostParts = GateParts & {
   readonly membership: Membership;
   readonly tuning: GateTuning;
+  /** Done before the group is joined; ends when it is aborted, and never rejects. */
+  readonly warmUp?: (signal: AbortSignal) => Promise<unknown>;
   /** All of them but in a fault test. */
   readonly safeguards?: Safeguards;
 };
@@ -99,12 +101,15 @@ export class GateHost {
   readonly #engine: SwitchableEngine;
   readonly #hosted = new Map<number, Hosted>();
   readonly #committed: Listeners<readonly [readonly CommittedRecord[], number]>;
+  /** Tasks that tell `#committed`. */
+  readonly #relayed = new WeakSet<StreamTask>();
   readonly #statuses: Listeners<readonly [TaskStatus, number]>;
   #keepMs: number;
   /** Resolves, with the reason, when this process must end with an error. Never rejects. */
   readonly failed: Promise<Error>;
   #fail: (error: Error) => void = () => undefined;
   readonly #standby: Standby;
+  readonly #stopping = new AbortController();
   #look: NodeJS.Timeout | null = null;
   #stopped: Promise<void> | null = null;
   #abandon: (() => void) | null = null;
@@ -138,6 +143,7 @@ export class GateHost {
   /** Joins the group; resolves with the first assignment, before its partitions are restored. */
   async start(): Promise<void> {
     this.#look ??= setInterval(() => this.#watch(), LOOK_MS).unref();
+    await this.#parts.warmUp?.(this.#stopping.signal);
     await this.#prepare();
     await this.#parts.membership.join((assignment) => this.#reconcile(assignment));
   }
@@ -168,7 +174,9 @@ export class GateHost {
 
   /** Records in journal order within a partition, once each, after they are durable. */
   onCommitted(listener: CommittedListener): () => void {
-    return this.#committed.add(([records, partition]) => listener(records, partition));
+    const stop = this.#committed.add(([records, partition]) => listener(records, partition));
+    for (const [partition, { task }] of this.#hosted) this.#relay(task, partition);
+    return stop;
   }
 
   onStatus(listener: StatusListener): () => void {
@@ -209,6 +217,7 @@ export class GateHost {
 
   async #finish(): Promise<void> {
     if (this.#look !== null) clearInterval(this.#look);
+    this.#stopping.abort();
     this.#standby.close();
     const closed = Promise.all([...this.#hosted.keys()].map((partition) => this.#close(partition)));
     const patience = new AbortController();
@@ -247,13 +256,20 @@ export class GateHost {
     });
     const hosted: Hosted = { task, watchdog, turns: 0, closing: null };
     this.#hosted.set(partition, hosted);
-    task.onCommitted((records) => this.#committed.tell([records, partition]));
+    if (!this.#committed.isEmpty) this.#relay(task, partition);
     task.onStatus((status) => {
       this.#statuses.tell([status, partition]);
       if (status.detail === "not_owner") void this.#restart(partition, hosted);
       if (status.detail === "failed") this.#failIfNoneRuns(status);
     });
     task.start();
+  }
+
+  /** Only where somebody listens: a task that has nobody to tell keeps no records. */
+  #relay(task: StreamTask, partition: number): void {
+    if (this.#relayed.has(task)) return;
+    this.#relayed.add(task);
+    task.onCommitted((records) => this.#committed.tell([records, partition]));
   }
 
   #failIfNoneRuns({ error }: TaskStatus): void {

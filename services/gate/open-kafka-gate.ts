@@ -9,13 +9,14 @@ import { KafkaTopicInspector } from "../adapters/kafka/topic-inspector.ts";
 import type { TopicNames } from "../adapters/kafka/topic-names.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { FatalError } from "../runtime/errors.ts";
-import type { CheckpointStore, Clock, Codec, Logger, Metrics } from "../runtime/ports.ts";
+import type { CheckpointStore, Clock, Logger, Metrics } from "../runtime/ports.ts";
 import type { Safeguards } from "../runtime/safeguards.ts";
 import type { TopicFacts, TopicInspector } from "../runtime/topic-facts.ts";
 import type { Topic } from "../runtime/topics.ts";
 import { type Decide, journalKeepMs } from "./gate-engine.ts";
 import { GateHost, type GateTuning } from "./gate-host.ts";
 import { checkTopics, describeStartProblems, type StartProblem } from "./start-checks.ts";
+import { type WarmUpParts, warmUp } from "./warm-up.ts";
 import { writtenWithOf } from "./written-with.ts";
 
 export type KafkaGateOptions = {
@@ -27,7 +28,7 @@ export type KafkaGateOptions = {
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   readonly transactionTimeoutMs: number;
-  readonly codec: Codec;
+  readonly codec: WarmUpParts["codec"];
   /** Null: none are kept, a restore reads the whole journal. */
   readonly checkpoints: (log: KafkaLog) => CheckpointStore | null;
   readonly clock: Clock;
@@ -35,6 +36,8 @@ export type KafkaGateOptions = {
   readonly metrics: Metrics;
   readonly policy: CompiledPolicy;
   readonly tuning: GateTuning;
+  /** Longest time that made-up calls are decided before the group is joined; 0: none are. */
+  readonly warmUpMs: number;
   /** Only a bench may decide instead of the policy: nothing is checked then. */
   readonly decideUnchecked?: Decide;
   /** All of them but in a fault test. */
@@ -133,8 +136,14 @@ function createHost(
     keepMs: retentionMs === -1 ? 0 : retentionMs,
     decideUnchecked: options.decideUnchecked ?? null,
     tuning: { ...tuning, batch: batchLimits(tuning, facts) },
+    ...(options.warmUpMs === 0 ? {} : { warmUp: warmUpOf(options) }),
     ...(safeguards?.runtime === undefined ? {} : { safeguards: safeguards.runtime }),
   });
+}
+
+function warmUpOf(options: KafkaGateOptions): (signal: AbortSignal) => Promise<unknown> {
+  const { codec, names, clock, logger, policy, warmUpMs: forMs } = options;
+  return (signal) => warmUp({ codec, names, clock, logger, policy, forMs }, signal);
 }
 
 function batchLimits(

@@ -35,7 +35,7 @@ export async function commitBatch(
     if (appended === undefined) continue;
     records.push({ offset: appended.offset, appendTimeMs: appended.appendTimeMs, record });
   }
-  const last = records[records.length - 1];
+  const last = outcome.appended[batch.lastJournaled];
   if (last !== undefined) {
     state.apply(batch.staged.change(last.offset + 1, last.appendTimeMs));
   }
@@ -72,5 +72,5 @@ async function commitApart(writer: PartitionWriter, batch: StagedBatch): Promise
 
 /** Simulation only: what happens if state changes before the outcome is known. */
 function applyUnseen(state: PartitionState, batch: StagedBatch): void {
-  state.apply(batch.staged.change(state.journalOffset + batch.journal.length, state.journalTimeMs));
+  state.apply(batch.staged.change(state.journalOffset + batch.journaled, state.journalTimeMs));
 }

@@ -9,6 +9,10 @@ export class Listeners<T> {
     this.#logger = logger;
   }
 
+  get isEmpty(): boolean {
+    return this.#listeners.size === 0;
+  }
+
   /** Returns what removes it. */
   add(listener: (news: T) => void): () => void {
     this.#listeners.add(listener);

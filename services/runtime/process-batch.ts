@@ -43,6 +43,8 @@ export type BatchContext = {
   readonly quarantine: boolean;
   /** False: gate time follows the log's clock wherever it goes (simulation only). */
   readonly monotoneTime: boolean;
+  /** False: nobody is told of them, and what was encoded need not live until the commit is known. */
+  readonly keepsRecords: boolean;
   readonly engine: Engine;
   readonly codec: Codec;
   readonly logger: Logger;
@@ -52,8 +54,11 @@ export type BatchContext = {
 export type StagedBatch = {
   readonly staged: StagedState;
   readonly records: readonly OutgoingRecord[];
-  /** Journal records, with their place in `records`. */
+  /** Journal records, with their place in `records`: all of them, or none where they are not kept. */
   readonly journal: readonly { readonly record: JournalRecord; readonly index: number }[];
+  /** How many journal records are in `records`, and the place of the last; -1: none is. */
+  readonly journaled: number;
+  readonly lastJournaled: number;
   /** How many of the given inputs are in it. */
   readonly inputs: number;
   /** Of its records, those that tell of a decision, and the dead letters. */
@@ -82,6 +87,8 @@ export class BatchBuilder {
   /** Of the topic with the most. */
   #bytesMost = 0;
   #inputs = 0;
+  #journaled = 0;
+  #lastJournaled = -1;
   #deadLetters = 0;
 
   constructor(context: BatchContext, state: PartitionState) {
@@ -147,8 +154,10 @@ export class BatchBuilder {
       staged: this.#staged,
       records: this.#records,
       journal: this.#journal,
+      journaled: this.#journaled,
+      lastJournaled: this.#lastJournaled,
       inputs: this.#inputs,
-      decisions: this.#records.length - this.#journal.length - this.#deadLetters,
+      decisions: this.#records.length - this.#journaled - this.#deadLetters,
       deadLetters: this.#deadLetters,
     };
   }
@@ -266,7 +275,10 @@ export class BatchBuilder {
       const { stateSum } = lapse ?? applied;
       const { latestMs } = progress;
       this.#staged.advance({ seq, chainHead, next, clocks, latestMs, stateSum });
-      this.#journal.push({ record, index: this.#records.length });
+      const index = this.#records.length;
+      this.#journaled += 1;
+      this.#lastJournaled = index;
+      if (this.#context.keepsRecords) this.#journal.push({ record, index });
       this.#push({ topic: JOURNAL_TOPIC, partition, key: judged.key, value });
       for (const output of judged.outputs) this.#push(output);
       if (judged.input.type === "quarantined") this.#deadLetters += 1;

@@ -118,7 +118,7 @@ export class StreamTask {
     return this.#turns;
   }
 
-  /** Records in journal order, once each, after they are durable. Returns what stops it. */
+  /** Records in journal order, once each, after they are durable; from the next batch on. Returns what stops it. */
   onCommitted(listener: (records: readonly CommittedRecord[]) => void): () => void {
     return this.#committed.add(listener);
   }
@@ -296,6 +296,7 @@ export class StreamTask {
       this.#backoffMs = BACKOFF_MS_MIN;
       this.#rebuilds = 0;
       this.#tell(outcome.records);
+      this.#toldSeq = run.state.progress.seq;
       metrics.count("commits");
       metrics.count("inputs", batch.inputs);
       metrics.count("decisions", batch.decisions);
@@ -383,6 +384,7 @@ export class StreamTask {
       hashEvery: options.hashEvery,
       quarantine: safeguards.quarantine,
       monotoneTime: safeguards.monotoneTime,
+      keepsRecords: !this.#committed.isEmpty,
       engine,
       codec,
       logger,

@@ -46,6 +46,8 @@ const LENGTH_FROM = 12;
 const MAGIC_AT = 16;
 const CRC_AT = 17;
 const CRC_FROM = 21;
+/** Of the largest time in it; the broker's own where it stamps batches. */
+const TIME_AT = 35;
 const PRODUCER_AT = 43;
 const HEADER_BYTES = 61;
 const MAGIC = 2;
@@ -87,6 +89,14 @@ export function producerOf({ payload, from }: RecordBatch): number {
   return readOffset(payload, from - HEADER_BYTES + PRODUCER_AT);
 }
 
+/** What a broker writes into a batch at the start of `payload` that it appends: its place, its time, the checksum. */
+export function stampBatch(payload: Buffer, baseOffset: number, appendTimeMs: number): void {
+  payload.writeBigInt64BE(BigInt(baseOffset), 0);
+  payload.writeInt16BE(payload.readInt16BE(CRC_FROM) | APPEND_TIME, CRC_FROM);
+  payload.writeBigInt64BE(BigInt(appendTimeMs), TIME_AT);
+  payload.writeUInt32BE(crc32c(payload, CRC_FROM, payload.length), CRC_AT);
+}
+
 type ReadBatch = {
   readonly batch: RecordBatch;
   readonly attributes: number;
@@ -100,7 +110,7 @@ function readBatch(payload: Buffer, at: number, end: number): ReadBatch {
     baseOffset,
     lastOffset: baseOffset + payload.readInt32BE(at + 23),
     count: payload.readInt32BE(at + 57),
-    appendTimeMs: readOffset(payload, at + 35),
+    appendTimeMs: readOffset(payload, at + TIME_AT),
     codec: attributes & CODEC_MASK,
     payload,
     from: at + HEADER_BYTES,

@@ -48,6 +48,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     clock: systemClock,
     policy: policy.current,
     tuning: tuningOf(config),
+    warmUpMs: config.gate.warmUpMs,
   };
   const gate = await untilThere(() => openKafkaGate(options), waiting);
   watchGate(gate.host, logger, metrics, config);

@@ -51,6 +51,7 @@ const SESSION_MS = 6_000;
 const HEARTBEAT_MS = 300;
 const TRANSACTION_MS = 10_000;
 const LINGER_MS = 5;
+const WARM_UP_MS = 1_000;
 const CHECKPOINT_EVERY = 50_000;
 const INPUTS_MAX = 500;
 const BYTES_MAX = 2 * 1_024 * 1_024;
@@ -120,16 +121,15 @@ function benchSecret() {
   return secret.secret;
 }
 
-/** `firstInput` is called once, when the first input is handed over. */
-export function benchCodec(firstInput: () => void = () => undefined): AvroCodec {
+/** `isFirst` is asked with each input, before it is read, until it says that this was the first. */
+export function benchCodec(isFirst: () => boolean = () => true): AvroCodec {
   const { keyId, bytes } = benchSecret();
   const codec = createAvroCodec({ secrets: new Map([[keyId, bytes]]) });
-  let isFirst = true;
+  let isAsked = true;
   return {
     ...codec,
     decodeInput: (topic, value) => {
-      if (isFirst) firstInput();
-      isFirst = false;
+      if (isAsked) isAsked = !isFirst();
       return codec.decodeInput(topic, value);
     },
   };
@@ -160,6 +160,7 @@ export async function openBenchGate(
     heartbeatIntervalMs: HEARTBEAT_MS,
     transactionTimeoutMs: TRANSACTION_MS,
     checkpoints: () => redis?.checkpoints ?? null,
+    warmUpMs: WARM_UP_MS,
     tuning: {
       batch: { inputsMax: INPUTS_MAX, bytesMax: BYTES_MAX },
       lingerMs: LINGER_MS,

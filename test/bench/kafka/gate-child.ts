@@ -17,14 +17,16 @@ function print(line: object): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-function writeFirst(): void {
+/** Before it has joined a gate is handed nothing but what it warms up with. */
+function noteFirst(): boolean {
+  if (!gate.host.status().joined) return false;
   const file = env["FIRST_FILE"];
-  if (file === undefined) return;
-  writeFileSync(file, String(performance.timeOrigin + performance.now()));
+  if (file !== undefined) writeFileSync(file, String(performance.timeOrigin + performance.now()));
+  return true;
 }
 
 const logger = createJsonLogger(process.stderr, "warn", { service: "bench-gate" });
-const { gate, close } = await openBenchGate(benchSettings(env), benchCodec(writeFirst), logger);
+const { gate, close } = await openBenchGate(benchSettings(env), benchCodec(noteFirst), logger);
 
 async function end(): Promise<void> {
   await close();

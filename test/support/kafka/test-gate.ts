@@ -57,6 +57,7 @@ export type TestGateChoices = {
   };
   readonly counts?: Map<string, number>;
   readonly transactionTimeoutMs?: number;
+  readonly warmUpMs?: number;
   /** Default: so long that a gate on a busy machine keeps its place. */
   readonly sessionTimeoutMs?: number;
 };
@@ -88,6 +89,8 @@ export function openTestGate(
       observe: () => undefined,
     },
     tuning: { lingerMs: 0, ...choices.tuning },
+    // Tests start many gates; what it does is tried in test/unit/gate/warm-up.test.ts.
+    warmUpMs: choices.warmUpMs ?? 0,
     safeguards: {
       kafka: { ...ALL_KAFKA_SAFEGUARDS, ...choices.safeguards?.kafka },
       runtime: { ...ALL_SAFEGUARDS, ...choices.safeguards?.runtime },

@@ -21,12 +21,18 @@ const ALONE: Membership = {
   leave: () => Promise.resolve(),
 };
 
-function hostWith(membership: Membership, clock: Clock, policy: CompiledPolicy): GateHost {
+function hostWith(
+  membership: Membership,
+  clock: Clock,
+  policy: CompiledPolicy,
+  warmUp?: (signal: AbortSignal) => Promise<void>,
+): GateHost {
   const log = new MemoryLog({ partitions: 1, clusterId: "one", nowMs: Date.now });
   return new GateHost({
     ...{ log, ownership: log, checkpoints: null, clock, membership, policy },
     ...{ logger: quietLogger, metrics: noMetrics, decideUnchecked: null, keepMs: 0, tuning: {} },
     codec: createAvroCodec({ secrets: new Map() }),
+    ...(warmUp === undefined ? {} : { warmUp }),
   });
 }
 
@@ -62,4 +68,29 @@ test("a gate joins after a while though nobody tells which numbers may be its ow
   await host.start();
   expect(joined).toBe(1);
   await host.stop();
+});
+
+test("a gate is warm before it joins, and one that is stopped meanwhile does not wait for it", async () => {
+  const steps: string[] = [];
+  const watched: Membership = {
+    ...ALONE,
+    join: async () => {
+      steps.push("joined");
+    },
+  };
+  const host = hostWith(watched, systemClock, lasting(86_400_000), async () => {
+    steps.push("warm");
+  });
+  await host.start();
+  expect(steps).toEqual(["warm", "joined"]);
+  await host.stop();
+
+  const slow = hostWith(ALONE, systemClock, lasting(86_400_000), async (signal) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    steps.push("ended");
+  });
+  const started = slow.start();
+  await slow.stop();
+  await started;
+  expect(steps).toEqual(["warm", "joined", "ended"]);
 });

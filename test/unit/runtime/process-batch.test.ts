@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
 import { chainHash } from "../../../services/core/hash.ts";
 import type { GateInput } from "../../../services/core/inputs.ts";
+import { commitBatch } from "../../../services/runtime/commit-batch.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import { FatalError } from "../../../services/runtime/errors.ts";
 import { GENESIS_HASH } from "../../../services/runtime/journal.ts";
@@ -34,6 +36,7 @@ function contextWith(given: Partial<BatchContext> = {}): BatchContext {
     hashEvery: 1_000,
     quarantine: true,
     monotoneTime: true,
+    keepsRecords: true,
     engine,
     codec: jsonCodec,
     logger: createTestLogger([]),
@@ -75,6 +78,22 @@ function batchOf(inputs: readonly FetchedInput[], given?: Partial<BatchContext>)
 }
 
 describe("a batch", () => {
+  it("changes the state alike where nobody is told of its records, and keeps none of them then", async () => {
+    const inputs = [fetched(kit.proposal(), { offset: 4 }), fetched(kit.proposal(), { offset: 5 })];
+    const outcomes = [true, false].map(async (keepsRecords) => {
+      const { batch, state } = batchOf(inputs, { keepsRecords });
+      const log = new MemoryLog({ partitions: 1, clusterId: "one", nowMs: () => 7 });
+      const outcome = await commitBatch(await log.takeOver(0), state, batch);
+      const { progress, journalOffset, journalTimeMs, size } = state;
+      const told = outcome.type === "committed" ? outcome.records.length : -1;
+      const { journaled, decisions } = batch;
+      return { told, progress, journalOffset, journalTimeMs, size, journaled, decisions };
+    });
+    const [kept, left] = await Promise.all(outcomes);
+    expect(kept).toMatchObject({ told: 2, journalOffset: 2, size: 1, journaled: 2, decisions: 2 });
+    expect(left).toEqual({ ...kept, told: 0 });
+  });
+
   it("gives one journal record for each input, chained, with where to read on", () => {
     const { batch, journal, state } = batchOf([
       fetched(kit.proposal(), { offset: 4, atMs: 1_000 }),

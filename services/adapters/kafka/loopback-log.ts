@@ -1,0 +1,167 @@
+/**
+ * A log of one partition that ends in this process: inputs go through the record batches of the wire and back, what is
+ * committed becomes batches that nobody gets. A gate that warms up on it runs what it runs on a cluster, on the same
+ * kinds of objects.
+ */
+
+import { FatalError } from "../../runtime/errors.ts";
+import type {
+  Appended,
+  CommitBatch,
+  CommitOutcome,
+  Log,
+  OutgoingRecord,
+  Ownership,
+  PartitionWriter,
+  ReadLimits,
+  ReadResult,
+  WaitPosition,
+} from "../../runtime/ports.ts";
+import { INPUT_TOPICS, type InputTopic, NO_POSITION, type Topic } from "../../runtime/topics.ts";
+import { type BatchRecord, measureBatch, writeBatch } from "./encode-batch.ts";
+import { toTopicMessages } from "./outgoing-messages.ts";
+import { stampBatch, WALK } from "./record-batches.ts";
+import type { TopicNames } from "./topic-names.ts";
+import { KnownEnd, Track } from "./track.ts";
+
+const PARTITION = 0;
+/** A producer of no cluster. */
+const PRODUCER = { producerId: 0n, producerEpoch: 0, firstSequence: 0 };
+
+export class LoopbackLog implements Log, Ownership {
+  readonly partitions = 1;
+  readonly clusterId = "loopback";
+  readonly #names: TopicNames;
+  readonly #nowMs: () => number;
+  readonly #tracks: ReadonlyMap<Topic, Track>;
+  /** Records of each topic so far. */
+  readonly #counts = new Map<Topic, number>();
+  readonly #waiting = new Set<() => void>();
+
+  constructor(names: TopicNames, nowMs: () => number) {
+    this.#names = names;
+    this.#nowMs = nowMs;
+    const tracks = INPUT_TOPICS.map((topic): [InputTopic, Track] => {
+      const place = { name: names[topic], partition: PARTITION, end: new KnownEnd() };
+      return [topic, new Track(place, 0, nowMs(), WALK)];
+    });
+    this.#tracks = new Map(tracks);
+  }
+
+  topicId(topic: Topic): string {
+    return `${this.clusterId}/${topic}`;
+  }
+
+  /** @throws FatalError where a topic is none of the inputs: nobody could read it. */
+  async append(records: readonly OutgoingRecord[]): Promise<readonly Appended[]> {
+    const appended = this.#place(records);
+    for (const topic of INPUT_TOPICS) {
+      const ofTopic = records.filter((record) => record.topic === topic);
+      if (ofTopic.length > 0) this.#feed(topic, ofTopic);
+    }
+    for (const wake of [...this.#waiting]) wake();
+    return appended;
+  }
+
+  #feed(topic: InputTopic, records: readonly OutgoingRecord[]): void {
+    const track = this.#track(topic);
+    const nowMs = this.#nowMs();
+    const to = this.#counts.get(topic) ?? 0;
+    const [messages] = toTopicMessages(records, this.#names);
+    const payload = encode((messages?.messages ?? []) as readonly BatchRecord[], nowMs);
+    stampBatch(payload, to - records.length, nowMs);
+    const place = { topic: track.name, partition: PARTITION, errorCode: 0, stableOffset: to };
+    track.feed(
+      { ...place, aborted: [], payload, from: 0, to: payload.length },
+      track.fetchFrom,
+      nowMs,
+    );
+  }
+
+  /** Reads on from where the read before ended. @throws FatalError anywhere else. */
+  async read(
+    topic: Topic,
+    _partition: number,
+    fromOffset: number,
+    limits: ReadLimits,
+  ): Promise<ReadResult> {
+    const track = this.#track(topic);
+    if (fromOffset !== track.readFrom) {
+      throw new FatalError("unexpected", `a loopback is read in order, not from ${fromOffset}`);
+    }
+    return { ...track.take(limits), endOffset: track.end };
+  }
+
+  async endOffset(topic: Topic): Promise<number> {
+    return this.#counts.get(topic) ?? 0;
+  }
+
+  async startOffset(): Promise<number> {
+    return 0;
+  }
+
+  waitForNew(
+    positions: readonly WaitPosition[],
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const hasNew = positions.some(({ topic, offset }) => this.#track(topic).end > offset);
+    if (hasNew || signal?.aborted === true) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, timeoutMs);
+      signal?.addEventListener("abort", done);
+      this.#waiting.add(done);
+    });
+  }
+
+  async takeOver(partition: number): Promise<PartitionWriter> {
+    return {
+      partition,
+      recordedOffsets: async () => NO_POSITION,
+      commit: (batch) => this.#commit(batch),
+      close: async () => undefined,
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const wake of [...this.#waiting]) wake();
+  }
+
+  async #commit({ records }: CommitBatch): Promise<CommitOutcome> {
+    const nowMs = this.#nowMs();
+    for (const { messages } of toTopicMessages(records, this.#names)) {
+      encode(messages as readonly BatchRecord[], nowMs);
+    }
+    // A commit on a cluster lets others run meanwhile; so does this one.
+    await new Promise((resolve) => setImmediate(resolve));
+    return { type: "committed", appended: this.#place(records) };
+  }
+
+  #place(records: readonly OutgoingRecord[]): readonly Appended[] {
+    const appendTimeMs = this.#nowMs();
+    return records.map(({ topic }) => {
+      const offset = this.#counts.get(topic) ?? 0;
+      this.#counts.set(topic, offset + 1);
+      return { offset, appendTimeMs };
+    });
+  }
+
+  #track(topic: Topic): Track {
+    const track = this.#tracks.get(topic);
+    if (track !== undefined) return track;
+    throw new FatalError("unexpected", `nobody reads \`${topic}\` of a loopback`);
+  }
+}
+
+function encode(records: readonly BatchRecord[], timestampMs: number): Buffer {
+  const batch = measureBatch(records);
+  const payload = Buffer.allocUnsafe(batch.bytes);
+  writeBatch(payload, 0, batch, { ...PRODUCER, transactional: true, timestampMs });
+  return payload;
+}

@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { type AvroCodec, createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { loadPolicy } from "../../../services/adapters/policy/load.ts";
+import { systemClock } from "../../../services/adapters/system/clock.ts";
+import { capabilities } from "../../../services/gate/capabilities.ts";
+import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
+import { type WarmUpParts, warmUp } from "../../../services/gate/warm-up.ts";
+import { FatalError } from "../../../services/runtime/errors.ts";
+import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
+
+const KEY_ID = "k1";
+const SECRETS = new Map([[KEY_ID, Buffer.from("a secret that is long enough for it")]]);
+const LONG_MS = 60_000;
+const codec = createAvroCodec({ secrets: SECRETS });
+
+function policy() {
+  const result = compileGatePolicy(loadPolicy({ preset: "strict" }), capabilities);
+  if (!result.ok) throw new Error(JSON.stringify(result.problems));
+  return withSecret(result.policy, KEY_ID, SECRETS).compiled;
+}
+
+function parts(given: Partial<WarmUpParts>, lines: LoggedLine[] = []): WarmUpParts {
+  const names = topicNames("warm");
+  const logger = createTestLogger(lines);
+  return { codec, names, logger, clock: systemClock, policy: policy(), forMs: LONG_MS, ...given };
+}
+
+const never = (): AbortSignal => new AbortController().signal;
+
+test("a gate warms up with calls that are read, decided, and written like real ones", async () => {
+  const seen = { allowed: 0, refused: 0, held: 0, letters: 0, journal: 0 };
+  const counting: AvroCodec = {
+    ...codec,
+    encodeDecision: (event, at) => {
+      seen[event.type] += 1;
+      return codec.encodeDecision(event, at);
+    },
+    encodeJournal: (record) => {
+      seen.journal += 1;
+      return codec.encodeJournal(record);
+    },
+    encodeDeadLetter: (letter) => {
+      seen.letters += 1;
+      return codec.encodeDeadLetter(letter);
+    },
+  };
+  const lines: LoggedLine[] = [];
+  expect(await warmUp(parts({ codec: counting }, lines), never())).toBe(10_000);
+  expect(seen.journal).toBe(10_000);
+  expect(seen.letters).toBe(0);
+  expect(seen.allowed).toBeGreaterThan(5_000);
+  expect(seen.refused).toBeGreaterThan(1_000);
+  expect(lines.map(({ message }) => message)).toEqual(["the gate is warm"]);
+});
+
+test("it ends when its time is over, however little was decided", async () => {
+  const calls = await warmUp(parts({ forMs: 1 }), never());
+  expect(calls).toBeLessThan(10_000);
+});
+
+test("it ends when the gate does", async () => {
+  const stop = new AbortController();
+  const warm = warmUp(parts({}), stop.signal);
+  stop.abort();
+  expect(await warm).toBeLessThan(10_000);
+});
+
+test("whatever goes wrong in it, the gate starts, and says so", async () => {
+  const broken: AvroCodec = {
+    ...codec,
+    encodeJournal: () => {
+      throw new FatalError("secret_missing", "there is no secret");
+    },
+  };
+  const lines: LoggedLine[] = [];
+  expect(await warmUp(parts({ codec: broken }, lines), never())).toBe(0);
+  expect(lines[0]).toMatchObject({ level: "warn", fields: { message: "there is no secret" } });
+});
