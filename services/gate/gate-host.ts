@@ -82,8 +82,8 @@ const RESTART_MS = 500;
 const LEAVE_WITHIN_MS = 300;
 const LOOK_MS = 1_000;
 /**
- * How long a gate that starts prepares the states of numbers that others own before it joins: half a
- * session. While these are alive they go on; and where one is not, nobody gets its numbers sooner.
+ * How long a gate that starts prepares the states of numbers that others own before it joins: with the warm-up
+ * before it, less than a session. While these are alive they go on; and where one is not, nobody gets its numbers sooner.
  */
 const PREPARE_MS_MAX = 3_000;
 /** Who starts a gate to exchange another ends that one soon. */
@@ -144,6 +144,7 @@ export class GateHost {
   async start(): Promise<void> {
     this.#look ??= setInterval(() => this.#watch(), LOOK_MS).unref();
     await this.#parts.warmUp?.(this.#stopping.signal);
+    if (this.#stopped !== null) return;
     await this.#prepare();
     await this.#parts.membership.join((assignment) => this.#reconcile(assignment));
   }
@@ -172,7 +173,7 @@ export class GateHost {
     return { ready, joined, epoch: assignment.epoch, partitions };
   }
 
-  /** Records in journal order within a partition, once each, after they are durable. */
+  /** Records in journal order within a partition, once each, after they are durable; from its next batch on. */
   onCommitted(listener: CommittedListener): () => void {
     const stop = this.#committed.add(([records, partition]) => listener(records, partition));
     for (const [partition, { task }] of this.#hosted) this.#relay(task, partition);
@@ -265,7 +266,7 @@ export class GateHost {
     task.start();
   }
 
-  /** Only where somebody listens: a task that has nobody to tell keeps no records. */
+  /** Not before somebody has listened: a task that has nobody to tell keeps no records. */
   #relay(task: StreamTask, partition: number): void {
     if (this.#relayed.has(task)) return;
     this.#relayed.add(task);

@@ -44,7 +44,7 @@ export interface Gate {
   readonly keepMs: number;
   /** Of the partition that is worst off. */
   status(): TaskStatus;
-  /** Records in journal order within a partition, once each, after they are durable. */
+  /** Records in journal order within a partition, once each, after they are durable; from its next batch on. */
   onCommitted(listener: CommittedListener): () => void;
   onStatus(listener: StatusListener): () => void;
   /** Decides under this policy from the next record on. */

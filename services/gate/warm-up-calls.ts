@@ -1,4 +1,7 @@
-/** The calls that a gate warms up with: of the kinds that agents make, and none of anybody. */
+/**
+ * The calls that a gate warms up with: of the kinds that agents make, and none of anybody. Not those of the bench on
+ * Kafka either, which would measure how well it was guessed.
+ */
 import type { Envelope } from "../adapters/avro/envelope.ts";
 import type { JsonObject } from "../core/canonical/json-value.ts";
 
@@ -6,43 +9,53 @@ type Call = { readonly tool: string; readonly arguments: JsonObject };
 
 const TENANT = "warm-up";
 const CONVERSATIONS = 250;
-/** Every so many calls one is like its conversation's call before. */
-const REPEAT_EVERY = 5;
-const NOTES = ["the customer asked for it", "second attempt, the first was declined", "as agreed"];
+/** One of so many calls is like its conversation's call before. */
+const REPEAT_EVERY = 7;
+const WORDS = ["blocked by the release", "see the log of last night", "wording agreed with legal"];
 
 /** The policy they are judged by; their arguments are made below. */
 export const WARM_UP_POLICY = {
   preset: "balanced",
-  tool_schemas: { search: { read_only: true }, pay: {}, send: {}, write_file: {}, update: {} },
+  tool_schemas: {
+    list_issues: { read_only: true },
+    create_event: {},
+    transfer: {},
+    comment: {},
+    set_flag: {},
+  },
 };
 
-const MAKERS: readonly ((id: number, note: string) => Call)[] = [
-  (id, note) => {
-    const filters = { from: "2026-01-02", city: "LHR", open: true };
-    return { tool: "search", arguments: { query: `${note} ${id}`, filters, limit: 20, offset: 0 } };
-  },
-  (id, note) => {
-    const customer = { id: `cus_${id}`, city: "FRA" };
-    const money = { amount: (id % 90_000) / 100, currency: "EUR" };
-    return { tool: "pay", arguments: { order_id: `#${id}`, ...money, reason: note, customer } };
-  },
-  (id, note) => ({
-    tool: "send",
+const MAKERS: readonly ((id: number, words: string) => Call)[] = [
+  (id) => ({
+    tool: "list_issues",
     arguments: {
-      to: `person_${id}@example.test`,
-      subject: `Case ${id}`,
-      body: `${note}; ${note}`,
-      urgent: id % 5 === 0,
+      repository: `acme/site-${id % 40}`,
+      labels: ["bug", "ui"],
+      page: id,
+      closed: false,
     },
   }),
-  (id, note) => ({
-    tool: "write_file",
-    arguments: { path: `reports/case-${id}.md`, content: `# Case\n\n${note}\n`, mode: "overwrite" },
+  (id, words) => ({
+    tool: "create_event",
+    arguments: {
+      title: `Review ${id}`,
+      start: "2026-03-02T09:30:00Z",
+      minutes: 15 + (id % 4) * 15,
+      guests: [`g${id}@example.com`, "lead@example.com"],
+      agenda: `1. ${words}\n2. next steps`,
+    },
   }),
-  (id, note) => {
-    const payment = { method: "card", amount: id % 500 };
-    const items = [4_000_000_000 + id, 5_000_000_000 + id];
-    return { tool: "update", arguments: { order_id: `#${id}`, items, payment, note } };
+  (id, words) => ({
+    tool: "transfer",
+    arguments: { to: `DE${id}`, from: "DE12500105170648489890", cents: 100 + id, memo: words },
+  }),
+  (id, words) => ({
+    tool: "comment",
+    arguments: { issue: id, text: `**Update**: ${words}. Will look again tomorrow.`, notify: true },
+  }),
+  (id) => {
+    const value = { enabled: id % 2 === 0, share: (id % 100) / 100, owner: null };
+    return { tool: "set_flag", arguments: { service: "checkout", flag: `flag-${id}`, value } };
   },
 ];
 
@@ -52,11 +65,11 @@ export function warmUpProposal(n: number): Envelope {
   const round = Math.floor(n / CONVERSATIONS);
   const isRepeat = (n + round) % REPEAT_EVERY === 0;
   const id = (isRepeat ? round - 1 : round) * CONVERSATIONS + at + CONVERSATIONS;
-  const note = NOTES[id % NOTES.length] as string;
-  const call = (MAKERS[id % MAKERS.length] as (typeof MAKERS)[number])(id, note);
+  const words = WORDS[id % WORDS.length] as string;
+  const call = (MAKERS[id % MAKERS.length] as (typeof MAKERS)[number])(id, words);
   return {
     ...{ tenantId: TENANT, conversationId: `warm-up-${at}`, callId: `call-${n}`, agentId: null },
-    ...{ turn: String(1 + Math.floor(round / 8)), step: String(round), tool: call.tool },
+    ...{ turn: String(1 + Math.floor(round / 6)), step: String(round), tool: call.tool },
     arguments: JSON.stringify(call.arguments),
     ...{ assistantText: null, estimatedCost: null, confirmation: null },
   };

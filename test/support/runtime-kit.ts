@@ -79,6 +79,8 @@ export class RuntimeKit {
       readonly ownership?: Ownership;
       readonly checkpoints?: CheckpointStore | null;
       readonly context?: Partial<TaskContext>;
+      /** Nobody listens to it, `told` neither. */
+      readonly unheard?: boolean;
     } = {},
   ): StreamTask {
     const defaults = defaultTaskOptions({ keepMs: 9 * DAY_MS, journalSpanMs: 8 * DAY_MS });
@@ -99,7 +101,7 @@ export class RuntimeKit {
       },
       given.engine === undefined ? this.engines[0] : given.engine,
     );
-    task.onCommitted((records) => this.told.push(...records));
+    if (given.unheard !== true) task.onCommitted((records) => this.told.push(...records));
     this.#tasks.push(task);
     task.start();
     return task;

@@ -145,7 +145,7 @@ const log = z.strictObject({
 const gate = z.strictObject({
   batchInputs: z.int().min(1).max(500).default(500).describe("most inputs in a transaction"),
   lingerMs: z.int().min(0).max(1_000).default(5).describe("how long a transaction waits to fill"),
-  warmUpMs: timeMs(0, 10_000)
+  warmUpMs: timeMs(0, 2_000)
     .default(1_000)
     .describe("longest time that a gate warms up before it joins its group; 0: it does not"),
   checkpointEveryRecords: z.int().min(1).default(50_000).describe("records between checkpoints"),

@@ -8,10 +8,13 @@ import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import { journalKeepMs } from "../../../services/gate/gate-engine.ts";
 import { GateHost } from "../../../services/gate/gate-host.ts";
-import { compileGatePolicy } from "../../../services/gate/gate-policy.ts";
+import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
 import type { Membership } from "../../../services/runtime/membership.ts";
 import type { Clock } from "../../../services/runtime/ports.ts";
-import { TestClock } from "../../support/runtime-kit.ts";
+import { TestClock, until } from "../../support/runtime-kit.ts";
+
+const KEY_ID = "k1";
+const SECRETS = new Map([[KEY_ID, Buffer.from("a secret that is long enough for it")]]);
 
 const ALONE: Membership = {
   assignment: { epoch: 0, numbers: [] },
@@ -21,17 +24,31 @@ const ALONE: Membership = {
   leave: () => Promise.resolve(),
 };
 
+/** Gives the one number there is. */
+const OWNER: Membership = {
+  ...ALONE,
+  assignment: { epoch: 1, numbers: [0] },
+  join: async (listener) => listener({ epoch: 1, numbers: [0] }),
+};
+
+function memoryLog(): MemoryLog {
+  return new MemoryLog({ partitions: 1, clusterId: "one", nowMs: Date.now });
+}
+
 function hostWith(
   membership: Membership,
   clock: Clock,
   policy: CompiledPolicy,
-  warmUp?: (signal: AbortSignal) => Promise<void>,
+  given: {
+    readonly warmUp?: (signal: AbortSignal) => Promise<void>;
+    readonly log?: MemoryLog;
+  } = {},
 ): GateHost {
-  const log = new MemoryLog({ partitions: 1, clusterId: "one", nowMs: Date.now });
+  const { warmUp, log = memoryLog() } = given;
   return new GateHost({
     ...{ log, ownership: log, checkpoints: null, clock, membership, policy },
     ...{ logger: quietLogger, metrics: noMetrics, decideUnchecked: null, keepMs: 0, tuning: {} },
-    codec: createAvroCodec({ secrets: new Map() }),
+    codec: createAvroCodec({ secrets: SECRETS }),
     ...(warmUp === undefined ? {} : { warmUp }),
   });
 }
@@ -40,7 +57,7 @@ function lasting(maxAgeMs: number): CompiledPolicy {
   const document = { conversation: { max_age_ms: maxAgeMs, idle_ms: 3_600_000 } };
   const result = compileGatePolicy(loadPolicy(document), capabilities);
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return result.policy.compiled;
+  return withSecret(result.policy, KEY_ID, SECRETS).compiled;
 }
 
 test("a policy whose conversations last longer lets the journal be kept longer, a shorter one no less", () => {
@@ -70,7 +87,7 @@ test("a gate joins after a while though nobody tells which numbers may be its ow
   await host.stop();
 });
 
-test("a gate is warm before it joins, and one that is stopped meanwhile does not wait for it", async () => {
+test("a gate warms up before it joins, and one that is stopped meanwhile does not join", async () => {
   const steps: string[] = [];
   const watched: Membership = {
     ...ALONE,
@@ -78,19 +95,67 @@ test("a gate is warm before it joins, and one that is stopped meanwhile does not
       steps.push("joined");
     },
   };
-  const host = hostWith(watched, systemClock, lasting(86_400_000), async () => {
-    steps.push("warm");
+  const host = hostWith(watched, systemClock, lasting(86_400_000), {
+    warmUp: async () => {
+      steps.push("warm");
+    },
   });
   await host.start();
   expect(steps).toEqual(["warm", "joined"]);
   await host.stop();
 
-  const slow = hostWith(ALONE, systemClock, lasting(86_400_000), async (signal) => {
-    await new Promise((resolve) => signal.addEventListener("abort", resolve));
-    steps.push("ended");
+  const slow = hostWith(watched, systemClock, lasting(86_400_000), {
+    warmUp: async (signal) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      steps.push("ended");
+    },
   });
   const started = slow.start();
   await slow.stop();
   await started;
   expect(steps).toEqual(["warm", "joined", "ended"]);
+});
+
+test("each listener is told what comes while it listens, once, whenever it began", async () => {
+  const log = memoryLog();
+  const host = hostWith(OWNER, systemClock, lasting(86_400_000), { log });
+  let calls = 0;
+  const propose = async (): Promise<void> => {
+    calls += 1;
+    const call = { callId: `call-${calls}`, turn: "1", tool: "look", arguments: { calls } };
+    const value = JSON.stringify({ tenantId: "t", conversationId: "c", ...call });
+    await log.append([{ topic: "proposals", partition: 0, key: "t/c", value: Buffer.from(value) }]);
+    await until(() => log.topics.recordedOffsets(0).proposals === calls);
+  };
+  const listen = (): { readonly told: number[]; readonly stop: () => void } => {
+    const told: number[] = [];
+    const stop = host.onCommitted((records, partition) => {
+      expect(partition).toBe(0);
+      told.push(...records.map(({ record }) => record.seq));
+    });
+    return { told, stop };
+  };
+  await host.start();
+  await until(() => host.status().partitions[0]?.state === "running");
+  await propose();
+  const first = listen();
+  const second = listen();
+  await propose();
+  await until(() => first.told.length > 0 && second.told.length > 0);
+  first.stop();
+  second.stop();
+  const third = listen();
+  await propose();
+  await until(() => third.told.length > 0);
+  await host.stop();
+  expect([first.told, second.told, third.told]).toEqual([[2], [2], [3]]);
+
+  const early = hostWith(OWNER, systemClock, lasting(86_400_000), { log });
+  const seqs: number[] = [];
+  early.onCommitted((records) => seqs.push(...records.map(({ record }) => record.seq)));
+  await early.start();
+  await propose();
+  await until(() => seqs.length > 0);
+  await early.stop();
+  expect(seqs).toEqual([4]);
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { FencedError } from "../../../services/runtime/errors.ts";
+import { FencedError, StateCorruptError } from "../../../services/runtime/errors.ts";
 import type {
+  CommitBatch,
   CommitOutcome,
   MetricName,
   Metrics,
@@ -213,6 +214,36 @@ describe("a stream task", () => {
     await kit.propose();
     await until(() => kit.told.length === 2);
     expect(kit.lines.some(({ message }) => message === "a listener threw")).toBe(true);
+  });
+
+  it("tells who listens later what comes later, also where the journal is read again", async () => {
+    let breaks = false;
+    const ownership: Ownership = {
+      takeOver: async (partition) => {
+        const writer = await kit.log.takeOver(partition);
+        const commit = async (batch: CommitBatch): Promise<CommitOutcome> => {
+          const outcome = await writer.commit(batch);
+          if (!breaks) return outcome;
+          breaks = false;
+          throw new StateCorruptError("what was held cannot be read");
+        };
+        return { ...writer, commit };
+      },
+    };
+    const task = kit.start({ ownership, checkpoints: null, unheard: true });
+    await kit.propose();
+    await kit.propose();
+    await kit.journaled(2);
+    // Its commits are known to it once it has begun another turn.
+    const { turns } = task;
+    await until(() => task.turns > turns);
+    task.onCommitted((records) => kit.told.push(...records));
+    breaks = true;
+    await kit.propose();
+    await until(() => task.status.state === "running" && kit.told.length > 0);
+    await kit.propose();
+    await until(() => kit.told.length >= 2);
+    expect(kit.told.map(({ record }) => record.seq)).toEqual([3, 4]);
   });
 
   it("can be closed before it has begun, and twice", async () => {
