@@ -2,7 +2,7 @@
  * A record batch (magic 2) in one buffer: sizes first, then every byte is written once, in place.
  * https://kafka.apache.org/documentation/#recordbatch
  */
-import { crc32c } from "./crc32c.ts";
+import { crc32c } from "@node-rs/crc32";
 
 type Bytes = string | Uint8Array | null;
 
@@ -80,7 +80,7 @@ export function writeBatch(
     end = writeVarint(into, end, batch.bodies[index] as number);
     end = writeBody(into, end, batch, index);
   }
-  into.writeUInt32BE(crc32c(into, at + CRC_FROM, end), at + 17);
+  into.writeUInt32BE(crc32c(into.subarray(at + CRC_FROM, end)), at + 17);
   return end;
 }
 

@@ -5,8 +5,8 @@
  * B1 every offset from the one asked for is accounted for: by a batch with data, by one that was
  *    aborted, by a control batch, or by a batch that was emptied. A hole means lost records.
  */
+import { crc32c } from "@node-rs/crc32";
 import { FatalError } from "../../runtime/errors.ts";
-import { crc32c } from "./crc32c.ts";
 import { type AbortedTransaction, type FetchedPartition, readOffset } from "./fetch-request.ts";
 
 export type RecordBatch = {
@@ -94,7 +94,7 @@ export function stampBatch(payload: Buffer, baseOffset: number, appendTimeMs: nu
   payload.writeBigInt64BE(BigInt(baseOffset), 0);
   payload.writeInt16BE(payload.readInt16BE(CRC_FROM) | APPEND_TIME, CRC_FROM);
   payload.writeBigInt64BE(BigInt(appendTimeMs), TIME_AT);
-  payload.writeUInt32BE(crc32c(payload, CRC_FROM, payload.length), CRC_AT);
+  payload.writeUInt32BE(crc32c(payload.subarray(CRC_FROM)), CRC_AT);
 }
 
 type ReadBatch = {
@@ -133,7 +133,7 @@ function checkBatch(
   }
   if (
     !settings.checkCrc ||
-    crc32c(payload, at + CRC_FROM, end) === payload.readUInt32BE(at + CRC_AT)
+    crc32c(payload.subarray(at + CRC_FROM, end)) === payload.readUInt32BE(at + CRC_AT)
   )
     return null;
   const text = `${where(place)}: a record batch does not fit its checksum`;

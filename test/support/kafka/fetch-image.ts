@@ -1,5 +1,5 @@
 // What a broker would answer to a fetch, built batch by batch.
-import { crc32c } from "../../../services/adapters/kafka/crc32c.ts";
+import { crc32c } from "@node-rs/crc32";
 import { measureBatch, writeBatch } from "../../../services/adapters/kafka/encode-batch.ts";
 import type {
   AbortedTransaction,
@@ -63,7 +63,7 @@ function sealed(bytes: Buffer, spec: BatchSpec): Buffer {
   bytes.writeBigInt64BE(BigInt(spec.baseOffset), 0);
   bytes.writeInt16BE(spec.attributes ?? APPEND_TIME, CRC_FROM);
   bytes.writeInt32BE(lastOffset - spec.baseOffset, 23);
-  bytes.writeUInt32BE(crc32c(bytes, CRC_FROM, bytes.length), CRC_AT);
+  bytes.writeUInt32BE(crc32c(bytes.subarray(CRC_FROM)), CRC_AT);
   return bytes;
 }
 
