@@ -8,6 +8,13 @@ const PORT_MAX = 32_000;
 const TRIES_MAX = 200;
 
 /**
+ * What this process was given: parts that start side by side listen seconds after they were told where, and a
+ * port that nobody listens on yet would be given to two of them.
+ * @type {Set<number>}
+ */
+const GIVEN = new Set();
+
+/**
  * @param {number} port
  * @returns {Promise<import("node:net").Server | undefined>} undefined when it is taken
  */
@@ -20,7 +27,7 @@ function listen(port) {
 }
 
 /**
- * Ports on 127.0.0.1 that nobody listens on now, all different.
+ * Ports on 127.0.0.1 that nobody listens on now, all different, and none that this process was given before.
  * @param {number} count
  */
 export async function findFreePorts(count) {
@@ -28,7 +35,9 @@ export async function findFreePorts(count) {
   const held = new Map();
   for (let tries = 0; held.size < count && tries < TRIES_MAX; tries += 1) {
     const port = randomInt(PORT_MIN, PORT_MAX);
-    const server = held.has(port) ? undefined : await listen(port);
+    if (GIVEN.has(port)) continue;
+    GIVEN.add(port);
+    const server = await listen(port);
     if (server !== undefined) held.set(port, server);
   }
   await Promise.all([...held.values()].map((server) => new Promise((done) => server.close(done))));
