@@ -383,6 +383,7 @@ export type IgnoredWhy =
   | "already_decided"
   | "already_reported"
   | "reason_required"
+  | "approvals_required"
   | "self_approval"
   | "not_unknown"
   | "wrong_call"

@@ -54,6 +54,12 @@ export function verdictIgnored(event: GateEvent | undefined, approvalId: string)
       "the policy wants a reason with this approval: pass `reason`",
     );
   }
+  if (event.why === "approvals_required") {
+    return new CallgateError(
+      "invalid_input",
+      "the tier asks for several approvals, so that each call is approved by itself: leave out `further`",
+    );
+  }
   if (event.why === "self_approval") {
     return new CallgateError(
       "self_approval",

@@ -138,6 +138,7 @@ export const IGNORED_WHY = listOf<IgnoredWhy>("cause", {
   already_decided: true,
   already_reported: true,
   reason_required: true,
+  approvals_required: true,
   self_approval: true,
   not_unknown: true,
   wrong_call: true,

@@ -61,6 +61,8 @@ export const IGNORED_SENTENCES: Readonly<Record<IgnoredWhy, string>> = {
   already_decided: "this person has said so before; somebody else must",
   already_reported: "its result is known already; see callgate explain",
   reason_required: "the policy wants a reason; give it with --reason",
+  approvals_required:
+    "the tier asks for several approvals, so that each call is approved by itself; leave out --calls and --for",
   self_approval: "the agent that proposed the call cannot approve it; somebody else must",
   not_unknown: "the outcome of the call is known, or still awaited; see callgate explain",
   wrong_call: "another call waits than the one that was looked at; see callgate approvals show",

@@ -96,9 +96,18 @@ function isRevoked({ given }: CallContext["state"], key: string): boolean {
   return trieGet(given, key)?.revoked === true;
 }
 
+/**
+ * The hold that calls go without which a verdict gives; null: they go without none. Where it takes several people, one
+ * alone gives no calls: a grant has one giver.
+ */
+export function heldInstead(tier: CompiledTier): CompiledHold | null {
+  if (tier.action === "hitl") return tier.hold;
+  return tier.action === "grant" && tier.grantedBy === "policy" ? tier.onExceeded : null;
+}
+
 /** The key under which verdicts gave calls of the tool or its tier, of which one is left; or null. */
 function givenFor({ state, tool, nowMs }: CallContext): string | null {
-  if (state.given.size === 0) return null;
+  if (state.given.size === 0 || (heldInstead(tool.tier)?.approvals ?? 1) > 1) return null;
   const byTool = givenKey("tool", tool.name);
   if (hasLeft(trieGet(state.given, byTool), nowMs)) return byTool;
   // Who takes a tool away means it, whatever is granted of its tier.

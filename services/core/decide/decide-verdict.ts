@@ -1,11 +1,12 @@
 /** A person's word: approve or deny a held call, or tell an outcome that nobody knows. */
 
+import { heldInstead } from "../checks/tier.ts";
 import { cutText } from "../cut-text.ts";
 import type { CallHeld, GateEvent, IgnoredWhy, VerdictRuled } from "../events.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";
-import type { CompiledPolicy } from "../policy/compiled.ts";
+import type { CompiledHold, CompiledPolicy, CompiledTier } from "../policy/compiled.ts";
 import { toolOfCall } from "../policy/tool-of-call.ts";
 import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
 import { givenKey, hasRoom } from "../state/given.ts";
@@ -52,7 +53,10 @@ function rule(
 ): GateEvent {
   if (state === undefined) return ignored(input, "unknown_conversation");
   if (input.kind === "resume" || input.kind === "end") return ruled(input, nowMs, null);
-  if (!namesOneThing(input, policy)) return ignored(input, "unknown_grant");
+  const tier = tierOf(input, policy);
+  if (tier === undefined) return ignored(input, "unknown_grant");
+  const wrong = input.kind === "grant" ? wrongGrant(heldInstead(tier), input) : null;
+  if (wrong !== null) return ignored(input, wrong);
   const key = givenKeyOf(input);
   const calls = input.calls ?? 1;
   const over = input.untilMs !== null && input.untilMs <= nowMs;
@@ -60,10 +64,22 @@ function rule(
   return ruled(input, nowMs, null);
 }
 
-/** A grant is of one tier of the policy, or of one tool that it knows. */
-function namesOneThing({ tier, tool }: Ruling, policy: CompiledPolicy): boolean {
-  if (tool !== null) return tier === null && policy.tool(tool).known;
-  return tier !== null && policy.tierNames.includes(tier);
+/** A grant is of one tier of the policy, or of one tool that it knows; undefined: of neither. */
+function tierOf({ tier, tool }: Ruling, policy: CompiledPolicy): CompiledTier | undefined {
+  if (tool === null) return tier === null ? undefined : (policy.tierNamed(tier) ?? undefined);
+  const named = policy.tool(tool);
+  return tier === null && named.known ? named.tier : undefined;
+}
+
+/** Calls that would be held are given by no less than what lets one of them run. */
+function wrongGrant(terms: CompiledHold | null, { reason }: Ruling): IgnoredWhy | null {
+  if (terms === null) return null;
+  if (terms.approvals > 1) return "approvals_required";
+  return terms.requireReason && isBlank(reason) ? "reason_required" : null;
+}
+
+function isBlank(reason: string | null): boolean {
+  return (reason ?? "").trim() === "";
 }
 
 function givenKeyOf({ tier, tool }: Ruling): string {
@@ -127,11 +143,13 @@ function otherSubject(held: CallHeld, { about }: VerdictInput): IgnoredWhy | nul
 }
 
 function wrongApproval(open: OpenCall, held: CallHeld, input: VerdictInput): IgnoredWhy | null {
-  if (held.requireReason && (input.reason ?? "").trim() === "") return "reason_required";
+  if (held.requireReason && isBlank(input.reason)) return "reason_required";
   if (held.agentId !== null && held.agentId === input.by) return "self_approval";
   if (open.approvedBy.includes(input.by)) return "already_decided";
-  // Approved for more than this call: of no other tool than its own.
-  return input.tool !== null && input.tool !== held.tool ? "unknown_grant" : null;
+  if (input.tool === null) return null;
+  // Approved for more than this call: of no other tool than its own, and not where it takes several people.
+  if (input.tool !== held.tool) return "unknown_grant";
+  return held.approvals > 1 ? "approvals_required" : null;
 }
 
 function reasonText(reason: string): string {

@@ -82,7 +82,7 @@ export function compilePolicy(
       graph,
       readersOf: compileReaders(document, tool),
       declaredTools,
-      tierNames: (document.authorization?.tiers ?? []).map(({ name }) => name),
+      tierNamed: tiers.named,
       longestWindowMs: windows.reduce((longest, ms) => Math.max(longest, ms), 0),
       longestHoldMs: tiers.longestHoldMs,
     },

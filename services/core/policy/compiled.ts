@@ -47,8 +47,8 @@ export interface CompiledPolicy {
   readonly graph: ResourceGraph;
   /** Reads that show what the tool changes, by declaration or by name. */
   readonly readersOf: (name: string) => readonly string[];
-  /** Names of the tiers that are written. */
-  readonly tierNames: readonly string[];
+  /** A tier that is written, or null. */
+  readonly tierNamed: (name: string) => CompiledTier | null;
   /** Names in `tool_schemas`, in the order of the document. */
   readonly declaredTools: readonly string[];
   /** The longest window or cache time of any tool, ms: writes are remembered at least so long. */

@@ -331,6 +331,7 @@ export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent
       "already_decided",
       "already_reported",
       "reason_required",
+      "approvals_required",
       "self_approval",
       "not_unknown",
       "wrong_call",

@@ -358,8 +358,17 @@ function policyGrants({ history, asked, atMs }: Question, tier: GrantTier): bool
   return usedOf(history, tier).filter((call) => call.given === null).length < tier.ceiling;
 }
 
-/** The grant by verdict that the call would use, if one has calls left. */
+/** How calls of the tier are held where nobody gave them. */
+export function termsOf(tier: CompiledTier) {
+  if (tier.action === "hitl") return tier.hold;
+  if (tier.action !== "grant" || tier.grantedBy === "verdict") return null;
+  return tier.onExceeded;
+}
+
+/** The grant by verdict that the call would use, if one has calls left and one person may give them. */
 function givenTo({ history, asked, atMs }: Question): string | null {
+  const terms = termsOf(asked.tool.tier);
+  if (terms !== null && terms.approvals > 1) return null;
   const ofTool = `tool ${asked.tool.name}`;
   const isTaken = history.given.get(ofTool)?.revoked === true;
   const keys = isTaken ? [ofTool] : [ofTool, `tier ${asked.tool.tier.name}`];

@@ -13,6 +13,7 @@ import type {
 import type { CompiledPolicy, CompiledTool } from "../../../services/core/policy/compiled.ts";
 import { looksTransient } from "../../../services/core/policy/failure-text.ts";
 import type { Answer } from "./answer.ts";
+import { termsOf } from "./checks.ts";
 import { decideCall } from "./decide-call.ts";
 import {
   type Asked,
@@ -213,23 +214,35 @@ export class ReferenceEngine {
     else if (kind === "resume") {
       history.resumedAt = history.length++;
       history.progress.push(history.resumedAt);
-    } else if (!this.#give(history, input, kind, nowMs)) return ignored("unknown_grant");
+    } else {
+      const wrong = this.#give(history, input, kind, nowMs);
+      if (wrong !== null) return ignored(wrong);
+    }
     return { outcome: `ruled ${kind}`, decisionId: null };
   }
 
-  /** Gives calls of one tier or tool, or takes them. */
-  #give(history: History, input: VerdictInput, kind: string, nowMs: number): boolean {
+  /** Gives calls of one tier or tool, or takes them; why not, where it does neither. */
+  #give(
+    history: History,
+    input: VerdictInput,
+    kind: string,
+    nowMs: number,
+  ): "unknown_grant" | "approvals_required" | "reason_required" | null {
     const { tier, tool, calls, untilMs } = input;
     const ofTool = tool !== null && tier === null && this.#policy.tool(tool).known;
-    const ofTier = tool === null && tier !== null && this.#policy.tierNames.includes(tier);
-    const over = calls === 0 || (untilMs !== null && untilMs <= nowMs);
-    if (!(ofTool || ofTier) || over) return false;
+    const named = tool === null && tier !== null ? this.#policy.tierNamed(tier) : null;
+    const meant = ofTool ? this.#policy.tool(tool).tier : named;
+    if (meant === null) return "unknown_grant";
+    const terms = kind === "grant" ? termsOf(meant) : null;
+    if (terms !== null && terms.approvals > 1) return "approvals_required";
+    if (terms?.requireReason && input.reason === null) return "reason_required";
+    if (calls === 0 || (untilMs !== null && untilMs <= nowMs)) return "unknown_grant";
     const key = tool === null ? `tier ${tier}` : `tool ${tool}`;
     const order = history.length++;
     const given = { calls, untilMs, revoked: false, order };
     const revoked = { calls: 0, untilMs: null, revoked: true, order };
     history.given.set(key, kind === "grant" ? given : revoked);
-    return true;
+    return null;
   }
 
   #onHold(input: VerdictInput, nowMs: number): Answer[] {
@@ -250,6 +263,7 @@ export class ReferenceEngine {
     if (approvedBy.includes(input.by)) return [ignored("already_decided")];
     const named = input.tool === null || input.tool === call.tool.name;
     if (!named) return [ignored("unknown_grant")];
+    if (input.tool !== null && approvals > 1) return [ignored("approvals_required")];
     approvedBy.push(input.by);
     if (approvedBy.length < approvals) {
       return [{ outcome: "ruled approve", decisionId: call.decisionId }];

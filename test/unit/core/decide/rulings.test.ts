@@ -66,6 +66,75 @@ describe("approval by several people", () => {
   });
 });
 
+describe("where several people must approve", () => {
+  const ON_EXCEEDED: PolicyTier = { ...FEW, on_exceeded: "hitl" };
+
+  test("no approver gives further calls, and the call waits as it did", () => {
+    const story = given(POLICY);
+    const hold = story.held("drop_a");
+    const more = { tool: "drop_a", calls: 5 };
+    expect(story.approved(hold, { by: "ann", ...more })).toMatchObject({
+      why: "approvals_required",
+    });
+    story.approved(hold, { by: "ann" });
+    expect(story.approved(hold, { by: "ben", ...more })).toMatchObject({
+      why: "approvals_required",
+    });
+    ofType(story.approved(hold, { by: "ben" }), "allowed");
+    story.held("drop_a", { n: 2 });
+  });
+
+  test.each([{ tool: "drop_a" }, { tier: "ask" }])("nobody grants calls of %j alone", (what) => {
+    const story = given(POLICY);
+    story.reason("make_a");
+    expect(story.said({ kind: "grant", ...what })).toMatchObject({ why: "approvals_required" });
+    story.held("drop_a");
+  });
+
+  test("what one person gave while one was enough is no use any more", () => {
+    const story = given(tiers({ ...HITL, approvals: 1 }));
+    story.reason("make_a");
+    story.said({ kind: "grant", tool: "drop_a", calls: 9 });
+    story.said({ kind: "grant", tier: "ask", calls: 9 });
+    story.allowed("drop_a", { n: 1 });
+    story.under(POLICY).held("drop_a", { n: 2 });
+  });
+
+  test("one alone does not go beyond the ceiling that they watch", () => {
+    const story = given(tiers(HITL, ON_EXCEEDED));
+    story.allowed("set_a", { n: 1 });
+    expect(story.said({ kind: "grant", tier: "few" })).toMatchObject({
+      why: "approvals_required",
+    });
+    story.held("set_a", { n: 2 });
+  });
+
+  test("a tier that verdicts grant needs one person, as ever", () => {
+    const story = given(tiers(HITL, { ...GIVEN, on_exceeded: "hitl" }));
+    story.held("make_a", { n: 1 });
+    expect(story.said({ kind: "grant", tier: "given" })).toMatchObject({ type: "ruled" });
+    story.allowed("make_a", { n: 2 });
+  });
+
+  test("anybody may take calls away", () => {
+    const story = given(POLICY);
+    story.reason("make_a");
+    expect(story.said({ kind: "revoke", tier: "ask" })).toMatchObject({ type: "ruled" });
+  });
+});
+
+describe("a grant where the tier asks for a reason", () => {
+  test.each([null, " "])("needs one: %j is none", (reason) => {
+    const story = given(tiers({ ...HITL, approvals: 1, require_reason: true }));
+    story.reason("make_a");
+    const grant = { kind: "grant", tool: "drop_a" } as const;
+    expect(story.said({ ...grant, reason })).toMatchObject({ why: "reason_required" });
+    story.held("drop_a", { n: 1 });
+    expect(story.said({ ...grant, reason: "clean-up" })).toMatchObject({ type: "ruled" });
+    story.allowed("drop_a", { n: 2 });
+  });
+});
+
 describe("a grant by verdict", () => {
   test("is what its tier starts without", () => {
     const story = given(POLICY);
@@ -170,9 +239,8 @@ describe("a grant by verdict", () => {
   });
 
   test("of a tool lets it through without asking again, so often and of no other tool", () => {
-    const story = given(POLICY);
+    const story = given(tiers({ ...HITL, approvals: 1 }));
     const hold = story.held("drop_a", { n: 1 });
-    story.approved(hold, { by: "ann" });
     const events = story.when({
       type: "verdict",
       kind: "approve",
