@@ -1,7 +1,10 @@
 /** Anchored globs separated by `|`; `*` stands for any characters, also none. */
 export type GlobMatcher = (name: string) => boolean;
 
-/** `onLastSegment`: a glob without `/` or `.` is also tried on what follows the last of them. */
+/**
+ * `onLastSegment`: a glob without `/` or `.` is also tried on what follows the last of them, and on what of that follows
+ * the last `__`, as clients of MCP write `server__tool`.
+ */
 export function compileGlobs(pattern: string, onLastSegment: boolean): GlobMatcher {
   const globs = pattern.split("|").map((glob) => glob.trim());
   const whole = globs.map((glob) => glob.split("*"));
@@ -12,7 +15,9 @@ export function compileGlobs(pattern: string, onLastSegment: boolean): GlobMatch
     if (matchesAny(whole, name)) return true;
     if (bare.length === 0) return false;
     const segment = lastSegment(name);
-    return segment !== name && matchesAny(bare, segment);
+    if (segment !== name && matchesAny(bare, segment)) return true;
+    const at = segment.lastIndexOf("__");
+    return at >= 0 && matchesAny(bare, segment.slice(at + 2));
   };
 }
 

@@ -3,6 +3,9 @@ import type { PolicyDocument, PolicyTier } from "../../../core/policy/document.t
 import { compileGlobs } from "../../../core/policy/glob.ts";
 import type { LintRule, Report } from "./finding.ts";
 
+/** Between the namespace of a tool and its name. */
+const SEPARATORS = ["/", ".", "__"];
+
 const STRICTNESS = { allowlist: 0, per_conversation_grant: 1, hitl: 2, deny: 3 } as const;
 
 export const lintTiers: LintRule = (document, report) => {
@@ -18,7 +21,7 @@ export const lintTiers: LintRule = (document, report) => {
 /** Names that a glob of a tier stands for; what `*` covers there it covers here as text. */
 function namesOf(tier: PolicyTier, glob: string): readonly string[] {
   const bare = triesLastSegment(tier) && !/[/.]/.test(glob);
-  return bare ? [glob, `*/${glob}`, `*.${glob}`] : [glob];
+  return bare ? [glob, ...SEPARATORS.map((separator) => `*${separator}${glob}`)] : [glob];
 }
 
 function triesLastSegment(tier: PolicyTier): boolean {
@@ -81,16 +84,17 @@ function lintNamespaces(
   if (triesLastSegment(tier)) return;
   const bare = globsOf(tier).filter((glob) => !/[/.]/.test(glob) && !glob.startsWith("*"));
   const missed = Object.keys(document.tool_schemas ?? {}).filter(
-    (name) =>
-      /[/.]/.test(name) && compileGlobs(bare.join("|"), true)(name) && !isMatched(document, name),
+    (name) => compileGlobs(bare.join("|"), true)(name) && !isMatched(document, name),
   );
-  const proposed = bare.map((glob) => `*/${glob}`).join("|");
+  const used = SEPARATORS.filter((separator) => missed.some((name) => name.includes(separator)));
+  const separators = used.length === 0 ? ["/"] : used;
+  const proposed = bare.flatMap((glob) => separators.map((separator) => `*${separator}${glob}`));
   const path = ["authorization", "tiers", index, "pattern"];
   if (bare.length === 0) return;
   if (missed.length > 0) {
     const names = missed.map((name) => `\`${name}\``).join(", ");
     const message = `\`${tier.pattern}\` does not match ${names}: this tier looks at whole names`;
-    report("warning", "namespaced-names", path, message, `add \`${proposed}\``);
+    report("warning", "namespaced-names", path, message, `add \`${proposed.join("|")}\``);
   } else {
     const message = `\`${tier.pattern}\` does not match names with a namespace, such as \`server/${bare[0]}\``;
     report(
@@ -98,7 +102,7 @@ function lintNamespaces(
       "namespaced-names",
       path,
       message,
-      `add \`${proposed}\` if tools have namespaces`,
+      `add \`${proposed.join("|")}\` if tools have namespaces`,
     );
   }
 }

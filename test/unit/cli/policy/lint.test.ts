@@ -91,6 +91,14 @@ describe("tiers", () => {
     );
   });
 
+  it("and proposes what the names of the tools have between namespace and name", () => {
+    const tier = tiers('name: a, pattern: "get_*|list_*", action: allowlist');
+    const text = `${tier}tool_schemas: { mcp__gh__get_file: { read_only: true }, fs.list_files: { read_only: true } }`;
+    const found = lint(text).find(({ code }) => code === "namespaced-names");
+    expect(found?.message).toContain("`mcp__gh__get_file`, `fs.list_files`");
+    expect(found?.mend).toBe("add `*.get_*|*__get_*|*.list_*|*__list_*`");
+  });
+
   it("whose approvals have no expiry", () => {
     expect(serious(tiers('name: a, pattern: "drop_*", action: hitl'))).toEqual([
       "warning approval-without-expiry 3:7",

@@ -40,6 +40,17 @@ describe("a list of globs", () => {
     expect(compileGlobs("a/delete_*|x.y", true)("b/a/delete_1")).toBe(false);
   });
 
+  test("is tried on what follows the last `__` too, as clients of MCP name tools", () => {
+    const onLast = compileGlobs("delete_*|my__*", true);
+    const held = ["mcp__github__delete_file", "gh__delete_a", "a.b__delete_c", "a__b/delete_c"];
+    expect(held.filter(onLast)).toEqual(held);
+    // What is tried as a whole segment is tried still.
+    expect(onLast("fs.my__tool")).toBe(true);
+    const free = ["mcp__github__undelete", "mcp__delete_x__get", "mcp__gh_delete_x", "undelete__"];
+    expect(free.filter(onLast)).toEqual([]);
+    expect(compileGlobs("delete_*", false)("mcp__gh__delete_x")).toBe(false);
+  });
+
   test("matches what the same regular expression matches", () => {
     const letters = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 6 });
     const names = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 8 });
