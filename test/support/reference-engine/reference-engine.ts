@@ -1,24 +1,20 @@
 // A second engine, slow and obvious, written from docs/engine.md alone. It keeps the whole history of
 // one conversation and reads it through for every answer: no index, no bound, no eviction.
 
-import { canonicalText } from "../../../services/core/canonical/canonical-text.ts";
 import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
-import { sha256Hex } from "../../../services/core/hash.ts";
 import type {
   GateInput,
   ProposalInput,
   ResultInput,
   VerdictInput,
 } from "../../../services/core/inputs.ts";
-import type { CompiledPolicy, CompiledTool } from "../../../services/core/policy/compiled.ts";
-import { looksTransient } from "../../../services/core/policy/failure-text.ts";
+import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { Answer } from "./answer.ts";
 import { termsOf } from "./checks.ts";
 import { decideCall } from "./decide-call.ts";
 import {
   type Asked,
   type Call,
-  type Failure,
   type History,
   heldMs,
   type Named,
@@ -27,6 +23,8 @@ import {
 } from "./history.ts";
 import { refusedCycle } from "./loops.ts";
 import { readProposal } from "./read-proposal.ts";
+import { digestOf, errorText, failureOf, isTransient } from "./read-result.ts";
+import { otherThan, wrongApproval } from "./wrong-verdict.ts";
 
 const NAME_KEPT_MS = 3_600_000;
 
@@ -256,14 +254,10 @@ export class ReferenceEngine {
     const other = otherThan(call, input);
     if (other !== null) return [ignored(other)];
     if (input.kind !== "approve") return [this.#endHold(call, "approval_denied", nowMs)];
-    const { requireReason, approvals, approvedBy, expiresAtMs } = call.hold;
+    const { approvals, approvedBy, expiresAtMs } = call.hold;
     if (nowMs >= expiresAtMs) return [this.#endHold(call, "approval_expired", nowMs)];
-    if (requireReason && input.reason === null) return [ignored("reason_required")];
-    if (input.by === call.input.agentId) return [ignored("self_approval")];
-    if (approvedBy.includes(input.by)) return [ignored("already_decided")];
-    const named = input.tool === null || input.tool === call.tool.name;
-    if (!named) return [ignored("unknown_grant")];
-    if (input.tool !== null && approvals > 1) return [ignored("approvals_required")];
+    const wrong = wrongApproval(call, call.hold, input);
+    if (wrong !== null) return [ignored(wrong)];
     approvedBy.push(input.by);
     if (approvedBy.length < approvals) {
       return [{ outcome: "ruled approve", decisionId: call.decisionId }];
@@ -329,15 +323,6 @@ export class ReferenceEngine {
   }
 }
 
-/** What the verdict says of the call and is not so; verdicts of random histories say all of it. */
-function otherThan(call: Call, { about }: VerdictInput): string | null {
-  if (about === undefined) return null;
-  const { callId, actionKey, ruleDigest } = about;
-  if (callId !== call.input.callId) return "wrong_call";
-  if (actionKey !== call.actionKey) return "wrong_action";
-  return ruleDigest === call.tool.ruleDigest ? null : "wrong_rule";
-}
-
 /** What a call with effects of its result has written, if anything; null: nobody knows what. */
 function nameEffects(call: Call, input: ResultInput | null): void {
   if (call.pending.length === 0 || call.status === "unknown") return;
@@ -394,40 +379,6 @@ function spend(history: History, confirmation: string | null): boolean {
   if (confirmation === null || history.confirmations.includes(confirmation)) return false;
   history.confirmations.push(confirmation);
   return true;
-}
-
-/** What came back, without the members that are declared to differ each time. */
-function digestOf(output: string, tool: CompiledTool): string {
-  const parsed = tool.volatileOutput.length === 0 ? null : parseCanonical(output);
-  if (parsed?.ok !== true) return sha256Hex("output", output);
-  const copy = structuredClone(parsed.value);
-  for (const path of tool.volatileOutput) drop(copy, path);
-  return sha256Hex("output", canonicalText(copy));
-}
-
-function drop(value: unknown, [key, ...rest]: readonly string[]): void {
-  if (typeof value !== "object" || value === null || key === undefined) return;
-  const members = value as Record<string, unknown>;
-  if (rest.length === 0) delete members[key];
-  else drop(members[key], rest);
-}
-
-function isTransient(input: ResultInput): boolean {
-  if (input.error === null) return looksTransient(null, input.output ?? "");
-  if (input.error.retryable !== null) return input.error.retryable;
-  return looksTransient(input.error.code, input.error.message);
-}
-
-/** Without an error the output is what went wrong. */
-function failureOf(input: ResultInput | null, atMs: number): Failure {
-  const { code, retryable } = input?.error ?? { code: null, retryable: null };
-  const texts = [input?.error?.message, input?.output].filter((text) => text != null);
-  return { atMs, code, retryable, texts };
-}
-
-function errorText(input: ResultInput): string {
-  const { error, output } = input;
-  return error === null ? `text ${output}` : JSON.stringify([error.code, error.message]);
 }
 
 function ignored(why: string): Answer {

@@ -1,0 +1,42 @@
+// What a result says: its digest, and what went wrong.
+import { canonicalText } from "../../../services/core/canonical/canonical-text.ts";
+import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
+import { sha256Hex } from "../../../services/core/hash.ts";
+import type { ResultInput } from "../../../services/core/inputs.ts";
+import type { CompiledTool } from "../../../services/core/policy/compiled.ts";
+import { looksTransient } from "../../../services/core/policy/failure-text.ts";
+import type { Failure } from "./history.ts";
+
+/** What came back, without the members that are declared to differ each time. */
+export function digestOf(output: string, tool: CompiledTool): string {
+  const parsed = tool.volatileOutput.length === 0 ? null : parseCanonical(output);
+  if (parsed?.ok !== true) return sha256Hex("output", output);
+  const copy = structuredClone(parsed.value);
+  for (const path of tool.volatileOutput) drop(copy, path);
+  return sha256Hex("output", canonicalText(copy));
+}
+
+function drop(value: unknown, [key, ...rest]: readonly string[]): void {
+  if (typeof value !== "object" || value === null || key === undefined) return;
+  const members = value as Record<string, unknown>;
+  if (rest.length === 0) delete members[key];
+  else drop(members[key], rest);
+}
+
+export function isTransient(input: ResultInput): boolean {
+  if (input.error === null) return looksTransient(null, input.output ?? "");
+  if (input.error.retryable !== null) return input.error.retryable;
+  return looksTransient(input.error.code, input.error.message);
+}
+
+/** Without an error the output is what went wrong. */
+export function failureOf(input: ResultInput | null, atMs: number): Failure {
+  const { code, retryable } = input?.error ?? { code: null, retryable: null };
+  const texts = [input?.error?.message, input?.output].filter((text) => text != null);
+  return { atMs, code, retryable, texts };
+}
+
+export function errorText(input: ResultInput): string {
+  const { error, output } = input;
+  return error === null ? `text ${output}` : JSON.stringify([error.code, error.message]);
+}

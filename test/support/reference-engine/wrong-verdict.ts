@@ -1,0 +1,26 @@
+// Verdicts that change nothing, and why.
+import type { VerdictInput } from "../../../services/core/inputs.ts";
+import type { Call } from "./history.ts";
+
+/** What the verdict says of the call and is not so; verdicts of random histories say all of it. */
+export function otherThan(call: Call, { about }: VerdictInput): string | null {
+  if (about === undefined) return null;
+  const { callId, actionKey, ruleDigest } = about;
+  if (callId !== call.input.callId) return "wrong_call";
+  if (actionKey !== call.actionKey) return "wrong_action";
+  return ruleDigest === call.tool.ruleDigest ? null : "wrong_rule";
+}
+
+/** Why an approval does not count. */
+export function wrongApproval(
+  { input: asked, tool }: Call,
+  { requireReason, approvals, approvedBy }: NonNullable<Call["hold"]>,
+  { reason, by, tool: further }: VerdictInput,
+) {
+  if (requireReason && reason === null) return "reason_required";
+  if (by === asked.agentId) return "self_approval";
+  if (approvedBy.includes(by)) return "already_decided";
+  if (further === null) return null;
+  if (further !== tool.name) return "unknown_grant";
+  return approvals > 1 ? "approvals_required" : null;
+}
