@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../../core/hash.ts";
+import { makeDirectory } from "../system/make-directory.ts";
 
 const FILE_NAME = "secret";
 const SECRET_BYTES = 32;
@@ -42,7 +43,7 @@ export function makeSecret(): Secret {
 export function openSecretFile(dataDir: string): SecretResult {
   const path = join(dataDir, FILE_NAME);
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectory(dataDir, 0o700);
     const text = readText(path) ?? writeText(path);
     const secret = secretFrom(text.trim());
     if (secret.ok) return secret;

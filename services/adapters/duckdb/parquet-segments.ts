@@ -5,17 +5,10 @@
  * P1 a file appears whole or not at all: it is written aside, flushed, and renamed.
  * P2 where two files overlap, the larger one was made of the smaller ones: those are removed.
  */
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
+import { makeDirectory } from "../system/make-directory.ts";
 import { type Duck, literal } from "./connection.ts";
 
 export type SegmentColumn = readonly [name: string, type: string];
@@ -45,13 +38,13 @@ export class ParquetSegments {
     this.#directory = directory;
     this.#columns = columns;
     this.#duck = duck;
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
   }
 
   /** Where to go on reading; 0 where nothing was written. Ends what a crash left half done. */
   open(partition: number): number {
     const folder = this.#folder(partition);
-    mkdirSync(folder, { recursive: true });
+    makeDirectory(folder);
     for (const name of readdirSync(folder)) {
       if (!NAME.test(name)) rmSync(join(folder, name), { force: true });
     }

@@ -10,7 +10,6 @@
 import { randomUUID } from "node:crypto";
 import {
   closeSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -23,6 +22,7 @@ import {
 import { join } from "node:path";
 import { FatalError } from "../../runtime/errors.ts";
 import type { Clock } from "../../runtime/ports.ts";
+import { makeDirectory } from "../system/make-directory.ts";
 import {
   isInSight,
   isRunning,
@@ -54,7 +54,7 @@ export async function lockDirectory(
   role: string,
   clock: Pick<Clock, "sleep">,
 ): Promise<DirectoryLock> {
-  mkdirSync(directory, { recursive: true });
+  makeDirectory(directory);
   const place = { directory, role, path: join(directory, `${role}.lock`) };
   const { path } = place;
   const mine = JSON.stringify({ ...thisProcess(), nonce: randomUUID() });

@@ -1,15 +1,8 @@
 /** Small files that are replaced as a whole: there is the old text or the new one, never a part. */
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { FatalError } from "../../runtime/errors.ts";
+import { makeDirectory } from "../system/make-directory.ts";
 
 /** Null where there is no such file. @throws FatalError where it cannot be read. */
 export function readWhole(path: string): string | null {
@@ -23,7 +16,7 @@ export function readWhole(path: string): string | null {
 
 /** On disk when it returns. Makes the directory if it is not there. */
 export function replaceFile(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
+  makeDirectory(dirname(path));
   const aside = `${path}.tmp`;
   const handle = openSync(aside, "w");
   try {

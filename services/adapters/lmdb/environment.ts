@@ -1,7 +1,7 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { FatalError, type PipelineError } from "../../runtime/errors.ts";
+import { makeDirectory } from "../system/make-directory.ts";
 import { decodeChunk } from "./chunk.ts";
 import { inspectFile } from "./inspect-file.ts";
 import { baseOffsetOf, namedKey } from "./keys.ts";
@@ -47,7 +47,7 @@ export class Environment {
   constructor(options: EnvironmentOptions) {
     this.dataDir = options.dataDir;
     try {
-      mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+      makeDirectory(options.dataDir, 0o700);
       const path = join(options.dataDir, FILE_NAME);
       const state = inspectFile(path);
       this.#root = openRoot(path);
