@@ -1,19 +1,12 @@
-/** Which variant a call has: the strictest of what its parts ask for. */
+/** Which variants a call has: what its parts ask for. */
 import type { JsonObject } from "../canonical/json-value.ts";
 import { classifyGitLine } from "../variants/classify-git-line.ts";
 import { classifyHttp, methodsOf } from "../variants/classify-http.ts";
 import { classifySql } from "../variants/classify-sql.ts";
 import { partsOfShell, type ShellPart } from "../variants/shell/classify-shell.ts";
-import { VARIANT_CLASSES, type VariantClass } from "../variants/variant-class.ts";
-import { STRICTNESS } from "./compile-tiers.ts";
-import type { CompiledTool } from "./compiled.ts";
+import type { VariantClass } from "../variants/variant-class.ts";
 import type { VariantsDocument } from "./document.ts";
-
-/** One variant, with how strict it is beside others of the same line. */
-export interface Ranked {
-  readonly tool: CompiledTool;
-  readonly rank: number;
-}
+import type { Ranked } from "./merge-variants.ts";
 
 export type ByClass = Readonly<Record<VariantClass, Ranked>>;
 
@@ -25,19 +18,6 @@ export interface Choices {
     readonly byClass: ByClass;
   }[];
   readonly otherwise: Ranked;
-}
-
-const CLASS_RANK: Readonly<Record<VariantClass, number>> = { read: 0, watch: 1, run: 2, write: 3 };
-
-/** First by what the tier asks for, then by class. */
-export function ranked(tool: CompiledTool): Ranked {
-  const rank = STRICTNESS[tool.tier.action] * VARIANT_CLASSES.length + CLASS_RANK[classOf(tool)];
-  return { tool, rank };
-}
-
-function classOf({ isRead, volatile, repeatable }: CompiledTool): VariantClass {
-  if (isRead) return volatile ? "watch" : "read";
-  return repeatable ? "run" : "write";
 }
 
 /** All that the parts of a call ask for. */
@@ -53,7 +33,7 @@ export function chooser({ set, session }: VariantsDocument, choices: Choices): C
     case "posix_shell":
       return (line) => {
         const parts = partsOfShell(line, { session: session ?? true });
-        if (parts === null) return [unreadable(choices)];
+        if (parts === null) return unreadable(choices);
         // An empty line waits for what still comes.
         if (parts.length === 0) return [byClass.watch];
         return parts.flatMap((part) => ofPart(part, choices, ruleFor));
@@ -84,46 +64,18 @@ function ofPart(
     const one = ruleFor(text)?.[found];
     if (one !== undefined) parts.push(one);
   }
-  if (hidden) parts.push(unreadable(choices, found));
+  if (hidden) parts.push(...unreadable(choices, found));
   // A rule sees words: that they read says nothing of the file that the output goes to.
   if (ruled !== undefined && beside !== "read") parts.push(choices.byClass[beside]);
   return parts;
 }
 
 /** What cannot be read may hold what any of the rules is about. */
-export function unreadable({ byClass, rules }: Choices, found: VariantClass = "write"): Ranked {
-  return rules.map((rule) => rule.byClass[found]).reduce(stricterOf, byClass[found]);
-}
-
-function stricterOf(a: Ranked, b: Ranked): Ranked {
-  return b.rank > a.rank ? b : a;
-}
-
-/**
- * One tool for all parts: the strictest by tier. Where that one reads and another writes, it is the other
- * under the tier of the first; what one part may not repeat, the whole may not.
- */
-export function merger(): (parts: readonly Ranked[]) => CompiledTool {
-  const made = new Map<CompiledTool, Map<CompiledTool, CompiledTool>>();
-  const of = (tiered: CompiledTool, writing: CompiledTool): CompiledTool => {
-    const known = made.get(tiered) ?? new Map<CompiledTool, CompiledTool>();
-    made.set(tiered, known);
-    const base = tiered.isRead ? writing : { ...tiered, repeatable: false };
-    const found = known.get(writing) ?? {
-      ...base,
-      tier: tiered.tier,
-      ruleDigest: tiered.ruleDigest,
-    };
-    known.set(writing, found);
-    return found;
-  };
-  return (parts) => {
-    const { tool } = parts.reduce(stricterOf);
-    const classes = parts.map((part) => part.rank % VARIANT_CLASSES.length);
-    const strictest = classes.indexOf(Math.max(...classes));
-    const other = parts[strictest]?.tool ?? tool;
-    return CLASS_RANK[classOf(other)] > CLASS_RANK[classOf(tool)] ? of(tool, other) : tool;
-  };
+export function unreadable(
+  { byClass, rules }: Choices,
+  found: VariantClass = "write",
+): readonly Ranked[] {
+  return [byClass[found], ...rules.map((rule) => rule.byClass[found])];
 }
 
 /** Without a set a rule's own keys say what it is; where they do not, it writes. */

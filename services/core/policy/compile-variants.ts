@@ -3,19 +3,13 @@ import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities } from "../capabilities.ts";
 import { VARIANT_CLASSES, type VariantClass } from "../variants/variant-class.ts";
 import { getArgument, isObject } from "./argument-path.ts";
-import {
-  type Choices,
-  chooser,
-  merger,
-  type Ranked,
-  ranked,
-  unreadable,
-} from "./choose-variant.ts";
+import { type Choices, chooser, unreadable } from "./choose-variant.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { Tiers } from "./compile-tiers.ts";
 import type { CompiledTool } from "./compiled.ts";
 import type { ToolDocument, VariantKeys, VariantRule, VariantsDocument } from "./document.ts";
 import { compileGlobs } from "./glob.ts";
+import { merger, type Ranked, ranked } from "./merge-variants.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 
 /** Compiles the tool's entry with the keys of a variant in place of its own. */
@@ -66,14 +60,14 @@ export function compileVariants(
   const choose = chooser(variants, choices);
   const preset = defaultOf(entry.input_schema, argument);
   const merged = merger();
-  const unread = unreadable(choices);
+  const unread = merged([...unreadable(choices), choices.otherwise]);
   return {
     variants: [...all],
     variantOf: (args: JsonObject) => {
       const value = getArgument(args, argument) ?? preset;
       if (typeof value === "string") return merged(choose(value, args));
       // What is no text may be taken for one by whoever runs it.
-      return value === undefined || value === null ? choices.otherwise.tool : unread.tool;
+      return value === undefined || value === null ? choices.otherwise.tool : unread;
     },
   };
 }
@@ -96,7 +90,7 @@ function compileChoices(
   base: CompiledTool,
   variants: VariantsDocument,
   path: readonly PathSegment[],
-  { capabilities }: VariantContext,
+  { capabilities, tiers }: VariantContext,
   compile: CompileVariant,
   problems: CompileProblem[],
 ): Choices {
@@ -119,7 +113,7 @@ function compileChoices(
       Ranked,
       Ranked,
     ];
-    const matches = compileMatch(rule, at, capabilities, problems);
+    const matches = compileMatch(rule, at, { capabilities, tiers }, problems);
     return { matches, byClass: { read, watch, run, write } };
   });
   const { otherwise } = variants;
@@ -133,14 +127,18 @@ function compileChoices(
 }
 
 function compileMatch(
-  { match, equals, like }: VariantRule,
+  { match, equals, like, tier }: VariantRule,
   at: readonly PathSegment[],
-  capabilities: Capabilities,
+  { capabilities, tiers }: VariantContext,
   problems: CompileProblem[],
 ): (text: string) => boolean {
   const tests: ((text: string) => boolean)[] = [];
   if (equals !== undefined) tests.push((text) => equals.includes(text));
-  if (like !== undefined) tests.push(compileGlobs(like, false));
+  if (like !== undefined) {
+    const action = tier === undefined ? undefined : tiers.named(tier)?.action;
+    // A name within a meta tool's arguments is held as the tool of that name is.
+    tests.push(compileGlobs(like, action === "hitl" || action === "deny"));
+  }
   if (match !== undefined) {
     const compiled = capabilities.compilePattern(match);
     if (compiled.ok) tests.push(compiled.test);

@@ -2,8 +2,9 @@
 export type GlobMatcher = (name: string) => boolean;
 
 /**
- * `onLastSegment`: a glob without `/` or `.` is also tried on what follows the last of them, and on what of that follows
- * the last `__`, as clients of MCP write `server__tool`.
+ * `onLastSegment`: a glob without `/` or `.` is also tried on all that follows a separator, the last segment of the name
+ * among them. Separators are `/`, `.`, `:` and, as clients of MCP write `server__tool`, `__`. In more than the last, because
+ * nobody knows how many of them belong to the tool's own name.
  */
 export function compileGlobs(pattern: string, onLastSegment: boolean): GlobMatcher {
   const globs = pattern.split("|").map((glob) => glob.trim());
@@ -14,20 +15,23 @@ export function compileGlobs(pattern: string, onLastSegment: boolean): GlobMatch
   return (name) => {
     if (matchesAny(whole, name)) return true;
     if (bare.length === 0) return false;
-    const segment = lastSegment(name);
-    if (segment !== name && matchesAny(bare, segment)) return true;
-    const at = segment.lastIndexOf("__");
-    return at >= 0 && matchesAny(bare, segment.slice(at + 2));
+    return endings(name).some((ending) => matchesAny(bare, ending));
   };
+}
+
+/** What follows each separator, the longest first. */
+function endings(name: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < name.length; at += 1) {
+    if ("/.:".includes(name.charAt(at))) found.push(name.slice(at + 1));
+    else if (name.startsWith("__", at)) found.push(name.slice(at + 2));
+  }
+  return found;
 }
 
 function matchesAny(globs: readonly (readonly string[])[], name: string): boolean {
   for (const parts of globs) if (matches(parts, name)) return true;
   return false;
-}
-
-export function lastSegment(name: string): string {
-  return name.slice(Math.max(name.lastIndexOf("/"), name.lastIndexOf(".")) + 1);
 }
 
 /** Greedy from the left is enough: each literal takes its first place after the one before. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compileGlobs, lastSegment } from "../../../../services/core/policy/glob.ts";
+import { compileGlobs } from "../../../../services/core/policy/glob.ts";
 
 describe("a list of globs", () => {
   test.each([
@@ -40,15 +40,24 @@ describe("a list of globs", () => {
     expect(compileGlobs("a/delete_*|x.y", true)("b/a/delete_1")).toBe(false);
   });
 
-  test("is tried on what follows the last `__` too, as clients of MCP name tools", () => {
+  test("is tried on what follows any separator, as clients of MCP name tools", () => {
     const onLast = compileGlobs("delete_*|my__*", true);
-    const held = ["mcp__github__delete_file", "gh__delete_a", "a.b__delete_c", "a__b/delete_c"];
-    expect(held.filter(onLast)).toEqual(held);
-    // What is tried as a whole segment is tried still.
-    expect(onLast("fs.my__tool")).toBe(true);
-    const free = ["mcp__github__undelete", "mcp__delete_x__get", "mcp__gh_delete_x", "undelete__"];
+    const held = [
+      ...[
+        "mcp__github__delete_file",
+        "gh__delete_a",
+        "a.b__delete_c",
+        "a__b/delete_c",
+        "fs.my__tool",
+      ],
+      ...["github:delete_file", "github::delete_file", "a___delete_b", "mcp__delete_x__v2"],
+      ...["mcp__github__delete__file", "github/delete_file.v2"],
+    ];
+    expect(held.filter((name) => !onLast(name))).toEqual([]);
+    const free = ["mcp__github__undelete", "mcp__gh_delete_x", "undelete__", "delete", "__"];
     expect(free.filter(onLast)).toEqual([]);
     expect(compileGlobs("delete_*", false)("mcp__gh__delete_x")).toBe(false);
+    expect(compileGlobs("gh__delete_*", true)("mcp__gh__delete_x")).toBe(true);
   });
 
   test("matches what the same regular expression matches", () => {
@@ -62,15 +71,4 @@ describe("a list of globs", () => {
       { numRuns: 2_000 },
     );
   });
-});
-
-test("the last segment follows the last slash or dot", () => {
-  expect(["a", "a/b", "a.b", "a/b.c", "a.b/c", "a/"].map(lastSegment)).toEqual([
-    "a",
-    "b",
-    "b",
-    "c",
-    "c",
-    "",
-  ]);
 });

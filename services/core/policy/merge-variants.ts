@@ -1,0 +1,111 @@
+/** One tool for all that the parts of a call ask for: as strict as each of them. */
+import { sha256Hex } from "../hash.ts";
+import { type Mode, REASON_CODES, type ReasonCode } from "../reasons.ts";
+import { VARIANT_CLASSES, type VariantClass } from "../variants/variant-class.ts";
+import { STRICTNESS } from "./compile-tiers.ts";
+import type { CompiledTier, CompiledTool } from "./compiled.ts";
+
+/** One variant, with how strict it is beside others of the same line. */
+export interface Ranked {
+  readonly tool: CompiledTool;
+  readonly rank: number;
+}
+
+const CLASS_RANK: Readonly<Record<VariantClass, number>> = { read: 0, watch: 1, run: 2, write: 3 };
+const MODE_RANK: Readonly<Record<Mode, number>> = { off: 0, shadow: 1, warn: 2, enforce: 3 };
+
+/** Merged tools that are remembered; beyond, all are made anew. */
+const REMEMBERED = 1024;
+
+/** First by what the tier asks for, then by class. */
+export function ranked(tool: CompiledTool): Ranked {
+  const rank = STRICTNESS[tool.tier.action] * VARIANT_CLASSES.length + CLASS_RANK[classOf(tool)];
+  return { tool, rank };
+}
+
+function classOf({ isRead, volatile, repeatable }: CompiledTool): VariantClass {
+  if (isRead) return volatile ? "watch" : "read";
+  return repeatable ? "run" : "write";
+}
+
+/** Remembers what it made: calls of one kind give the same tool. */
+export function merger(): (parts: readonly Ranked[]) => CompiledTool {
+  let made = new Map<CompiledTool, Map<CompiledTool, Ranked>>();
+  let count = 0;
+  const both = (a: Ranked, b: Ranked): Ranked => {
+    if (a.tool === b.tool) return a;
+    const known = made.get(a.tool)?.get(b.tool);
+    if (known !== undefined) return known;
+    if (count >= REMEMBERED) {
+      made = new Map();
+      count = 0;
+    }
+    const found = merged(a, b);
+    const others = made.get(a.tool) ?? new Map<CompiledTool, Ranked>();
+    made.set(a.tool, others.set(b.tool, found));
+    count += 1;
+    return found;
+  };
+  return (parts) => parts.reduce(both).tool;
+}
+
+/**
+ * The stricter by tier. Where that one reads and the other writes, it is the other under the tier of the first; what
+ * one part may not repeat, the whole may not. Tiers of one kind and modes are put together.
+ */
+function merged(a: Ranked, b: Ranked): Ranked {
+  const [{ tool: strict }, { tool: lax }] = b.rank > a.rank ? [b, a] : [a, b];
+  const tier = strictest(strict.tier, lax.tier);
+  const modes = strictestModes(strict.modes, lax.modes);
+  const isLess = CLASS_RANK[classOf(lax)] > CLASS_RANK[classOf(strict)];
+  if (!isLess && tier === strict.tier && modes === strict.modes) return ranked(strict);
+  const kept = isLess ? { ...strict, repeatable: false } : strict;
+  const base = isLess && strict.isRead ? lax : kept;
+  const digests = strict.tier.action === lax.tier.action ? [strict, lax] : [strict];
+  return ranked({ ...base, tier, modes, ruleDigest: digestOf(digests) });
+}
+
+/** An approval is of all rules that its call was held for. */
+function digestOf(tools: readonly CompiledTool[]): string {
+  const [first = "", ...others] = [...new Set(tools.map(({ ruleDigest }) => ruleDigest))].sort();
+  return others.length === 0 ? first : sha256Hex("callgate.rules.v1", [first, ...others].join(" "));
+}
+
+/** The first where it is not laxer in anything. */
+function strictest(a: CompiledTier, b: CompiledTier): CompiledTier {
+  if (a === b) return a;
+  if (a.action === "hitl" && b.action === "hitl") return heldByBoth(a, b);
+  if (a.action === "grant" && b.action === "grant") return isStricterGrant(b, a) ? b : a;
+  const isLimited = a.action === "allowlist" && b.action === "allowlist" && a.rate === null;
+  return isLimited ? b : a;
+}
+
+type HitlTier = Extract<CompiledTier, { action: "hitl" }>;
+type GrantTier = Extract<CompiledTier, { action: "grant" }>;
+
+/** Under no name where they have two: what was given of one tier is not given of the other. */
+function heldByBoth(a: HitlTier, b: HitlTier): HitlTier {
+  const hold = {
+    expiresMs: Math.min(a.hold.expiresMs, b.hold.expiresMs),
+    requireReason: a.hold.requireReason || b.hold.requireReason,
+    approvals: Math.max(a.hold.approvals, b.hold.approvals),
+  };
+  const { rule } = b.hold.approvals > a.hold.approvals ? b : a;
+  return { action: "hitl", name: a.name === b.name ? a.name : null, rule, hold };
+}
+
+/** Calls that only people give, before those that the policy gives; then those that are refused beyond; then fewer. */
+function isStricterGrant(a: GrantTier, b: GrantTier): boolean {
+  if (a.grantedBy !== b.grantedBy) return a.grantedBy === "verdict";
+  if ((a.onExceeded === null) !== (b.onExceeded === null)) return a.onExceeded === null;
+  return a.ceiling < b.ceiling;
+}
+
+/** The first where it is nowhere laxer. */
+function strictestModes(a: CompiledTool["modes"], b: CompiledTool["modes"]): CompiledTool["modes"] {
+  if (a === b || REASON_CODES.every((code) => MODE_RANK[a[code]] >= MODE_RANK[b[code]])) return a;
+  const modes = { ...a } as Record<ReasonCode, Mode>;
+  for (const code of REASON_CODES)
+    if (MODE_RANK[b[code]] > MODE_RANK[a[code]]) modes[code] = b[code];
+  return modes;
+}

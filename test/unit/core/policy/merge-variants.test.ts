@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
+import { given } from "../../../support/decider-spec.ts";
+
+const ONE: PolicyTier = { name: "one", pattern: "-", action: "hitl", expires_ms: 60_000 };
+const WHY: PolicyTier = { name: "why", pattern: "-", action: "hitl", require_reason: true };
+const TWO: PolicyTier = { name: "two", pattern: "-", action: "hitl", approvals: 2 };
+const FREE: PolicyTier = {
+  ...{ name: "free", pattern: "-", ceiling: 9 },
+  action: "per_conversation_grant",
+};
+const ASKED: PolicyTier = { ...FREE, name: "asked", granted_by: "verdict" };
+
+const POLICY: PolicyDocument = {
+  authorization: { tiers: [ONE, WHY, TWO, FREE, ASKED] },
+  tool_schemas: {
+    bash: {
+      variants: {
+        set: "posix_shell",
+        classes: { write: { tier: "one" } },
+        rules: [
+          { match: "^deploy ", tier: "two" },
+          { match: "^explain ", tier: "why" },
+          { match: "^quiet ", tier: "one", checks: { approval_required: "shadow" } },
+          { match: "^take ", tier: "free" },
+          { match: "^order ", tier: "asked" },
+        ],
+      },
+    },
+    execute_tool: {
+      variants: {
+        argument: "tool_name",
+        rules: [
+          { like: "get_*", read_only: true },
+          { like: "drop_*", tier: "one" },
+        ],
+        otherwise: { tier: "two" },
+      },
+    },
+  },
+};
+
+describe("a line with parts of several tiers", () => {
+  const held = (command: string) => given(POLICY).held("bash", { command });
+
+  test.each([
+    "restart x && deploy prod",
+    "deploy prod && touch a",
+    "deploy prod | tee x",
+    "C=deploy; $C prod",
+  ])("%s: asks for as many as the part that asks for most", (command) => {
+    expect(held(command).approvals).toBe(2);
+  });
+
+  test("asks for a reason where one part does, and for no longer than the shortest", () => {
+    const both = held("touch a; explain b");
+    expect(both).toMatchObject({ requireReason: true, approvals: 1 });
+    expect(both.expiresAtMs - both.atMs).toBe(60_000);
+    const three = held("explain b; deploy c");
+    expect(three).toMatchObject({ requireReason: true, approvals: 2 });
+  });
+
+  test("is of another rule than each of its parts, whatever their order", () => {
+    const digests = ["touch a", "explain b", "touch a; explain b"].map((c) => held(c).ruleDigest);
+    expect(new Set(digests).size).toBe(3);
+    expect(held("explain b; touch a").ruleDigest).toBe(digests[2]);
+  });
+
+  test("is not let through by what was given of the tier of one part", () => {
+    const story = given(POLICY);
+    story.allowed("bash", { command: "ls" });
+    story.said({ kind: "grant", tier: "one", calls: 9 });
+    story.allowed("bash", { command: "touch a" });
+    story.held("bash", { command: "touch a; explain b" });
+  });
+
+  test("is enforced where one part is", () => {
+    given(POLICY).allowed("bash", { command: "quiet a" });
+    held("quiet a && touch b");
+    held("touch b && quiet a");
+  });
+
+  test("is refused where people give the calls of one part, though the policy gives those of the other", () => {
+    given(POLICY).allowed("bash", { command: "take a" });
+    for (const command of ["order b", "take a; order b", "order b; take a"]) {
+      expect(given(POLICY).reason("bash", { command })).toBe("grant_exceeded");
+    }
+  });
+});
+
+describe("the name of a tool within arguments", () => {
+  test("is held as the tool of that name is", () => {
+    const held = given(POLICY).held("execute_tool", { tool_name: "mcp__db__drop_all" });
+    expect(held.approvals).toBe(1);
+    given(POLICY).allowed("execute_tool", { tool_name: "get_a" });
+    // A read is one by its whole name alone.
+    expect(given(POLICY).held("execute_tool", { tool_name: "x__get_a" }).approvals).toBe(2);
+  });
+
+  test.each([[["drop_db"]], [{ x: 1 }], [7]])("that is no text may be any: %j", (name) => {
+    const held = given(POLICY).held("execute_tool", { tool_name: name });
+    expect(held.approvals).toBe(2);
+  });
+});
