@@ -1,6 +1,7 @@
 /** Makes topics and sets what is configured for them. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin, Kafka } from "kafkajs";
-import { mapKafkaError } from "./map-error.ts";
+import { mapKafkaError, protocolCode } from "./map-error.ts";
 
 export type TopicSettings = Readonly<Record<string, string>>;
 
@@ -15,6 +16,9 @@ const TOPIC_RESOURCE = 2;
 /** What was set for the topic itself, in `configSource` of a described entry. */
 const SET_FOR_TOPIC = 1;
 const TIMEOUT_MS = 30_000;
+/** Codes of a broker that was not told of a topic yet, or of who leads it: 3, 5 and 6. */
+const NOT_TOLD: ReadonlySet<number> = new Set([3, 5, 6]);
+const LOOK_EVERY_MS = 100;
 
 export class KafkaTopicAdmin {
   readonly #newKafka: () => Kafka;
@@ -28,12 +32,17 @@ export class KafkaTopicAdmin {
     return await this.#with(async (admin) => (await admin.describeCluster()).brokers.length);
   }
 
-  /** @throws RetryableError, FatalError where one of them cannot be made. */
+  /**
+   * Resolves when brokers know them and who leads them. kafkajs waits for that where one broker made all of them, and
+   * fails with code 3 where it asks one of several that was not told yet, although the topics are made.
+   *
+   * @throws RetryableError, FatalError where one of them cannot be made.
+   */
   async create(topics: readonly NewTopic[]): Promise<void> {
     if (topics.length === 0) return;
     await this.#with((admin) =>
       admin.createTopics({
-        waitForLeaders: true,
+        waitForLeaders: false,
         timeout: TIMEOUT_MS,
         topics: topics.map(({ name, partitions, replicationFactor, settings }) => ({
           topic: name,
@@ -43,6 +52,15 @@ export class KafkaTopicAdmin {
         })),
       }),
     );
+    await this.#untilLed(topics.map(({ name }) => name));
+  }
+
+  async #untilLed(topics: string[]): Promise<void> {
+    const untilMs = performance.now() + TIMEOUT_MS;
+    // A client of its own each time: one that was told of another leader does not look again.
+    while (!(await this.#with((admin) => areLed(admin, topics, performance.now() >= untilMs)))) {
+      await sleep(LOOK_EVERY_MS);
+    }
   }
 
   /**
@@ -92,4 +110,17 @@ export class KafkaTopicAdmin {
 
 function entriesOf(settings: TopicSettings): { name: string; value: string }[] {
   return Object.entries(settings).map(([name, value]) => ({ name, value }));
+}
+
+/** @param isLast what is not known now is an error. */
+async function areLed(admin: Admin, topics: string[], isLast: boolean): Promise<boolean> {
+  try {
+    await admin.fetchTopicMetadata({ topics });
+    for (const topic of topics) await admin.fetchTopicOffsets(topic);
+    return true;
+  } catch (error) {
+    const code = protocolCode(error);
+    if (isLast || code === undefined || !NOT_TOLD.has(code)) throw error;
+    return false;
+  }
 }

@@ -106,14 +106,28 @@ export function heldInstead(tier: CompiledTier): CompiledHold | null {
 }
 
 /** The key under which verdicts gave calls of the tool or its tier, of which one is left; or null. */
-function givenFor({ state, tool, nowMs }: CallContext): string | null {
-  if (state.given.size === 0 || (heldInstead(tool.tier)?.approvals ?? 1) > 1) return null;
-  const byTool = givenKey("tool", tool.name);
-  if (hasLeft(trieGet(state.given, byTool), nowMs)) return byTool;
+function givenFor(call: CallContext): string | null {
+  const { state, tool } = call;
+  if (state.given.size === 0) return null;
+  const terms = heldInstead(tool.tier);
+  if ((terms?.approvals ?? 1) > 1) return null;
+  const ofTool = givenKey("tool", tool.name);
+  if (serves(call, ofTool, terms)) return ofTool;
   // Who takes a tool away means it, whatever is granted of its tier.
-  if (tool.tier.name === null || isRevoked(state, byTool)) return null;
-  const byTier = givenKey("tier", tool.tier.name);
-  return hasLeft(trieGet(state.given, byTier), nowMs) ? byTier : null;
+  if (tool.tier.name === null || isRevoked(state, ofTool)) return null;
+  const ofTier = givenKey("tier", tool.tier.name);
+  return serves(call, ofTier, terms) ? ofTier : null;
+}
+
+/** Nobody gives to themselves what they may not approve, and none without the reason that an approval needs. */
+function serves(
+  { state, proposal, nowMs }: CallContext,
+  key: string,
+  terms: CompiledHold | null,
+): boolean {
+  const given = trieGet(state.given, key);
+  if (given === undefined || !hasLeft(given, nowMs) || given.by === proposal.agentId) return false;
+  return given.reasoned || terms === null || !terms.requireReason;
 }
 
 /** What the call uses up as it runs: of a verdict's grant, where the policy's does not cover it. */

@@ -9,7 +9,7 @@ import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTier } from "../policy/compiled.ts";
 import { toolOfCall } from "../policy/tool-of-call.ts";
 import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
-import { givenKey, hasRoom } from "../state/given.ts";
+import { givenKey, hasRoom, isBlank } from "../state/given.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
 import { heldBase, refuseHeld } from "./refuse-held.ts";
@@ -53,11 +53,17 @@ function rule(
 ): GateEvent {
   if (state === undefined) return ignored(input, "unknown_conversation");
   if (input.kind === "resume" || input.kind === "end") return ruled(input, nowMs, null);
-  const tier = tierOf(input, policy);
-  if (tier === undefined) return ignored(input, "unknown_grant");
-  const wrong = input.kind === "grant" ? wrongGrant(heldInstead(tier), input) : null;
-  if (wrong !== null) return ignored(input, wrong);
   const key = givenKeyOf(input);
+  const tier = tierOf(input, policy);
+  if (input.kind === "revoke") {
+    // What was given can be taken, whatever the policy has become since.
+    const isThere = trieGet(state.given, key) !== undefined;
+    const isKnown = tier !== undefined && hasRoom(state.given, key);
+    return isThere || isKnown ? ruled(input, nowMs, null) : ignored(input, "unknown_grant");
+  }
+  if (tier === undefined) return ignored(input, "unknown_grant");
+  const wrong = wrongGrant(heldInstead(tier), input);
+  if (wrong !== null) return ignored(input, wrong);
   const calls = input.calls ?? 1;
   const over = input.untilMs !== null && input.untilMs <= nowMs;
   if (calls < 1 || over || !hasRoom(state.given, key)) return ignored(input, "unknown_grant");
@@ -76,10 +82,6 @@ function wrongGrant(terms: CompiledHold | null, { reason }: Ruling): IgnoredWhy 
   if (terms === null) return null;
   if (terms.approvals > 1) return "approvals_required";
   return terms.requireReason && isBlank(reason) ? "reason_required" : null;
-}
-
-function isBlank(reason: string | null): boolean {
-  return (reason ?? "").trim() === "";
 }
 
 function givenKeyOf({ tier, tool }: Ruling): string {

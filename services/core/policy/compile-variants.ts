@@ -64,10 +64,12 @@ export function compileVariants(
   return {
     variants: [...all],
     variantOf: (args: JsonObject) => {
-      const value = getArgument(args, argument) ?? preset;
+      const given = getArgument(args, argument);
+      const value = given === undefined ? preset : given;
       if (typeof value === "string") return merged(choose(value, args));
-      // What is no text may be taken for one by whoever runs it.
-      return value === undefined || value === null ? choices.otherwise.tool : unread;
+      // What is no text may be taken for one by whoever runs it, and what is not there be looked for elsewhere.
+      const isSaid = value === undefined && variants.otherwise !== undefined;
+      return isSaid ? choices.otherwise.tool : unread;
     },
   };
 }

@@ -10,8 +10,17 @@ export interface Given {
   readonly untilMs: number | null;
   /** What the policy grants is taken away too. */
   readonly revoked: boolean;
+  /** Who gave it: never to themselves. */
+  readonly by: string;
+  /** It came with a reason. */
+  readonly reasoned: boolean;
   /** When the verdict came (S3 in `state.ts`): calls allowed before it used up another grant. */
   readonly sinceN: number;
+}
+
+/** A reason of white space is none. */
+export function isBlank(reason: string | null): boolean {
+  return (reason ?? "").trim() === "";
 }
 
 export function givenKey(what: "tier" | "tool", name: string): string {
@@ -45,11 +54,12 @@ export function afterGivenBack(given: Trie<Given>, key: string, allowedN: number
 
 /** A later grant takes the place of an earlier one. `n`: when it comes. */
 export function afterRuling(given: Trie<Given>, ruling: VerdictRuled, n: number): Trie<Given> {
-  const { kind, tier, tool, calls, untilMs } = ruling;
+  const { kind, tier, tool, calls, untilMs, by } = ruling;
   if (tier === null && tool === null) return given;
   const key = tool === null ? givenKey("tier", tier ?? "") : givenKey("tool", tool);
   if (!hasRoom(given, key)) return given;
+  const said = { by, reasoned: !isBlank(ruling.reason), sinceN: n };
   if (kind === "revoke")
-    return trieSet(given, key, { calls: 0, untilMs: null, revoked: true, sinceN: n });
-  return trieSet(given, key, { calls, untilMs, revoked: false, sinceN: n });
+    return trieSet(given, key, { calls: 0, untilMs: null, revoked: true, ...said });
+  return trieSet(given, key, { calls, untilMs, revoked: false, ...said });
 }

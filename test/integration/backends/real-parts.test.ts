@@ -25,7 +25,14 @@ describe.skipIf(!kafka.available)("Kafka", () => {
     });
     try {
       await admin.connect();
-      await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: true });
+      await admin.createTopics({ topics: [{ topic, numPartitions: 1 }], waitForLeaders: false });
+      // Of several brokers one may not have been told yet.
+      const isKnown = () =>
+        admin.fetchTopicOffsets(topic).then(
+          () => true,
+          () => false,
+        );
+      await expect.poll(isKnown, { timeout: 10_000 }).toBe(true);
       await producer.connect();
       const transaction = await producer.transaction();
       const messages = [{ partition: 0, value: "a", timestamp: "1" }];

@@ -4,7 +4,7 @@ import type { Transaction } from "kafkajs";
 import { describe, expect, it } from "vitest";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
-import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { oneBroker } from "../../support/backends/one-broker.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, openTestLog } from "../../support/kafka/test-cluster.ts";
 import {
@@ -21,7 +21,7 @@ import {
 } from "../../support/kafka-proxy/answers.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
-const kafka = await kafkaBackend();
+const kafka = await oneBroker();
 /** So short that an answer that never comes is soon given up. */
 const REQUEST_TIMEOUT_MS = 2_500;
 

@@ -7,7 +7,7 @@ import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import { WALK } from "../../../services/adapters/kafka/record-batches.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
-import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { oneBroker } from "../../support/backends/one-broker.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import {
   connectKafka,
@@ -26,7 +26,7 @@ import {
 } from "../../support/kafka-proxy/answers.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
-const kafka = await kafkaBackend();
+const kafka = await oneBroker();
 const LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
 
 const record = (value: string, partition = 0): OutgoingRecord => ({

@@ -2,7 +2,7 @@
 // with or without its mends.
 import { describe, expect, it } from "vitest";
 import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
-import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { oneBroker } from "../../support/backends/one-broker.ts";
 import { connectKafka } from "../../support/kafka/test-cluster.ts";
 import {
   commitWhileLeaderMoves,
@@ -13,7 +13,7 @@ import {
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
 loadKafkajs(["send-messages"]);
-const kafka = await kafkaBackend();
+const kafka = await oneBroker();
 /** So short that an answer that never comes is soon given up. */
 const REQUEST_TIMEOUT_MS = 2_500;
 const TRIES_MAX = 20;

@@ -374,7 +374,8 @@ function givenTo({ history, asked, atMs }: Question): string | null {
   const keys = isTaken ? [ofTool] : [ofTool, `tier ${asked.tool.tier.name}`];
   const found = keys.find((key) => {
     const given = history.given.get(key);
-    if (given === undefined || given.calls === 0) return false;
+    if (given === undefined || given.calls === 0 || given.by === asked.input.agentId) return false;
+    if (terms?.requireReason && !given.reasoned) return false;
     return given.untilMs === null || atMs < given.untilMs;
   });
   return found ?? null;

@@ -109,6 +109,8 @@ export interface Given {
   calls: number | null;
   readonly untilMs: number | null;
   readonly revoked: boolean;
+  readonly by: string;
+  readonly reasoned: boolean;
   /** Place in the history of the verdict. */
   readonly order: number;
 }

@@ -230,15 +230,17 @@ export class ReferenceEngine {
     const ofTool = tool !== null && tier === null && this.#policy.tool(tool).known;
     const named = tool === null && tier !== null ? this.#policy.tierNamed(tier) : null;
     const meant = ofTool ? this.#policy.tool(tool).tier : named;
-    if (meant === null) return "unknown_grant";
-    const terms = kind === "grant" ? termsOf(meant) : null;
+    const key = tool === null ? `tier ${tier}` : `tool ${tool}`;
+    if (meant === null && (kind === "grant" || !history.given.has(key))) return "unknown_grant";
+    const terms = kind === "grant" && meant !== null ? termsOf(meant) : null;
     if (terms !== null && terms.approvals > 1) return "approvals_required";
     if (terms?.requireReason && input.reason === null) return "reason_required";
-    if (calls === 0 || (untilMs !== null && untilMs <= nowMs)) return "unknown_grant";
-    const key = tool === null ? `tier ${tier}` : `tool ${tool}`;
+    const over = calls === 0 || (untilMs !== null && untilMs <= nowMs);
+    if (kind === "grant" && over) return "unknown_grant";
     const order = history.length++;
-    const given = { calls, untilMs, revoked: false, order };
-    const revoked = { calls: 0, untilMs: null, revoked: true, order };
+    const said = { by: input.by, reasoned: input.reason !== null, order };
+    const given = { calls, untilMs, revoked: false, ...said };
+    const revoked = { calls: 0, untilMs: null, revoked: true, ...said };
     history.given.set(key, kind === "grant" ? given : revoked);
     return null;
   }

@@ -4,7 +4,7 @@ import { compileGlobs } from "../../../core/policy/glob.ts";
 import type { LintRule, Report } from "./finding.ts";
 
 /** Between the namespace of a tool and its name. */
-const SEPARATORS = ["/", ".", "__"];
+const SEPARATORS = ["/", ".", ":", "__"];
 
 const STRICTNESS = { allowlist: 0, per_conversation_grant: 1, hitl: 2, deny: 3 } as const;
 
@@ -63,7 +63,10 @@ function lintShadow(tiers: readonly PolicyTier[], index: number, report: Report)
 
 function lintGlobs(tier: PolicyTier, index: number, report: Report): void {
   const path = ["authorization", "tiers", index, "pattern"];
-  if (/[?[\]{}^$()+\\]/.test(tier.pattern)) {
+  if (/[,;]|\S\s+[^\s|]/.test(tier.pattern.replaceAll(/\s*\|\s*/g, "|"))) {
+    const message = `\`${tier.pattern}\` has a comma, a semicolon or a space, which no name of a tool has`;
+    report("warning", "pattern-syntax", path, message, "separate globs by `|`: get_*|list_*");
+  } else if (/[?[\]{}^$()+\\]/.test(tier.pattern)) {
     const message = `\`${tier.pattern}\` looks like a regular expression; only \`*\` and \`|\` are special`;
     report("warning", "pattern-syntax", path, message, "write globs: get_*|list_*");
   }
@@ -82,7 +85,7 @@ function lintNamespaces(
   report: Report,
 ): void {
   if (triesLastSegment(tier)) return;
-  const bare = globsOf(tier).filter((glob) => !/[/.]/.test(glob) && !glob.startsWith("*"));
+  const bare = globsOf(tier).filter((glob) => !/[/.:]|__/.test(glob) && !glob.startsWith("*"));
   const missed = Object.keys(document.tool_schemas ?? {}).filter(
     (name) => compileGlobs(bare.join("|"), true)(name) && !isMatched(document, name),
   );

@@ -1,5 +1,6 @@
 /** Tools: declarations that do nothing, name nothing, or say less than they seem to. */
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
+import { variantArgument } from "../../../core/policy/compile-variants.ts";
 import type { PolicyDocument, PolicyTier, ToolDocument } from "../../../core/policy/document.ts";
 import type { LintRule, Report } from "./finding.ts";
 import { matcherOf } from "./tiers.ts";
@@ -61,8 +62,10 @@ function argumentsOf(tool: ToolDocument): ReadonlySet<string> | null {
 
 function lintArguments(name: string, tool: ToolDocument, report: Report): void {
   const known = argumentsOf(tool);
+  const isKnown = (argument: string): boolean =>
+    known === null || known.has(argument) || known.has(argument.split(".")[0] ?? "");
   const check = (key: string, argument: string, path: readonly (string | number)[]): void => {
-    if (known === null || known.has(argument) || known.has(argument.split(".")[0] ?? "")) return;
+    if (isKnown(argument)) return;
     const message = `\`${argument}\` in \`${key}\` is no argument in the schema of \`${name}\``;
     report("warning", "unknown-argument", path, message, "correct the name, or the schema");
   };
@@ -75,6 +78,12 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
   });
   for (const field of Object.keys(tool.normalizers ?? {})) {
     check("normalizers", field, [...base, "normalizers", field]);
+  }
+  const chosenBy = tool.variants === undefined ? undefined : variantArgument(tool.variants);
+  if (chosenBy !== undefined && !isKnown(chosenBy)) {
+    const message = `\`${chosenBy}\`, by which the variants of \`${name}\` are chosen, is no argument in its schema: no rule is ever about a call`;
+    const mend = "write `argument` as the schema has it";
+    report("error", "unknown-argument", [...base, "variants"], message, mend);
   }
   if (tool.idempotency_argument !== undefined) {
     const path = [...base, "idempotency_argument"];

@@ -74,6 +74,12 @@ describe("tiers", () => {
     expect(serious(tiers('name: a, pattern: "get_.+", action: deny'))).toEqual([
       "warning pattern-syntax 3:18",
     ]);
+    for (const list of ["drop_a, drop_b", "drop_a;drop_b", "drop_a drop_b"]) {
+      expect(serious(tiers(`name: a, pattern: "${list}", action: deny`))).toEqual([
+        "warning pattern-syntax 3:18",
+      ]);
+    }
+    expect(serious(tiers('name: a, pattern: " drop_a | drop_b ", action: deny'))).toEqual([]);
     expect(serious(tiers('name: a, pattern: "*", action: allowlist'))).toEqual([
       "warning catch-all 3:18",
     ]);
@@ -89,6 +95,13 @@ describe("tiers", () => {
     expect(informed(tiers('name: a, pattern: "*/get_*", action: allowlist'))).not.toContain(
       "namespaced-names 3:18",
     );
+  });
+
+  it("but not what has its namespace in the pattern", () => {
+    for (const pattern of ["mcp__*__get_*", "gh.get_*", "gh:get_*"]) {
+      const tier = tiers(`name: a, pattern: "${pattern}", action: allowlist`);
+      expect(informed(tier)).not.toContain("namespaced-names 3:18");
+    }
   });
 
   it("and proposes what the names of the tools have between namespace and name", () => {
@@ -134,6 +147,16 @@ describe("tools", () => {
     const schema = "input_schema: { type: object, properties: { id: { type: string } } }";
     const found = serious(`tool_schemas: { a: {          ${declared}, ${schema} } }`);
     expect(found).toEqual([`warning ${expected}`]);
+  });
+
+  it("whose variants are chosen by an argument that no call has", () => {
+    const schema = "input_schema: { type: object, properties: { cmd: { type: string } } }";
+    const rules = 'rules: [{ match: "^rm", read_only: false }]';
+    const withVariants = (more: string) =>
+      serious(`tool_schemas: { a: { ${schema}, variants: { ${more} } } }`);
+    expect(withVariants(`set: posix_shell, ${rules}`)).toEqual(["error unknown-argument 1:99"]);
+    expect(withVariants(`argument: line, ${rules}`)).toEqual(["error unknown-argument 1:99"]);
+    expect(withVariants(`set: posix_shell, argument: cmd, ${rules}`)).toEqual([]);
   });
 
   it("that hide an argument which no call has, or compare digests", () => {

@@ -135,6 +135,52 @@ describe("a grant where the tier asks for a reason", () => {
   });
 });
 
+describe("what was given", () => {
+  const ASKS: PolicyTier = { ...HITL, approvals: 1 };
+
+  test("is of no use to the agent that gave it to itself", () => {
+    const story = given(tiers(ASKS, GIVEN));
+    story.reason("make_a");
+    for (const tier of ["ask", "given"]) story.said({ kind: "grant", tier, calls: 9, by: "agent" });
+    story.held("drop_a");
+    expect(story.reason("make_a", { n: 1 })).toBe("grant_exceeded");
+    story.said({ kind: "grant", tier: "given", calls: 9, by: "ann" });
+    story.allowed("make_a", { n: 2 });
+  });
+
+  test("without a reason is of no use once the tier asks for one", () => {
+    const story = given(tiers(ASKS));
+    story.reason("make_a");
+    story.said({ kind: "grant", tier: "ask", calls: 9 });
+    story.allowed("drop_a", { n: 1 });
+    const asks = { ...ASKS, require_reason: true };
+    story.under(tiers(asks)).held("drop_a", { n: 2 });
+    story.said({ kind: "grant", tier: "ask", calls: 9, reason: "clean-up" });
+    story.allowed("drop_a", { n: 3 });
+  });
+
+  test("can be taken away while the policy has no such tier", () => {
+    const story = given(tiers(ASKS));
+    story.reason("make_a");
+    story.said({ kind: "grant", tier: "ask", calls: 9 });
+    story.under(tiers(GIVEN));
+    expect(story.said({ kind: "grant", tier: "ask" })).toMatchObject({ why: "unknown_grant" });
+    expect(story.said({ kind: "revoke", tier: "ask" })).toMatchObject({ type: "ruled" });
+    expect(story.said({ kind: "revoke", tier: "other" })).toMatchObject({ why: "unknown_grant" });
+    story.under(tiers(ASKS)).held("drop_a");
+  });
+
+  test("is taken away whatever number or time a revocation carries", () => {
+    const story = given(tiers(ASKS));
+    story.reason("make_a");
+    story.said({ kind: "grant", tier: "ask", calls: 9 });
+    expect(story.said({ kind: "revoke", tier: "ask", calls: 0, untilMs: 1 })).toMatchObject({
+      type: "ruled",
+    });
+    story.held("drop_a");
+  });
+});
+
 describe("a grant by verdict", () => {
   test("is what its tier starts without", () => {
     const story = given(POLICY);

@@ -230,14 +230,19 @@ describe("rules", () => {
       const tool = toolOfCall(compiled(policy(rules)), "bash", { command });
       expect(tool.tier.name).toBe("never");
     }
-    expect(toolOfCall(compiled(policy(rules)), "bash", {}).tier.name).toBe("ask");
+    // What is not there may be under another name.
+    expect(toolOfCall(compiled(policy(rules)), "bash", {}).tier.name).toBe("never");
+    expect(toolOfCall(compiled(policy(rules)), "bash", { cmd: "ls" }).tier.name).toBe("never");
     const meta: VariantsDocument = {
       argument: "tool_name",
       rules: [{ equals: ["restart"], tier: "ask" }],
     };
     const chosen = (value: JsonValue) =>
       toolOfCall(compiled(policy(meta)), "bash", { tool_name: value }).tier.name;
-    expect([chosen(["restart"]), chosen("other"), chosen(null)]).toEqual(["ask", null, null]);
+    expect([chosen(["restart"]), chosen("other"), chosen(null)]).toEqual(["ask", null, "ask"]);
+    const said = policy({ ...meta, otherwise: { read_only: true } });
+    expect(toolOfCall(compiled(said), "bash", {})).toMatchObject({ isRead: true });
+    expect(toolOfCall(compiled(said), "bash", { tool_name: null }).tier.name).toBe("ask");
   });
 
   test("a line that cannot be read may hold what any rule is about", () => {
