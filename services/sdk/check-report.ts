@@ -3,11 +3,21 @@
 import { RESULT_STATUSES } from "../core/inputs.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import { CallgateError } from "./callgate-error.ts";
+import { memberProblem } from "./members.ts";
+
+const MEMBERS: Readonly<Record<keyof CallReport, true>> = {
+  status: true,
+  output: true,
+  error: true,
+  durationMs: true,
+  cost: true,
+};
 
 /** @throws CallgateError `invalid_input` */
 export function checkReport(report: CallReport): void {
-  const given: Partial<Record<keyof CallReport, unknown>> | null | undefined = report;
-  if (typeof given !== "object" || given === null) throw invalid("it must be an object");
+  const given: Partial<Record<keyof CallReport, unknown>> = report;
+  const unknown = memberProblem(given, Object.keys(MEMBERS));
+  if (unknown !== undefined) throw invalid(unknown);
   if (!(RESULT_STATUSES as readonly unknown[]).includes(given.status)) {
     throw invalid(`\`status\` must be one of ${RESULT_STATUSES.join(", ")}`);
   }

@@ -96,8 +96,8 @@ export class GateClient {
   }
 
   /**
-   * The decision that comes of the verdict: the call is allowed, refused by what changed meanwhile, or
-   * held anew under another rule.
+   * The decision that comes of the verdict: the call is allowed, refused by what changed meanwhile, held anew under
+   * another rule, or held as it was where others must approve, too.
    *
    * @throws CallgateError `unknown_approval`, `reason_required`, `self_approval`, or not written.
    */
@@ -112,6 +112,10 @@ export class GateClient {
     const { record } = await this.#send("verdicts", call, value);
     const event = record.events[0];
     if (isDecision(event)) return this.#proposed(event, false).decision;
+    if (event?.type === "ruled") {
+      const held = await this.#latestDecision(call.decisionId);
+      if (held !== undefined) return this.#proposed(held, true).decision;
+    }
     throw verdictIgnored(event, approvalId);
   }
 

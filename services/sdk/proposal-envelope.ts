@@ -5,8 +5,23 @@ import { GREATEST_MAX_BYTES } from "../core/canonical/limits.ts";
 import { argumentText } from "./argument-text.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { ProposedCall } from "./gate-types.ts";
+import { memberProblem } from "./members.ts";
 
 const DEFAULT_TENANT = "default";
+
+const MEMBERS: Readonly<Record<keyof ProposedCall, true>> = {
+  conversationId: true,
+  tenantId: true,
+  agentId: true,
+  turn: true,
+  step: true,
+  callId: true,
+  tool: true,
+  arguments: true,
+  assistantText: true,
+  estimatedCost: true,
+  confirmation: true,
+};
 
 /**
  * What the program says, as it goes to the gate. What the *model* may get wrong (the tool's name, the
@@ -15,6 +30,8 @@ const DEFAULT_TENANT = "default";
  * @throws CallgateError `invalid_input` for what the program got wrong.
  */
 export function proposalEnvelope(call: ProposedCall): Envelope {
+  const unknown = memberProblem(call, Object.keys(MEMBERS));
+  if (unknown !== undefined) throw invalid(unknown);
   if (typeof call.tool !== "string") throw invalid("`tool` must be text");
   if (call.assistantText !== undefined && typeof call.assistantText !== "string") {
     throw invalid("`assistantText` must be text");

@@ -3,18 +3,33 @@ import type { CallRefusal, Decision, UnavailableDetail } from "./gate-types.ts";
 
 const BRAND = Symbol.for("callgate.refused");
 
-/** What a guarded tool gives instead of its result when the call did not run. As JSON it reads well to a model. */
-export type Refused = {
+/**
+ * What a guarded tool gives instead of its result when the call did not run. As JSON it reads well to a model. After a
+ * look at `outcome` it is known which members are there.
+ */
+export type Refused = RefusedFor & Ended;
+
+type Ended =
+  | {
+      readonly outcome: "refused";
+      /** Absent with `gate_unavailable`: nothing was decided. */
+      readonly decisionId?: string;
+      readonly approvalId?: never;
+    }
+  | {
+      readonly outcome: "held";
+      readonly decisionId: string;
+      /** What `approve` and `deny` take. */
+      readonly approvalId: string;
+    };
+
+type RefusedFor = {
   readonly refused: true;
-  readonly outcome: "refused" | "held";
   readonly reason: ReasonCode;
   /** For the model. */
   readonly message: string;
   readonly tool: string;
   readonly callId: string;
-  readonly decisionId?: string;
-  /** Held calls: what `approve` and `deny` take. */
-  readonly approvalId?: string;
   /** Only with `gate_unavailable`. */
   readonly detail?: UnavailableDetail;
   readonly refusal: CallRefusal;
@@ -27,19 +42,21 @@ export function isRefused(answer: unknown): answer is Refused {
 
 /** The refusal of a decision that is not `allowed`. */
 export function refusedOf(decision: Decision, refusal: CallRefusal): Refused {
-  const { decisionId, approvalId } = decision;
   const refused: Refused = {
     refused: true,
-    outcome: decision.outcome === "held" ? "held" : "refused",
+    ...endedOf(decision),
     reason: refusal.reason,
     message: refusal.message,
     tool: decision.tool,
     callId: decision.callId,
-    ...(decisionId === undefined ? {} : { decisionId }),
-    ...(approvalId === undefined ? {} : { approvalId }),
     ...(refusal.detail === undefined ? {} : { detail: refusal.detail }),
     refusal,
   };
   // Not enumerable: a model, a log and a comparison see the fields alone.
   return Object.defineProperty(refused, BRAND, { value: true });
+}
+
+function endedOf({ outcome, decisionId, approvalId }: Decision): Ended {
+  if (outcome === "held") return { outcome, decisionId, approvalId };
+  return { outcome: "refused", ...(decisionId === undefined ? {} : { decisionId }) };
 }

@@ -60,6 +60,12 @@ export function verdictIgnored(event: GateEvent | undefined, approvalId: string)
       "the tier asks for several approvals, so that each call is approved by itself: leave out `further`",
     );
   }
+  if (event.why === "already_decided") {
+    return new CallgateError(
+      "unknown_approval",
+      `this person has approved \`${approvalId}\` before: \`by\` must be somebody else`,
+    );
+  }
   if (event.why === "self_approval") {
     return new CallgateError(
       "self_approval",

@@ -18,16 +18,31 @@ const TICK = { kind: "tick" };
 export function encodeVerdict(types: RecordTypes, verdict: VerdictInput | TickInput): Uint8Array {
   if (verdict.type === "tick") return types.verdict.encode(TICK);
   const raw = verdictToRaw(verdict);
-  return types.verdict.encode({ ...raw, reason: wellFormedOrNull(verdict.reason) });
+  const scope = givesAnyNumber(verdict) ? ANY_NUMBER : raw.scope;
+  return types.verdict.encode({ ...raw, scope, reason: wellFormedOrNull(verdict.reason) });
 }
 
 /** A verdict or tick out of Avro. @throws UndecodableError */
 export function decodeVerdict(types: RecordTypes, value: Uint8Array): DecodedInput {
   const raw = types.verdict.decode(value) as RawVerdict;
   if (raw.kind === "tick") return { ok: true, input: { type: "tick" } };
-  const input = verdictFromRaw(raw);
-  const message = conversationProblem(input);
+  const said = verdictFromRaw(raw);
+  // Who names the tool of the call for information has not meant all of its calls.
+  const isThisCall = givesAnyNumber(said) && raw.scope !== ANY_NUMBER;
+  const input = isThisCall ? { ...said, tool: null } : said;
+  const message = conversationProblem(input) ?? speakerProblem(input);
   return message === undefined ? { ok: true, input } : { ok: false, message };
+}
+
+/** `scope` of an approval that lets its tool be called any number of times. */
+const ANY_NUMBER = "this_tool";
+
+function givesAnyNumber({ kind, tool, calls }: VerdictInput): boolean {
+  return kind === "approve" && tool !== null && calls === null;
+}
+
+function speakerProblem({ by }: VerdictInput): string | undefined {
+  return by.trim() === "" ? "a verdict must say `by`: who says so" : undefined;
 }
 
 export function verdictToRaw(verdict: VerdictInput): RawVerdict {

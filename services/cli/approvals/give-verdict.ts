@@ -16,6 +16,9 @@ import { IGNORED_SENTENCES, sendVerdict } from "./send-verdict.ts";
 
 const TEXT_CHARACTERS = 80;
 
+/** As much of an id as tells it from others; an empty one, of a script, would be that of any call. */
+const ID_CHARACTERS_MIN = 6;
+
 export interface VerdictCommand extends SourceOptions {
   readonly kind: HoldVerdict;
   /** The approval id, or the beginning of one. */
@@ -39,7 +42,7 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
     const about = subjectOf(command, hold);
     const reason = await reasonOf(command, hold, terminal);
     const { kind, calls, forMs } = command;
-    const by = command.by ?? userInfo().username;
+    const by = speakerOf(command);
     const isMore = calls !== undefined || forMs !== undefined;
     const more = isMore ? { tool, calls: calls === "any" ? null : (calls ?? 1) } : {};
     const untilMs = forMs === undefined ? null : Date.now() + forMs;
@@ -60,8 +63,17 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
   }
 }
 
+/** @throws CliError where the name is empty: nobody would have said it. */
+export function speakerOf({ by }: { readonly by: string | undefined }): string {
+  if (by !== undefined && by.trim() === "") throw usageError("--by: give the name of who says so");
+  return by ?? userInfo().username;
+}
+
 /** @throws CliError where no hold, or several, begin so. */
 export async function holdOf(id: string, source: Source): Promise<Hold> {
+  if (id.length < ID_CHARACTERS_MIN) {
+    throw usageError(`\`${id}\`: give at least ${ID_CHARACTERS_MIN} characters of the approval id`);
+  }
   const holds = await findHolds(source);
   const found = holds.filter(({ held }) => held.holdId.startsWith(id));
   const [only] = found;

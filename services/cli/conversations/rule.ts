@@ -2,9 +2,9 @@
  * What a person rules without deciding a held call: grants, the end and reopening of a conversation,
  * the outcome of a call that nobody knows.
  */
-import { userInfo } from "node:os";
 import type { GateEvent } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
+import { speakerOf } from "../approvals/give-verdict.ts";
 import { IGNORED_SENTENCES, sendVerdict } from "../approvals/send-verdict.ts";
 import { findDecision } from "../cluster/explain-decision.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
@@ -107,7 +107,7 @@ function nameOf(name: string): Pick<VerdictInput, "tenantId" | "conversationId">
 }
 
 function saidOf({ by, reason }: Common): Pick<VerdictInput, "by" | "reason"> {
-  return { by: by ?? userInfo().username, reason: reason ?? null };
+  return { by: speakerOf({ by }), reason: reason ?? null };
 }
 
 async function tell(

@@ -47,6 +47,9 @@ const RESULT_FIELDS: Readonly<Record<string, Kind>> = {
   cost: "object",
 };
 
+/** What of a result's line is the report; the rest names its call. */
+const REPORTED = ["status", "output", "error", "durationMs", "cost"];
+
 /** Beyond what any call's arguments may have: the gate judges those. */
 const LINE_LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 200, maxKeys: 100_000 };
 
@@ -114,9 +117,12 @@ function resultOf(line: JsonMap): ParsedLine {
   if (typeof decisionId !== "string" && !named) {
     return problem("a result must name its call: `decisionId`, or `conversationId` and `callId`");
   }
-  const report = line as unknown as CallReport;
+  const of = line as unknown as ProposedCall;
+  const report = Object.fromEntries(
+    Object.entries(line).filter(([name]) => REPORTED.includes(name)),
+  ) as unknown as CallReport;
   if (typeof decisionId === "string") return { type: "result", of: { decisionId }, report };
-  return { type: "result", of: line as unknown as ProposedCall, report };
+  return { type: "result", of, report };
 }
 
 function fieldProblem(

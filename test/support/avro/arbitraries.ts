@@ -419,7 +419,7 @@ export const verdict: Arbitrary<VerdictInput> = record({
   tool: nullable(text),
   calls: nullable(count),
   untilMs: nullable(long),
-  by: text,
+  by: text.map((name) => (name.trim() === "" ? "ann" : name)),
   reason: nullable(text),
 }).chain((given) =>
   fc.option(subject).map((about) => (about === null ? given : { ...given, about })),

@@ -10,7 +10,6 @@ import type {
 } from "../../../services/core/inputs.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { Answer } from "./answer.ts";
-import { termsOf } from "./checks.ts";
 import { decideCall } from "./decide-call.ts";
 import {
   type Asked,
@@ -24,7 +23,7 @@ import {
 import { refusedCycle } from "./loops.ts";
 import { readProposal } from "./read-proposal.ts";
 import { digestOf, errorText, failureOf, isTransient } from "./read-result.ts";
-import { otherThan, wrongApproval } from "./wrong-verdict.ts";
+import { otherThan, type WrongGrant, wrongApproval, wrongGrant } from "./wrong-verdict.ts";
 
 const NAME_KEPT_MS = 3_600_000;
 
@@ -225,18 +224,15 @@ export class ReferenceEngine {
     input: VerdictInput,
     kind: string,
     nowMs: number,
-  ): "unknown_grant" | "approvals_required" | "reason_required" | null {
+  ): WrongGrant | "unknown_grant" | null {
     const { tier, tool, calls, untilMs } = input;
     const ofTool = tool !== null && tier === null && this.#policy.tool(tool).known;
     const named = tool === null && tier !== null ? this.#policy.tierNamed(tier) : null;
     const meant = ofTool ? this.#policy.tool(tool).tier : named;
     const key = tool === null ? `tier ${tier}` : `tool ${tool}`;
     if (meant === null && (kind === "grant" || !history.given.has(key))) return "unknown_grant";
-    const terms = kind === "grant" && meant !== null ? termsOf(meant) : null;
-    if (terms !== null && terms.approvals > 1) return "approvals_required";
-    if (terms?.requireReason && input.reason === null) return "reason_required";
-    const over = calls === 0 || (untilMs !== null && untilMs <= nowMs);
-    if (kind === "grant" && over) return "unknown_grant";
+    const wrong = kind === "grant" && meant !== null ? wrongGrant(meant, input, nowMs) : null;
+    if (wrong !== null) return wrong;
     const order = history.length++;
     const said = { by: input.by, reasoned: input.reason !== null, order };
     const given = { calls, untilMs, revoked: false, ...said };

@@ -1,5 +1,7 @@
 // Verdicts that change nothing, and why.
 import type { VerdictInput } from "../../../services/core/inputs.ts";
+import type { CompiledTier } from "../../../services/core/policy/compiled.ts";
+import { termsOf } from "./checks.ts";
 import type { Call } from "./history.ts";
 
 /** What the verdict says of the call and is not so; verdicts of random histories say all of it. */
@@ -23,4 +25,18 @@ export function wrongApproval(
   if (further === null) return null;
   if (further !== tool.name) return "unknown_grant";
   return approvals > 1 ? "approvals_required" : null;
+}
+
+export type WrongGrant = "unknown_grant" | "approvals_required" | "reason_required";
+
+/** Why a grant of calls of a tier changes nothing. */
+export function wrongGrant(
+  tier: CompiledTier,
+  { reason, calls, untilMs }: VerdictInput,
+  nowMs: number,
+): WrongGrant | null {
+  const terms = termsOf(tier);
+  if (terms !== null && terms.approvals > 1) return "approvals_required";
+  if (terms?.requireReason && reason === null) return "reason_required";
+  return calls === 0 || (untilMs !== null && untilMs <= nowMs) ? "unknown_grant" : null;
 }

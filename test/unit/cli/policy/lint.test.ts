@@ -154,8 +154,8 @@ describe("tools", () => {
     const rules = 'rules: [{ match: "^rm", read_only: false }]';
     const withVariants = (more: string) =>
       serious(`tool_schemas: { a: { ${schema}, variants: { ${more} } } }`);
-    expect(withVariants(`set: posix_shell, ${rules}`)).toEqual(["error unknown-argument 1:99"]);
-    expect(withVariants(`argument: line, ${rules}`)).toEqual(["error unknown-argument 1:99"]);
+    expect(withVariants(`set: posix_shell, ${rules}`)).toEqual(["error unknown-argument 1:93"]);
+    expect(withVariants(`argument: line, ${rules}`)).toEqual(["error unknown-argument 1:93"]);
     expect(withVariants(`set: posix_shell, argument: cmd, ${rules}`)).toEqual([]);
   });
 
