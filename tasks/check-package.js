@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { ensureInstalled, npmCommand, ROOT } from "./ensure-installed.js";
 
 /** What must not be in a published package. */
-const UNWANTED = /^(services|test|tasks|docs|\.ci)$/;
+const UNWANTED = /^(services|test|tasks|\.ci)$/;
 
 /** What the packed package does wrong; told without a stack. */
 class PackageProblem extends Error {}

@@ -83,6 +83,20 @@ describe("approvals show", () => {
     expect(code).toBe(2);
     expect(stderr).toContain("no call waits under this id; see: callgate approvals list");
   });
+
+  it.each(["", "12345"])("takes no id that a script has lost: %j", async (id) => {
+    await held(`lost-${id}`, "delete_row");
+    const { code, stderr } = await run("approvals", "approve", id, "--reason", "so");
+    expect(code).toBe(2);
+    expect(stderr).toContain("give at least 6 characters of the approval id");
+  });
+
+  it("takes no word of nobody", async () => {
+    const id = await held("unsaid", "delete_row");
+    const { code, stderr } = await run("approvals", "approve", id, "--reason", "so", "--by", " ");
+    expect(code).toBe(2);
+    expect(stderr).toContain("--by: give the name of who says so");
+  });
 });
 
 describe("approvals approve", () => {

@@ -9,7 +9,7 @@ const base = {
   name: needed(text, "Name of the tier; refusals and `unknown_tools` use it."),
   pattern: needed(
     glob,
-    "Globs separated by `|`, anchored at both ends; `*` is any characters. The first tier whose pattern matches is taken. In hitl and deny tiers a glob without `/` or `.` is also tried on the last segment of the name, after `/`, `.` or `__`.",
+    "Globs separated by `|`, anchored at both ends; `*` is any characters. The first tier whose pattern matches is taken. In hitl and deny tiers a glob without `/` or `.` is also tried on what follows a `/`, `.`, `:` or `__` in the name.",
   ),
 };
 

@@ -198,6 +198,30 @@ describe("a verdict", () => {
     expect(toolOf("everything")).toMatchObject({ ok: false });
   });
 
+  test("that approves is of the tool's further calls where it says how many, or that it means the tool", () => {
+    const types = compileRecordTypes(readSchemaFiles());
+    const approve = { ...SAMPLE_VERDICT, kind: "approve" as const, tool: "send_mail" };
+    const toolOf = (calls: number | null, scope: string | null) => {
+      const value = types.verdict.encode({ ...verdictToRaw({ ...approve, calls }), scope });
+      const decoded = codec.decodeInput("verdicts", value);
+      return decoded.ok && decoded.input.type === "verdict" ? decoded.input.tool : decoded;
+    };
+    expect([toolOf(2, null), toolOf(null, null), toolOf(null, "this_tool")]).toEqual([
+      "send_mail",
+      null,
+      "send_mail",
+    ]);
+    const any = { ...approve, calls: null };
+    expect(codec.decodeInput("verdicts", codec.encodeVerdict(any))).toEqual({
+      ok: true,
+      input: any,
+    });
+  });
+
+  test.each(["", " ", "\t"])("is nobody's word where its name is %j", (by) => {
+    expect(give({ by })).toEqual({ ok: false, message: "a verdict must say `by`: who says so" });
+  });
+
   test.each([{ kind: "permit" }, { outcome: "perhaps" }])("with %j is refused", (change) => {
     expect(give(change)).toMatchObject({ ok: false });
   });
