@@ -109,7 +109,10 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
     ["why held", printable(held.message, TEXT_CHARACTERS)],
   ];
   if (verdict !== null)
-    rows.push(["said", `${verdict.kind} by ${verdict.by}; no gate took it yet`]);
+    rows.push([
+      "said",
+      `${verdict.kind} by ${printable(verdict.by, TEXT_CHARACTERS)}; no gate took it yet`,
+    ]);
   const width = Math.max(...rows.map(([name]) => name.length));
   return [
     ...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
@@ -123,10 +126,18 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
   ].join("\n");
 }
 
-/** Line by line: text from outside must not move the cursor. */
+/** Line by line: text from outside must not move the cursor. All of it: what is cut off would be approved unseen. */
 function prettyLines(text: string): readonly string[] {
   const lines = JSON.stringify(parsed(text), null, 2).split("\n");
-  return lines.map((line) => `  ${printable(line, TEXT_CHARACTERS)}`);
+  return lines.flatMap((line) => chunksOf(printable(line, Infinity)).map((chunk) => `  ${chunk}`));
+}
+
+function chunksOf(line: string): readonly string[] {
+  const characters = [...line];
+  const count = Math.max(1, Math.ceil(characters.length / TEXT_CHARACTERS));
+  return Array.from({ length: count }, (_, at) =>
+    characters.slice(at * TEXT_CHARACTERS, (at + 1) * TEXT_CHARACTERS).join(""),
+  );
 }
 
 function earlierLines({ callId, outcome, atMs, differences: found }: Earlier): readonly string[] {

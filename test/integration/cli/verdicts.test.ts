@@ -77,6 +77,14 @@ describe("approvals show", () => {
     });
   });
 
+  it("shows all of an argument, however long", async () => {
+    const line = `echo ${"a".repeat(1_200)}; rm -rf /prod`;
+    const id = await held("long", "delete_row", { line });
+    const { stdout } = await run("approvals", "show", id);
+    expect(stdout.replaceAll("\n  ", "")).toContain(line);
+    expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThan(520);
+  });
+
   it("tells of an id that is none", async () => {
     const { code, stderr } = await run("approvals", "show", "nothing");
 

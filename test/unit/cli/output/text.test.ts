@@ -9,6 +9,7 @@ import { wrapped } from "../../../../services/cli/output/wrapped.ts";
 test.each([
   ["a\u001b[31mb\r\nc", 20, "a [31mb c"],
   ["right\u202eleft", 20, "right left"],
+  ["a\u2066b\u200bc\ufeffd\u{e0041}e", 20, "a b c d e"],
   ["abcdef", 4, "abc…"],
   ["ab😀cd", 4, "ab😀…"],
   ["abcd", 4, "abcd"],
