@@ -131,12 +131,23 @@ async function tell(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const outcome = outcomeOf(events?.[0]);
+  const further = outcomeOf(events?.[1]).ignored;
   const { holdId: approvalId, tool } = hold.held;
   const told = json
-    ? JSON.stringify({ approvalId, verdict: kind, taken: events !== null, ...outcome })
-    : `${approvalId} ${tool}: ${sentence(kind, hold, events, outcome)}`;
+    ? JSON.stringify({
+        approvalId,
+        verdict: kind,
+        taken: events !== null,
+        ...outcome,
+        furtherIgnored: further,
+      })
+    : `${approvalId} ${tool}: ${sentence(kind, hold, events, outcome)}${furtherSentence(further)}`;
   await terminal.out.write(`${told}\n`);
   return outcome.ignored === undefined ? EXIT_OK : EXIT_USAGE;
+}
+
+function furtherSentence(ignored: VerdictOutcome["ignored"]): string {
+  return ignored === undefined ? "" : `; no further calls: ${IGNORED_SENTENCES[ignored]}`;
 }
 
 interface VerdictOutcome {

@@ -206,8 +206,7 @@ function approve(
   // What was said of the old rule gives no further calls under the new one either.
   if (!stands || decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;
-  const granted = rule(state, grant, policy, nowMs);
-  return granted.type === "ruled" ? [decision, granted] : [decision];
+  return [decision, rule(state, grant, policy, nowMs)];
 }
 
 function notReopened(

@@ -262,8 +262,7 @@ export class ReferenceEngine {
     }
     const answer = this.#judgeHeld(history, call, nowMs);
     if (answer.outcome !== "allowed" || input.tool === null) return [answer];
-    const granted = this.#rule({ ...input, tier: null }, "grant", nowMs);
-    return granted.outcome === "ignored" ? [answer] : [answer, granted];
+    return [answer, this.#rule({ ...input, tier: null }, "grant", nowMs)];
   }
 
   #judgeHeld(history: History, call: Call, nowMs: number): Answer {

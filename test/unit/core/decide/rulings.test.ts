@@ -284,6 +284,18 @@ describe("a grant by verdict", () => {
     expect(story.allowed("make_a", { n: 3 }).call.more?.given).toBe("tier:given");
   });
 
+  test("that comes to nothing is told beside the call that was approved", () => {
+    const story = given(tiers({ ...HITL, approvals: 1 }));
+    const hold = story.held("drop_a", { n: 1 });
+    const events = story.when({
+      ...{ type: "verdict", kind: "approve", tenantId: "acme", conversationId: "c" },
+      ...{ approvalId: hold.holdId, decisionId: null, outcome: null, tier: null },
+      ...{ tool: "drop_a", calls: 1, untilMs: story.nowMs, by: "ben", reason: null },
+    });
+    expect(events).toMatchObject([{ type: "allowed" }, { type: "ignored", why: "unknown_grant" }]);
+    story.held("drop_a", { n: 2 });
+  });
+
   test("of a tool lets it through without asking again, so often and of no other tool", () => {
     const story = given(tiers({ ...HITL, approvals: 1 }));
     const hold = story.held("drop_a", { n: 1 });
