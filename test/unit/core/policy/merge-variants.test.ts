@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
+import { merger, ranked } from "../../../../services/core/policy/merge-variants.ts";
+import type { Mode } from "../../../../services/core/reasons.ts";
+import { compiled } from "../../../support/core/compile.ts";
 import { given } from "../../../support/decider-spec.ts";
 
 const ONE: PolicyTier = { name: "one", pattern: "-", action: "hitl", expires_ms: 60_000 };
@@ -100,5 +103,40 @@ describe("the name of a tool within arguments", () => {
   test.each([[["drop_db"]], [{ x: 1 }], [7]])("that is no text may be any: %j", (name) => {
     const held = given(POLICY).held("execute_tool", { tool_name: name });
     expect(held.approvals).toBe(2);
+  });
+});
+
+describe("two variants", () => {
+  const tools = compiled(POLICY).tool("bash").variants;
+  const tool = tools.find(({ tier }) => tier.name === "free") ?? compiled(POLICY).tool("bash");
+  const both = merger();
+
+  test("are the first where the second asks for nothing more", () => {
+    const same = { ...tool, modes: { ...tool.modes } };
+    expect(both([ranked(tool), ranked(same)])).toBe(tool);
+    const often = { ...tool, repeatable: true };
+    expect(both([ranked(often), ranked({ ...often, modes: { ...often.modes } })])).toBe(often);
+    const tier = { ...tool.tier };
+    expect(both([ranked(tool), ranked({ ...tool, tier })]).tier).toBe(tool.tier);
+  });
+
+  test("apply each check as the one that applies it most", () => {
+    const modes: readonly Mode[] = ["off", "shadow", "warn", "enforce"];
+    const inMode = (mode: Mode) => ({ ...tool, modes: { ...tool.modes, near_duplicate: mode } });
+    for (const [at, one] of modes.entries()) {
+      for (const [other, two] of modes.entries()) {
+        const merged = both([ranked(inMode(one)), ranked(inMode(two))]);
+        expect(merged.modes.near_duplicate).toBe(modes[Math.max(at, other)]);
+      }
+    }
+  });
+
+  test("of which each is held as often are of the rule of the first", () => {
+    const under = (name: string) => {
+      const tier = tools.map((one) => one.tier).find((one) => one.name === name);
+      return ranked({ ...tool, tier: tier ?? tool.tier });
+    };
+    expect(both([under("one"), under("why")]).tier.rule).toBe("authorization.tiers[0]");
+    expect(both([under("why"), under("one")]).tier.rule).toBe("authorization.tiers[1]");
   });
 });
