@@ -9,10 +9,14 @@ import { parse as parseLossless } from "lossless-json";
 import { parseCanonical } from "../../services/core/canonical/parse-canonical.ts";
 import { actionDigest, decisionIdOf, idempotencyKey } from "../../services/core/hash.ts";
 import { type BenchRow, percentile } from "./bench-row.ts";
+import { recordedArguments } from "./recorded-calls.ts";
 
 type Candidate = { readonly name: string; readonly run: (text: string) => unknown };
 
 type Input = { readonly name: string; readonly texts: readonly string[] };
+
+export const RECORDED = "recorded calls";
+export const RECORDED_SPACED = "recorded calls, with spaces";
 
 /** Different texts of one shape, so that nothing is remembered of a text. */
 const TEXTS = 64;
@@ -88,10 +92,23 @@ function escaped(value: object): string {
   });
 }
 
+/** Through bytes, as texts arrive: a string put together in JavaScript is another thing to read. */
+function arrived(text: string): string {
+  return Buffer.from(text).toString("utf8");
+}
+
 function input(name: string, make: (at: number) => string): Input {
-  // Through bytes, as texts arrive: a string put together in JavaScript is another thing to read.
-  const texts = Array.from({ length: TEXTS }, (_, at) => Buffer.from(make(at)).toString("utf8"));
+  const texts = Array.from({ length: TEXTS }, (_, at) => arrived(make(at)));
   return { name: `${name}, ${Buffer.byteLength(texts[0] ?? "")} bytes`, texts };
+}
+
+function recordedInputs(): readonly Input[] {
+  const recorded = recordedArguments();
+  if ("missing" in recorded) return [];
+  return [
+    { name: RECORDED, texts: recorded.map(arrived) },
+    { name: RECORDED_SPACED, texts: recorded.map((text) => arrived(spaced(JSON.parse(text)))) },
+  ];
 }
 
 const INPUTS: readonly Input[] = [
@@ -121,7 +138,7 @@ function timed(candidate: Candidate, texts: readonly string[], repeats: number):
 }
 
 function measured({ name, texts }: Input): BenchRow[] {
-  const repeats = (texts[0] ?? "").length > 2_000 ? 1 : 8;
+  const repeats = texts.length > TEXTS || (texts[0] ?? "").length > 2_000 ? 1 : 8;
   const samples = CANDIDATES.map(() => new Float64Array(ROUNDS));
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round += 1) {
     CANDIDATES.forEach((candidate, at) => {
@@ -178,9 +195,9 @@ function hashRows(): BenchRow[] {
   });
 }
 
-/** Rows of the bench's table: three for each input, one for each digest. */
+/** Rows of the bench's table: three for each input, one for each digest. None of recorded calls where they are absent. */
 export async function benchCanonical(): Promise<BenchRow[]> {
-  return [...INPUTS.flatMap(measured), ...hashRows()];
+  return [...INPUTS.flatMap(measured), ...recordedInputs().flatMap(measured), ...hashRows()];
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

@@ -1,11 +1,13 @@
 /** What the bench measures, in its order, and what is asked of it. */
 import { join } from "node:path";
 import type { BenchRow } from "./bench-row.ts";
+import { RECORDED } from "./canonical.ts";
 import { child, inRounds, type Measured, type Measurement } from "./children.ts";
 import { ENGINE_LENGTHS, engineRowName } from "./engine.ts";
 import { PEER_CALLS_ROW } from "./peer-calls.ts";
 import { BASELINE_ROW, installPeers, peerMeasurements } from "./peers.ts";
 import { type PipelineLoad, pipelineRowName } from "./pipeline.ts";
+import { recordedArguments } from "./recorded-calls.ts";
 import { startRowName } from "./start.ts";
 import { stateRowName } from "./state.ts";
 import type { Target } from "./targets.ts";
@@ -49,6 +51,7 @@ const FAST_INPUTS = [
   "small, other order, 85 bytes",
   "canonical, 263 bytes",
   "other order, 263 bytes",
+  RECORDED,
 ];
 
 const canonical: Section = {
@@ -64,7 +67,9 @@ const canonical: Section = {
   })),
   run: async () => {
     const { rows, failures } = inRounds(canonical.rounds, [child("canonical")]);
-    return { tables: perInput(rows), failures, missing: [] };
+    const recorded = recordedArguments();
+    const missing = "missing" in recorded ? [recorded.missing] : [];
+    return { tables: perInput(rows), failures, missing };
   },
 };
 

@@ -3,7 +3,7 @@
  * it is not certain it gives up, and the strict reader decides instead.
  *
  * F1 It checks all that JSON.parse lets pass: duplicate and forbidden keys, numbers, lone surrogates, depth, count of
- *    keys, and what stands between tokens. The inside of strings is left to JSON.parse.
+ *    keys, and what stands between tokens. The inside of strings is left to `readValue`.
  * F2 Whatever it accepts, the strict reader accepts with the same text; a property test holds the two together.
  *
  * Offsets go in and come out as numbers, `NO` where it gives up; what is found goes into a table of integers, and nothing
@@ -22,8 +22,8 @@ import {
   type Token,
   withComma,
 } from "./fast-tokens.ts";
+import { readValue } from "./fast-value.ts";
 import { type FastRead, newWalk, skipSpace, type Walk } from "./fast-walk.ts";
-import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
 
 /** See docs/style.md, "Loops over texts". */
@@ -94,7 +94,7 @@ export function readFast(text: string, limits: CanonicalLimits): FastRead | unde
     if (walkValue(walk, 0, charCodeAt.call(text, 0), 0, ROOT) !== text.length) return undefined;
     if (walk.keyCount > limits.maxKeys) return undefined;
     const canonical = walk.asItStands ? text : valueText(walk, ROOT, PARTS[ROOT + KIND] as number);
-    const value = JSON.parse(canonical) as JsonValue;
+    const value = readValue(text, canonical, PARTS);
     return { ok: true, value, text: canonical, keyCount: walk.keyCount, depth: walk.depth };
   } catch {
     return undefined;

@@ -22,7 +22,11 @@ const spelled = fc.tuple(spellable, seed).map(([tree, from]) => spell(tree, choo
 
 /** A text with one place replaced, doubled or taken out: nearly JSON. */
 const damaged = fc
-  .tuple(spelled, fc.nat(), fc.constantFrom("", "0", "1", '"', "\\", ",", ":", "}", "]", "e", " "))
+  .tuple(
+    spelled,
+    fc.nat(),
+    fc.constantFrom("", "0", "1", '"', "\\", ",", ":", "}", "]", "e", " ", "\n", "\u001f"),
+  )
   .map(([text, place, put]) => {
     const at = place % (text.length + 1);
     return text.slice(0, at) + put + text.slice(at + (place % 2));
@@ -165,6 +169,7 @@ describe("the fast reader", () => {
           if (!strict.ok) expect.fail(`accepted ${JSON.stringify(text)}: ${strict.code}`);
           expect(fast.text).toBe(canonicalText(strict.value));
           expect(fast.value).toEqual(strict.value);
+          expect(JSON.stringify(fast.value)).toBe(JSON.stringify(strict.value));
           expect([fast.keyCount, fast.depth]).toEqual([strict.keyCount, strict.depth]);
         },
       ),

@@ -1,0 +1,95 @@
+// Values are right by the property test beside the strict reader; here, where each way of making them ends.
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { readFast } from "../../../../services/core/canonical/fast-reader.ts";
+import type { JsonValue } from "../../../../services/core/canonical/json-value.ts";
+import { DEFAULT_CANONICAL_LIMITS } from "../../../../services/core/canonical/limits.ts";
+
+function value(text: string): JsonValue | undefined {
+  return readFast(text, DEFAULT_CANONICAL_LIMITS)?.value;
+}
+
+/** A text of so many units, with one string. */
+function textOf(length: number): string {
+  return `["${"x".repeat(length - 4)}"]`;
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe("a value", () => {
+  it.each([
+    ["literals", "[true,false,null]"],
+    ["empty containers", '{"a":{},"b":[],"c":""}'],
+    ["nested containers", '{"a":[[{"b":[1]}],{"c":{"d":2}}]}'],
+    ["integers of nine digits and ten", "[0,999999999,1000000000,123456789012345]"],
+    ["numbers that are no plain integers", "[-1,1.5,-0.25,19.99]"],
+    ["keys of every length", `{"":1,"a":2,"ab":3,"${"k".repeat(60)}":4}`],
+    ["keys that are indices", '{"0":"a","10":"b","9":"c"}'],
+    ["letters beyond ASCII", '{"\u00e9":"\ud83d\ude00","\u4e00":["\uffee"]}'],
+    ["more members than an object has room for", JSON.stringify({ ...Array(40).fill("x") })],
+  ])("of %s is what JSON.parse makes of it, and made without it", (_name, text) => {
+    const expected = JSON.parse(text);
+    const parse = vi.spyOn(JSON, "parse");
+    const made = value(text);
+    expect(parse).not.toHaveBeenCalled();
+    expect(made).toEqual(expected);
+    expect(JSON.stringify(made)).toBe(JSON.stringify(expected));
+  });
+
+  it("has its members in canonical order", () => {
+    expect(JSON.stringify(value('{"c": 1, "a": {"z": 1, "b": 2}}'))).toBe(
+      '{"a":{"b":2,"z":1},"c":1}',
+    );
+  });
+
+  it("is the number that the canonical form says", () => {
+    expect(value("[-0, 1e2, 2.0, -0.0]")).toEqual([0, 100, 2, 0]);
+    expect(Object.is((value("[-0]") as number[])[0], 0)).toBe(true);
+  });
+
+  it("keeps members apart whose names share a place among those met before", () => {
+    for (let round = 0; round < 2; round += 1) {
+      for (let at = 0; at < 5_000; at += 1) {
+        const text = `{"k${at}":${at},"${at}k":1}`;
+        expect(value(text)).toEqual({ [`k${at}`]: at, [`${at}k`]: 1 });
+      }
+    }
+  });
+
+  it("is a new one each time", () => {
+    const text = '{"a":{"b":[1]}}';
+    const first = value(text) as { a: { b: number[] } };
+    first.a.b.push(2);
+    expect(value(text)).toEqual({ a: { b: [1] } });
+  });
+
+  it.each([
+    ["with an escape", '["a\\n"]'],
+    ["with an escape behind the strings that were made", '{"a":"b","c":"\\u00e9"}'],
+    ["with a line break between tokens", '{"a":\n1}'],
+    ["that is long", textOf(1_025)],
+  ])("of a text %s comes from JSON.parse", (_name, text) => {
+    const expected = JSON.parse(text);
+    const parse = vi.spyOn(JSON, "parse");
+    expect(value(text)).toEqual(expected);
+    expect(parse).toHaveBeenCalled();
+  });
+
+  it("of a text of 1,024 units is made still", () => {
+    const parse = vi.spyOn(JSON, "parse");
+    expect(value(textOf(1_024))).toEqual(["x".repeat(1_020)]);
+    expect(parse).not.toHaveBeenCalled();
+  });
+
+  it.each([0, 1, 9, 10, 13, 31])("is none where a string has control character %i", (unit) => {
+    const letter = String.fromCharCode(unit);
+    expect(value(`{"a":"${letter}"}`)).toBeUndefined();
+    expect(value(`{"a${letter}":1}`)).toBeUndefined();
+    expect(value(`["${"x".repeat(40)}${letter}"]`)).toBeUndefined();
+  });
+
+  it("has the letter after the last control character, and DEL", () => {
+    expect(value('[" \u007f"]')).toEqual([" \u007f"]);
+  });
+});
