@@ -47,9 +47,9 @@ function flexibleMetadata(answer: Buffer, book: AddressBook): Buffer {
   const brokers = cursor.varint() - 1;
   for (let index = 0; index < brokers; index += 1) {
     cursor.int32();
-    cursor.at += cursor.varint() - 1;
+    cursor.compactText();
     patchPort(cursor, book);
-    cursor.at += Math.max(cursor.varint() - 1, 0);
+    cursor.compactText();
     cursor.varint();
   }
   return bytes;

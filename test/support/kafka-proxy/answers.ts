@@ -22,7 +22,8 @@ export function refuseProduce(frame: Buffer, code: number): Buffer {
     const topic = cursor.text();
     const partitions = cursor.list(() => {
       const partition = cursor.int32();
-      cursor.at += cursor.int32();
+      const size = cursor.int32();
+      cursor.at += size;
       const offsets = [int64(-1), int64(-1), int64(-1)];
       return Buffer.concat([int32(partition), int16(code), ...offsets]);
     });

@@ -106,6 +106,12 @@ export class Cursor {
     return Array.from({ length: Math.max(this.int32(), 0) }, readOne);
   }
 
+  /** Steps over a text of the compact encodings. Two statements: `at +=` would begin where the length stands. */
+  compactText(): void {
+    const size = this.varint() - 1;
+    this.at += Math.max(size, 0);
+  }
+
   /** A number of the compact encodings. */
   varint(): number {
     let value = 0;
