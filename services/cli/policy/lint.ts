@@ -3,11 +3,19 @@ import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
 import { lintLadder } from "./lint/ladder.ts";
 import { lintLimits } from "./lint/limits.ts";
+import { lintPatterns } from "./lint/patterns.ts";
 import { lintTiers } from "./lint/tiers.ts";
 import { lintTools } from "./lint/tools.ts";
 import { lintWholePolicy } from "./lint/whole-policy.ts";
 
-const RULES: readonly LintRule[] = [lintWholePolicy, lintTiers, lintTools, lintLadder, lintLimits];
+const RULES: readonly LintRule[] = [
+  lintWholePolicy,
+  lintTiers,
+  lintPatterns,
+  lintTools,
+  lintLadder,
+  lintLimits,
+];
 
 /** All findings, by file and from top to bottom. The document has passed the loader. */
 export function lintPolicy(document: PolicyDocument, source: PolicySource): readonly Finding[] {

@@ -366,3 +366,48 @@ describe("limits of loops and money", () => {
     expect(serious(calm("preset: balanced"))).toEqual([]);
   });
 });
+
+describe("patterns", () => {
+  const tools = ["delete_account", "mcp__gh__create_issue", "get_order"]
+    .map((name) => `  ${name}: { read_only: false, risk_level: LOW }\n`)
+    .join("");
+  const found = (pattern: string, kill = "") =>
+    lint(`tool_schemas:\n${tools}${tiers(`name: a, pattern: "${pattern}", action: deny`)}${kill}`)
+      .filter(({ code }) => code === "misspelt-pattern")
+      .map(({ severity, path, message, mend }) => [severity, path, message, mend].join(" | "));
+
+  it.each([
+    ["delte_*", "delete_account", "delete_*"],
+    ["deelte_account", "delete_account", "delete_account"],
+    ["delete_acount", "delete_account", "delete_account"],
+    ["*_acount", "delete_account", "*_account"],
+    ["crate_*", "mcp__gh__create_issue", "create_*"],
+    ["mpc__gh__*", "mcp__gh__create_issue", "mcp__gh__*"],
+  ])("%s nearly names %s", (glob, name, meant) => {
+    expect(found(`get_*|${glob}`)).toEqual([
+      `warning | authorization.tiers[0].pattern | \`${glob}\` matches none of the declared tools, and nearly \`${name}\` | did you mean \`${meant}\`?`,
+    ]);
+  });
+
+  it.each([
+    "delete_*",
+    "*_account",
+    "create_*",
+    // Other words, not misspelt ones.
+    "remove_*",
+    "set_*",
+    "update_*",
+    "*",
+    "*_order*",
+    "shell",
+    "drop_*_now",
+  ])("%s is taken as it is", (glob) => {
+    expect(found(glob)).toEqual([]);
+  });
+
+  it("of the kill switch too", () => {
+    expect(found("get_*", "kill: { tools: [get_order, delete_acc0unt] }\n")).toEqual([
+      "warning | kill.tools[1] | `delete_acc0unt` matches none of the declared tools, and nearly `delete_account` | did you mean `delete_account`?",
+    ]);
+  });
+});

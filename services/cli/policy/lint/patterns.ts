@@ -1,0 +1,68 @@
+/** Patterns of tiers and of the kill switch that name no declared tool, and nearly name one. */
+import { nearest } from "../../../adapters/config/nearest.ts";
+import type { PolicyDocument } from "../../../core/policy/document.ts";
+import { compileGlobs } from "../../../core/policy/glob.ts";
+import type { PathSegment } from "../../../core/policy/path.ts";
+import type { LintRule, Report } from "./finding.ts";
+
+/** Shorter words have too many others near them: `get_` and `set_`. */
+const LETTERS_MIN = 5;
+
+export const lintPatterns: LintRule = (document, report) => {
+  (document.authorization?.tiers ?? []).forEach(({ pattern }, index) => {
+    lintPattern(document, pattern, ["authorization", "tiers", index, "pattern"], report);
+  });
+  (document.kill?.tools ?? []).forEach((pattern, index) => {
+    lintPattern(document, pattern, ["kill", "tools", index], report);
+  });
+};
+
+function lintPattern(
+  document: PolicyDocument,
+  pattern: string,
+  path: readonly PathSegment[],
+  report: Report,
+): void {
+  const names = Object.keys(document.tool_schemas ?? {});
+  for (const glob of pattern.split("|").map((one) => one.trim())) {
+    if (names.some(compileGlobs(glob, true))) continue;
+    const meant = nearlyNamed(glob, names);
+    if (meant === null) continue;
+    const message = `\`${glob}\` matches none of the declared tools, and nearly \`${meant.name}\``;
+    report("warning", "misspelt-pattern", path, message, `did you mean \`${meant.glob}\`?`);
+  }
+}
+
+/** The tool that a glob with one literal nearly names, and the glob that does. */
+function nearlyNamed(
+  glob: string,
+  names: readonly string[],
+): { readonly name: string; readonly glob: string } | null {
+  const [before = "", after, ...more] = glob.split("*");
+  const literal = before === "" ? (after ?? "") : before;
+  const isOneLiteral = more.every((part) => part === "") && (before === "" || !after);
+  if (!isOneLiteral || literal.length < LETTERS_MIN) return null;
+  const cut = cutterFor(glob, literal);
+  const parts = names.flatMap((name) => [name, lastSegment(name)].flatMap(cut));
+  const meant = nearest(
+    literal,
+    parts.filter((part) => part[0] === literal[0]),
+  );
+  if (meant === null) return null;
+  const corrected = glob.replace(literal, meant);
+  const name = names.find(compileGlobs(corrected, true));
+  return name === undefined ? null : { name, glob: corrected };
+}
+
+/** What of a name the literal may have meant: all of it, or as many letters of its beginning or end, give or take one. */
+function cutterFor(glob: string, literal: string): (name: string) => readonly string[] {
+  if (!glob.includes("*")) return (name) => [name];
+  const lengths = [literal.length, literal.length + 1, literal.length - 1];
+  return glob.startsWith("*")
+    ? (name) => lengths.map((length) => name.slice(-length))
+    : (name) => lengths.map((length) => name.slice(0, length));
+}
+
+function lastSegment(name: string): string {
+  return name.split(/[/.:]|__/).at(-1) ?? name;
+}
