@@ -112,6 +112,16 @@ function removeScratch() {
   rmSync(OLD, { recursive: true, force: true });
 }
 
+/** What a process left that was killed while it built; called under the lock, when no other builds. */
+function sweep() {
+  for (const name of readdirSync(ROOT)) {
+    const pid = Number(/^dist-build-(\d+)(-old)?$/.exec(name)?.[1] ?? 0);
+    if (pid > 0 && pid !== process.pid && !isAlive(pid)) {
+      rmSync(join(ROOT, name), { recursive: true, force: true });
+    }
+  }
+}
+
 /** @returns {Promise<number>} tsc's exit code */
 function compile() {
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
@@ -147,6 +157,7 @@ function moveInPlace() {
 /** @returns {Promise<boolean>} whether dist/ is now a build of the sources */
 async function build() {
   const digest = sourcesDigest();
+  sweep();
   try {
     if ((await compile()) !== 0) {
       return false;

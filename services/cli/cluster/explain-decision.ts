@@ -7,6 +7,7 @@ import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
+import { grantedBy } from "./granted-by.ts";
 import { openSource, recordsOf, type Source, type SourceOptions } from "./open-source.ts";
 
 export type ExplainDecisionOptions = SourceOptions & {
@@ -43,7 +44,7 @@ export async function runExplainDecision(
     if (ids.size > 1) {
       throw usageError(`${options.id}: begins ${ids.size} ids: ${[...ids].join(", ")}`);
     }
-    await terminal.out.write(await textOf(found, options));
+    await terminal.out.write(await textOf(source, found, options));
   } finally {
     await source.close();
   }
@@ -51,15 +52,26 @@ export async function runExplainDecision(
 }
 
 async function textOf(
+  source: Source,
   found: readonly Found[],
   { policy, json }: ExplainDecisionOptions,
 ): Promise<string> {
   const places: string[] = [];
-  for (const { event } of found) places.push(await placeOf(event, policy));
+  const grants: (string | null)[] = [];
+  for (const one of found) {
+    const { event } = one;
+    places.push(await placeOf(event, policy));
+    grants.push(event.type === "allowed" ? await grantedBy(source, event, one) : null);
+  }
   // The line that the call came under: what it was held for, where a person let it run.
   const ruled = found.findLastIndex(({ event }) => ruleOf(event) !== null);
-  if (json) return `${JSON.stringify({ decisions: found, place: places.at(ruled) })}\n`;
-  return found.map((one, index) => render(one, places[index] ?? "")).join("\n");
+  if (json) {
+    const grantedBy = grants.at(-1) ?? null;
+    return `${JSON.stringify({ decisions: found, place: places.at(ruled), grantedBy })}\n`;
+  }
+  return found
+    .map((one, index) => render(one, places[index] ?? "", grants[index] ?? null))
+    .join("\n");
 }
 
 /** Everything journaled under the id: held first and decided later are two. */
@@ -96,7 +108,11 @@ function ruleOf(event: DecisionEvent): string | null {
   return event.type === "held" ? event.rule : null;
 }
 
-function render({ event, partition, offset, seq }: Found, place: string): string {
+function render(
+  { event, partition, offset, seq }: Found,
+  place: string,
+  granted: string | null,
+): string {
   const rows: (readonly [string, string])[] = [
     ["decision", event.decisionId],
     ["outcome", event.type],
@@ -104,6 +120,7 @@ function render({ event, partition, offset, seq }: Found, place: string): string
     ["conversation", `${event.tenantId}/${event.conversationId}, call ${event.callId}`],
     ["at", new Date(event.atMs).toISOString()],
     ...outcomeRows(event),
+    ...(granted === null ? [] : [["granted by", granted] as const]),
     ["rule", `${ruleOf(event) ?? "none"}: ${place}`],
     ["policy", event.policy],
     ...event.warnings.map(({ reason, message }) => ["warning", `${reason}: ${message}`] as const),

@@ -80,6 +80,52 @@ describe("callgate explain", () => {
   });
 });
 
+describe("callgate explain of a call that a grant let run", () => {
+  let granted = "";
+  let bought = "";
+  const directory = mkdtempSync(join(tmpdir(), "callgate-test-"));
+
+  beforeAll(async () => {
+    const tiers = [
+      { name: "care", pattern: "delete_*", action: "hitl", expires_ms: 900_000 },
+      {
+        ...{ name: "few", pattern: "buy_*", action: "per_conversation_grant" },
+        ...{ ceiling: 2, ttl_ms: 3_600_000 },
+      },
+    ] as const;
+    const gate = await openCallgate({
+      policy: { authorization: { tiers } },
+      dataDir: directory,
+    });
+    const propose = (callId: string, tool: string) =>
+      gate.propose({ conversationId: "g", callId, tool, arguments: { n: callId } });
+    const held = await propose("1", "delete_order");
+    if (held.outcome !== "held") throw new Error(`it is ${held.outcome}`);
+    const further = { calls: 2 };
+    await gate.approve(held.approvalId, { by: "ann", reason: "these three", further });
+    granted = (await propose("2", "delete_order")).decisionId ?? "";
+    bought = (await propose("3", "buy_bread")).decisionId ?? "";
+    await gate.close();
+  });
+
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  it("names who gave it, when and why", async () => {
+    const run = await runCallgate(["explain", granted, "--data-dir", directory]);
+    expect(run.stdout).toMatch(/^outcome +allowed$/m);
+    expect(run.stdout).toMatch(
+      /^granted by +ann, by a grant of tool `delete_order` at \S+Z: these three$/m,
+    );
+  });
+
+  it("names the policy's tier", async () => {
+    const run = await runCallgate(["explain", bought, "--data-dir", directory, "--json"]);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      grantedBy: expect.stringMatching(/^the policy, tier `few`, until \S+Z$/),
+    });
+  });
+});
+
 describe("callgate dlq", () => {
   it("lists, shows and gives back what could not be decided", async () => {
     const [list] = await json("dlq", "list");

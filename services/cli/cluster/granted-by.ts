@@ -1,0 +1,55 @@
+/** What let an allowed call run beside the rules: a grant of the policy, or one that a person gave. */
+import type { CallAllowed, VerdictRuled } from "../../core/events.ts";
+import { givenKey } from "../../core/state/given.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import { printable } from "../output/printable.ts";
+import { recordsOf, type Source } from "./open-source.ts";
+
+const TEXT_CHARACTERS = 500;
+
+/** As far as it stands in the journal before the call; null where no grant was used. */
+export async function grantedBy(
+  source: Source,
+  event: CallAllowed,
+  place: { readonly partition: number; readonly seq: number },
+): Promise<string | null> {
+  const { grant, more } = event.call;
+  if (grant !== null) return `the policy, tier \`${grant.tier}\`, until ${time(grant.expiresAtMs)}`;
+  const key = more?.given ?? null;
+  if (key === null) return null;
+  const ruling = await lastGrant(source, event, key, place);
+  const what = `of ${key.replace(":", " `")}\``;
+  if (ruling === null) return `a grant ${what} that the journal no longer has`;
+  const reason = ruling.reason === null ? "" : `: ${printable(ruling.reason, TEXT_CHARACTERS)}`;
+  return `${printable(ruling.by, TEXT_CHARACTERS)}, by a grant ${what} at ${time(ruling.atMs)}${reason}`;
+}
+
+/** A later grant takes the place of an earlier one. */
+async function lastGrant(
+  source: Source,
+  call: CallAllowed,
+  key: string,
+  place: { readonly partition: number; readonly seq: number },
+): Promise<VerdictRuled | null> {
+  let last: VerdictRuled | null = null;
+  for await (const { partition, record } of recordsOf(source, JOURNAL_TOPIC)) {
+    if (partition !== place.partition || record.value === null) continue;
+    const { seq, events } = source.codec.decodeJournal(record.value);
+    if (seq >= place.seq) break;
+    for (const event of events) {
+      if (event.type === "ruled" && isGrantFor(call, key, event)) last = event;
+    }
+  }
+  return last;
+}
+
+function isGrantFor(call: CallAllowed, key: string, ruling: VerdictRuled): boolean {
+  const { kind, tenantId, conversationId, tool, tier } = ruling;
+  if (kind !== "grant" || tenantId !== call.tenantId) return false;
+  if (conversationId !== call.conversationId) return false;
+  return key === (tool === null ? givenKey("tier", tier ?? "") : givenKey("tool", tool));
+}
+
+function time(ms: number): string {
+  return new Date(ms).toISOString();
+}
