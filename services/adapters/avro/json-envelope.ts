@@ -1,11 +1,11 @@
 /**
  * The common case of a JSON proposal, fast: the envelope is taken apart without making values of it, and the
- * arguments are parsed once for here and for the decision. Where anything is not as in most proposals it gives up,
+ * arguments are read once for here and for the decision. Where anything is not as in most proposals it gives up,
  * and the whole is read again by the way that can tell what is wrong.
  */
 import { isAscii } from "node:buffer";
 import type { CanonicalLimits } from "../../core/canonical/limits.ts";
-import { parseAhead } from "../../core/canonical/parse-canonical.ts";
+import { keepAhead } from "../../core/canonical/parse-canonical.ts";
 import { type Member, readMembers } from "../../core/canonical/read-members.ts";
 import type { Envelope } from "./envelope.ts";
 import { RecentTexts } from "./recent-texts.ts";
@@ -35,8 +35,7 @@ export const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 const QUOTE = 0x22;
-const OPEN_ARRAY = 0x5b;
-const OPEN_OBJECT = 0x7b;
+const ARGUMENTS = "arguments";
 const NULL = "null";
 
 /** Text that may stand there and is not used here. */
@@ -62,7 +61,7 @@ export function readPlainEnvelope(
   limits: CanonicalLimits,
 ): Envelope | undefined {
   if (value.length > limits.maxBytes || !isAscii(value)) return undefined;
-  const members = readMembers(asBuffer(value).toString("latin1"), limits);
+  const members = readMembers(asBuffer(value).toString("latin1"), limits, ARGUMENTS);
   if (members === undefined) return undefined;
   const draft: Draft = {
     tenantId: DEFAULT_TENANT,
@@ -103,9 +102,9 @@ function take(draft: Draft, member: Member): boolean {
   const first = text.charCodeAt(0);
   const isText = first === QUOTE;
   switch (key) {
-    case "arguments":
+    case ARGUMENTS:
       draft.arguments = isText ? textOf(text) : text;
-      return isText || ((first === OPEN_OBJECT || first === OPEN_ARRAY) && parseAhead(member));
+      return isText || keepAhead(member);
     case "turn":
     case "step":
       if (!isText && !Number.isSafeInteger(Number(text))) return false;

@@ -23,7 +23,8 @@ import {
   withComma,
 } from "./fast-tokens.ts";
 import { readValue } from "./fast-value.ts";
-import { type FastRead, newWalk, skipSpace, type Walk } from "./fast-walk.ts";
+import { type FastRead, newWalk, skipSpace, toToken, type Walk } from "./fast-walk.ts";
+import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
 
 /** See docs/style.md, "Loops over texts". */
@@ -91,10 +92,11 @@ export function readFast(text: string, limits: CanonicalLimits): FastRead | unde
   try {
     const walk = newWalk(text, limits, ROOT + SLOT);
     if (walk === undefined) return undefined;
+    PARTS[ROOT + VALUE_FROM] = 0;
     if (walkValue(walk, 0, charCodeAt.call(text, 0), 0, ROOT) !== text.length) return undefined;
     if (walk.keyCount > limits.maxKeys) return undefined;
     const canonical = walk.asItStands ? text : valueText(walk, ROOT, PARTS[ROOT + KIND] as number);
-    const value = readValue(text, canonical, PARTS);
+    const value = readValue(text, canonical, PARTS, ROOT);
     return { ok: true, value, text: canonical, keyCount: walk.keyCount, depth: walk.depth };
   } catch {
     return undefined;
@@ -119,6 +121,11 @@ export function memberKey({ text }: Walk): string {
 /** Canonical text of the member's value, whose strings were not looked into. */
 export function memberText(walk: Walk): string {
   return valueText(walk, MEMBER, PARTS[MEMBER + KIND] as number);
+}
+
+/** The member's value, an object or an array, of such a text; throws where it turns out not to be JSON. */
+export function memberValue({ text }: Walk, canonical: string): JsonValue {
+  return readValue(text, canonical, PARTS, MEMBER);
 }
 
 /** Each walking function steps over what it is named after and gives the offset behind it. */
@@ -337,11 +344,6 @@ function headOf(text: string, from: number, length: number): number {
   );
 }
 
-/** Steps over white space, if there is any. */
-function toToken(walk: Walk, text: string, from: number): number {
-  return charCodeAt.call(text, from) > SPACE ? from : skipSpace(walk, text, from);
-}
-
 /** The slices of the text, in order. */
 function valueText(walk: Walk, slot: number, kind: number): string {
   if (kind === OBJECT) return objectText(walk, slot);
@@ -350,10 +352,7 @@ function valueText(walk: Walk, slot: number, kind: number): string {
   return walk.text.slice(PARTS[slot + VALUE_FROM] as number, PARTS[slot + VALUE_TO] as number);
 }
 
-/**
- * Long slices are cheaper than many: members that stand one after the other in the text as they do
- * here are copied as one, with the commas between them.
- */
+/** Members that stand one after the other in the text as they do here are copied as one: long slices are cheaper than many. */
 function objectText(walk: Walk, parent: number): string {
   const { text } = walk;
   let out = "{";

@@ -20,8 +20,7 @@ const NEXT = 5;
 const CHILD = 6;
 const HEAD = 7;
 
-/** The first slot, of the outermost value; as a link it is the end of a list. */
-const ROOT = 0;
+/** End of a list. */
 const NONE = 0;
 
 /** Units of a text; a conversation's state can keep a string of each of its calls. */
@@ -44,12 +43,18 @@ const SMALL_DIGITS = 9;
 const NAMES_BITS = 10;
 const NAMES: string[] = new Array<string>(1 << NAMES_BITS).fill("");
 
-/** What `text` says, whose form is `canonical`; throws where it turns out not to be JSON. */
-export function readValue(text: string, canonical: string, parts: Int32Array): JsonValue {
+/** The object or array of a slot, whose form is `canonical`; throws where it turns out not to be JSON. */
+export function readValue(
+  text: string,
+  canonical: string,
+  parts: Int32Array,
+  slot: number,
+): JsonValue {
   if (text.length > SHORT || !PLAIN.test(text)) return JSON.parse(canonical) as JsonValue;
   // Joins the pieces, which JSON.parse would do and whoever hashes it must.
   charCodeAt.call(canonical, 0);
-  return containerAt(text, charCodeAt.call(text, 0), parts, ROOT);
+  const from = parts[slot + VALUE_FROM] as number;
+  return containerAt(text, charCodeAt.call(text, from), parts, slot);
 }
 
 function containerAt(text: string, bracket: number, parts: Int32Array, slot: number): JsonValue {

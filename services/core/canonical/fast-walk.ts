@@ -71,3 +71,8 @@ export function skipSpace(walk: Walk, text: string, from: number): number {
   }
   return at;
 }
+
+/** Steps over white space, if there is any. */
+export function toToken(walk: Walk, text: string, from: number): number {
+  return text.charCodeAt(from) > SPACE ? from : skipSpace(walk, text, from);
+}

@@ -46,21 +46,17 @@ export function parseCanonical(
   return { ...result, at: utf8Length(text, result.at) };
 }
 
-/** What was parsed ahead and not asked for yet. */
+/** What was read ahead and not asked for yet. */
 let ahead: CanonicalSuccess | undefined;
 
 /**
- * Parses the value of a member, whose strings may yet turn out not to be JSON: false then. The next who asks for
- * its text gets what was found, once: the text of a call's arguments is read with its proposal and decided after.
+ * Keeps the value of a member, false where there is none. The next who asks for its text gets it, once: the text of a
+ * call's arguments is read with its proposal and decided after.
  */
-export function parseAhead({ text, keyCount, depth }: Member): boolean {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    ahead = { ok: true, value, text, keyCount, depth };
-    return true;
-  } catch {
-    return false;
-  }
+export function keepAhead({ text, value, keyCount, depth }: Member): boolean {
+  if (value === undefined) return false;
+  ahead = { ok: true, value, text, keyCount, depth };
+  return true;
 }
 
 /** Handed out once, so that nobody shares a value with anybody. */

@@ -3,17 +3,20 @@
  * envelope around a text that is read by itself.
  */
 
-import { memberKey, memberText, walkMember } from "./fast-reader.ts";
-import { newWalk } from "./fast-walk.ts";
+import { memberKey, memberText, memberValue, walkMember } from "./fast-reader.ts";
+import { newWalk, type Walk } from "./fast-walk.ts";
+import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
 
-/** A member; what its strings say was not looked at. `keyCount` and `depth` are those of its value. */
+/** A member; without a value, what its strings say was not looked at. `keyCount` and `depth` are those of its value. */
 export type Member = {
   readonly key: string;
   readonly text: string;
+  /** Of the member that it was asked of, where that is an object or an array. */
+  readonly value: JsonValue | undefined;
   readonly keyCount: number;
   readonly depth: number;
 };
@@ -22,14 +25,20 @@ export type Member = {
 const MEMBERS_MAX = 32;
 
 const OPEN_OBJECT = 0x7b;
+const OPEN_ARRAY = 0x5b;
 const COMMA = 0x2c;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * The members of an object with nothing around it, in the order of the text; undefined where the strict reader has
- * to look. The strings in their texts are left to JSON.parse: without it nothing is known to be JSON. Never throws.
+ * The members of an object with nothing around it, in the order of the text, and the value of the one called `valued`;
+ * undefined where the strict reader has to look. The strings in the texts of the others are left to JSON.parse: without
+ * it nothing is known to be JSON. Never throws.
  */
-export function readMembers(text: string, limits: CanonicalLimits): readonly Member[] | undefined {
+export function readMembers(
+  text: string,
+  limits: CanonicalLimits,
+  valued: string,
+): readonly Member[] | undefined {
   const walk = newWalk(text, limits, 0);
   if (walk === undefined || charCodeAt.call(text, 0) !== OPEN_OBJECT) return undefined;
   const members: Member[] = [];
@@ -39,10 +48,9 @@ export function readMembers(text: string, limits: CanonicalLimits): readonly Mem
       walk.depth = 1;
       at = walkMember(walk, at);
       if (at < 0) return undefined;
-      const key = memberKey(walk);
-      if (isAmong(members, key)) return undefined;
-      const keyCount = walk.keyCount - keysBefore;
-      members.push({ key, text: memberText(walk), keyCount, depth: walk.depth - 1 });
+      const member = walkedMember(walk, walk.keyCount - keysBefore, valued);
+      if (isAmong(members, member.key)) return undefined;
+      members.push(member);
       const unit = charCodeAt.call(text, at);
       at += 1;
       if (unit !== COMMA) {
@@ -54,6 +62,18 @@ export function readMembers(text: string, limits: CanonicalLimits): readonly Mem
   } catch {
     return undefined;
   }
+}
+
+function walkedMember(walk: Walk, keyCount: number, valued: string): Member {
+  const key = memberKey(walk);
+  const text = memberText(walk);
+  const value = key === valued ? containerIn(walk, text) : undefined;
+  return { key, text, value, keyCount, depth: walk.depth - 1 };
+}
+
+function containerIn(walk: Walk, form: string): JsonValue | undefined {
+  const first = charCodeAt.call(form, 0);
+  return first === OPEN_OBJECT || first === OPEN_ARRAY ? memberValue(walk, form) : undefined;
 }
 
 function isAmong(members: readonly Member[], key: string): boolean {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { readPlainEnvelope } from "../../../../services/adapters/avro/json-envelope.ts";
 import { decodeJsonProposal } from "../../../../services/adapters/avro/proposal-json.ts";
 import { DEFAULT_CANONICAL_LIMITS } from "../../../../services/core/canonical/limits.ts";
-import { parseAhead, parseCanonical } from "../../../../services/core/canonical/parse-canonical.ts";
+import { keepAhead, parseCanonical } from "../../../../services/core/canonical/parse-canonical.ts";
 import { readMembers } from "../../../../services/core/canonical/read-members.ts";
 
 const RUNS = { numRuns: 2_000 };
@@ -103,8 +103,12 @@ describe("arguments parsed ahead", () => {
   test("are what they are when they are parsed later, and are handed out once", () => {
     fc.assert(
       fc.property(callArguments, (given) => {
-        const member = readMembers(`{"arguments":${given}}`, DEFAULT_CANONICAL_LIMITS)?.[0];
-        fc.pre(member !== undefined && /^[{[]/.test(member.text) && parseAhead(member));
+        const member = readMembers(
+          `{"arguments":${given}}`,
+          DEFAULT_CANONICAL_LIMITS,
+          "arguments",
+        )?.[0];
+        fc.pre(member !== undefined && /^[{[]/.test(member.text) && keepAhead(member));
         const { text } = member;
         const first = parseCanonical(text);
         const second = parseCanonical(text);
@@ -116,9 +120,9 @@ describe("arguments parsed ahead", () => {
   });
 
   test("are held to the limits of who asks", () => {
-    const [member] = readMembers('{"a":{"b":{"c":1}}}', DEFAULT_CANONICAL_LIMITS) ?? [];
+    const [member] = readMembers('{"a":{"b":{"c":1}}}', DEFAULT_CANONICAL_LIMITS, "a") ?? [];
     for (const limit of [{ maxDepth: 1 }, { maxKeys: 1 }, { maxBytes: 5 }]) {
-      expect(member !== undefined && parseAhead(member)).toBe(true);
+      expect(member !== undefined && keepAhead(member)).toBe(true);
       const parsed = parseCanonical('{"b":{"c":1}}', { ...DEFAULT_CANONICAL_LIMITS, ...limit });
       expect(parsed).toMatchObject({ ok: false, reason: "too_large" });
     }

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { readFast } from "../../../../services/core/canonical/fast-reader.ts";
 import type { JsonValue } from "../../../../services/core/canonical/json-value.ts";
 import { DEFAULT_CANONICAL_LIMITS } from "../../../../services/core/canonical/limits.ts";
+import { readMembers } from "../../../../services/core/canonical/read-members.ts";
 
 function value(text: string): JsonValue | undefined {
   return readFast(text, DEFAULT_CANONICAL_LIMITS)?.value;
@@ -91,5 +92,33 @@ describe("a value", () => {
 
   it("has the letter after the last control character, and DEL", () => {
     expect(value('[" \u007f"]')).toEqual([" \u007f"]);
+  });
+});
+
+describe("the value of a member", () => {
+  const valueOf = (text: string) =>
+    readMembers(text, DEFAULT_CANONICAL_LIMITS, "b")?.map(({ key, value: found }) => [key, found]);
+
+  it("is made of the one that was asked for", () => {
+    const parse = vi.spyOn(JSON, "parse");
+    expect(valueOf('{"a":{"x":1},"b": {"z": [1, true], "y": {"v": "w"}},"c":[2]}')).toEqual([
+      ["a", undefined],
+      ["b", { y: { v: "w" }, z: [1, true] }],
+      ["c", undefined],
+    ]);
+    expect(valueOf('{"b":[[],{}]}')).toEqual([["b", [[], {}]]]);
+    expect(parse).not.toHaveBeenCalled();
+  });
+
+  it("comes from JSON.parse where a string has an escape, and is none where it is not JSON", () => {
+    expect(valueOf('{"a":"\\n","b":{"y":"\\u0041","x":"\\n"}}')).toEqual([
+      ["a", undefined],
+      ["b", { x: "\n", y: "A" }],
+    ]);
+    expect(valueOf('{"b":{"y":"\u0001"}}')).toBeUndefined();
+  });
+
+  it.each(["1", '"x"', "null"])("is left open where it is %s", (text) => {
+    expect(valueOf(`{"b":${text}}`)).toEqual([["b", undefined]]);
   });
 });
