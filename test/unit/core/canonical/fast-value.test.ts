@@ -96,29 +96,29 @@ describe("a value", () => {
 });
 
 describe("the value of a member", () => {
-  const valueOf = (text: string) =>
+  const valuesOf = (text: string) =>
     readMembers(text, DEFAULT_CANONICAL_LIMITS, "b")?.map(({ key, value: found }) => [key, found]);
 
   it("is made of the one that was asked for", () => {
     const parse = vi.spyOn(JSON, "parse");
-    expect(valueOf('{"a":{"x":1},"b": {"z": [1, true], "y": {"v": "w"}},"c":[2]}')).toEqual([
+    expect(valuesOf('{"a":{"x":1},"b": {"z": [1, true], "y": {"v": "w"}},"c":[2]}')).toEqual([
       ["a", undefined],
       ["b", { y: { v: "w" }, z: [1, true] }],
       ["c", undefined],
     ]);
-    expect(valueOf('{"b":[[],{}]}')).toEqual([["b", [[], {}]]]);
+    expect(valuesOf('{"b":[[],{}]}')).toEqual([["b", [[], {}]]]);
     expect(parse).not.toHaveBeenCalled();
   });
 
   it("comes from JSON.parse where a string has an escape, and is none where it is not JSON", () => {
-    expect(valueOf('{"a":"\\n","b":{"y":"\\u0041","x":"\\n"}}')).toEqual([
+    expect(valuesOf('{"a":"\\n","b":{"y":"\\u0041","x":"\\n"}}')).toEqual([
       ["a", undefined],
       ["b", { x: "\n", y: "A" }],
     ]);
-    expect(valueOf('{"b":{"y":"\u0001"}}')).toBeUndefined();
+    expect(valuesOf('{"b":{"y":"\u0001"}}')).toBeUndefined();
   });
 
   it.each(["1", '"x"', "null"])("is left open where it is %s", (text) => {
-    expect(valueOf(`{"b":${text}}`)).toEqual([["b", undefined]]);
+    expect(valuesOf(`{"b":${text}}`)).toEqual([["b", undefined]]);
   });
 });
