@@ -176,8 +176,8 @@ export type HandlerCall = {
 };
 
 export type OpenOptions = {
-  /** Path of a policy file, or the policy itself as an object. */
-  readonly policy: string | object;
+  /** Path of a policy file, paths of several that are merged, or the policy itself as an object. */
+  readonly policy: string | readonly string[] | object;
   /**
    * Normalizers of your own, by names that begin with `x_`: `{ x_order: (value) => … }`. They give a value's one
    * form, or undefined where they cannot, and must be pure: a journal is decided again elsewhere.

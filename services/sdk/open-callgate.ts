@@ -8,6 +8,7 @@ import type { OpenOptions } from "./gate-types.ts";
 import { loggerOf } from "./library-logger.ts";
 import { memberProblem } from "./members.ts";
 import { openEmbedded } from "./open-embedded.ts";
+import type { PolicyInput } from "./read-policy.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -28,9 +29,8 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
 export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   checkOptions(options);
   const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
-  const input = typeof policy === "string" ? { files: [policy] } : { document: policy };
   const embedded = await openEmbedded({
-    policy: input,
+    policy: inputOf(policy),
     normalizers,
     dataDir,
     secret,
@@ -40,6 +40,15 @@ export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   return composeCallgate(link, new GateClient(link, { timeoutMs, onLost }));
 }
 
+function inputOf(policy: OpenOptions["policy"]): PolicyInput {
+  if (typeof policy === "string") return { files: [policy] };
+  return isList(policy) ? { files: policy } : { document: policy };
+}
+
+function isList(policy: object): policy is readonly string[] {
+  return Array.isArray(policy);
+}
+
 /** @throws CallgateError `invalid_input` for what a program without types got wrong. */
 function checkOptions(options: OpenOptions): void {
   const problem = memberProblem(options, Object.keys(MEMBERS)) ?? valueProblem(options);
@@ -47,14 +56,27 @@ function checkOptions(options: OpenOptions): void {
   throw new CallgateError("invalid_input", `the gate cannot be opened: ${problem}`);
 }
 
-function valueProblem({ policy, dataDir, timeoutMs }: OpenOptions): string | undefined {
+function valueProblem(options: OpenOptions): string | undefined {
+  const { policy, dataDir, timeoutMs, secret, onLost, normalizers } = options;
   const given: unknown = dataDir;
   if (policy === undefined || policy === null) {
     return "`policy` is missing: give the path of a policy file, or an object";
   }
+  if (!isPolicy(policy)) return "`policy` must be paths of policy files, or an object";
+  if (secret !== undefined && typeof secret !== "string" && !(secret instanceof Uint8Array)) {
+    return "`secret` must be text or bytes: await it if it is a promise";
+  }
+  if (onLost !== undefined && typeof onLost !== "function") return "`onLost` must be a function";
+  const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");
+  if (notOurs !== undefined) return `\`normalizers.${notOurs[0]}\` must be a function`;
   if (given !== undefined && given !== false && (typeof given !== "string" || given === "")) {
     return "`dataDir` must be the path of a directory, or false";
   }
   if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs > 0)) return undefined;
   return "`timeoutMs` must be a number of milliseconds above 0";
+}
+
+function isPolicy(given: unknown): boolean {
+  if (!Array.isArray(given)) return typeof given === "string" || typeof given === "object";
+  return given.length > 0 && given.every((path) => typeof path === "string");
 }

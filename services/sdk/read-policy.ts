@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { NotUtf8Error, utf8Text } from "../adapters/files/utf8-text.ts";
 import { type LoadResult, loadPolicy } from "../adapters/policy/load.ts";
 import { formatProblem, type PolicyProblem } from "../adapters/policy/problem.ts";
 import { CallgateError } from "./callgate-error.ts";
@@ -14,8 +15,11 @@ export function readPolicy(input: PolicyInput): LoadResult {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return utf8Text(readFileSync(path));
   } catch (cause) {
+    if (cause instanceof NotUtf8Error) {
+      throw new CallgateError("policy_unreadable", `the policy \`${path}\`: ${cause.message}`);
+    }
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CallgateError(
       "policy_unreadable",

@@ -4,6 +4,7 @@ import type { VerdictInput } from "../core/inputs.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Approval } from "./gate-types.ts";
 import type { KnownCall } from "./known-calls.ts";
+import { memberProblem } from "./members.ts";
 
 export function verdictInput(
   kind: "approve" | "deny",
@@ -11,9 +12,8 @@ export function verdictInput(
   approvalId: string,
   verdict: Approval,
 ): VerdictInput {
-  if (typeof verdict.by !== "string" || verdict.by === "") {
-    throw new CallgateError("invalid_input", "a verdict must say who gives it: pass `by`");
-  }
+  const problem = verdictProblem(verdict);
+  if (problem !== undefined) throw new CallgateError("invalid_input", problem);
   const further = furtherCalls(call, verdict);
   return {
     type: "verdict",
@@ -30,6 +30,22 @@ export function verdictInput(
     ...(call.about === null ? {} : { about: call.about }),
   };
 }
+
+/** A misspelled `untilMs` would give calls without end. */
+function verdictProblem(verdict: Approval): string | undefined {
+  const unknown =
+    memberProblem(verdict, ["by", "reason", "further"]) ??
+    (verdict.further === undefined ? undefined : memberProblem(verdict.further, FURTHER));
+  if (unknown !== undefined) return `the verdict cannot be given: ${unknown}`;
+  if (typeof verdict.by !== "string" || verdict.by.trim() === "") {
+    return "a verdict must say who gives it: pass `by`";
+  }
+  const reason: unknown = verdict.reason;
+  const isText = reason === undefined || reason === null || typeof reason === "string";
+  return isText ? undefined : "the verdict cannot be given: `reason` must be text";
+}
+
+const FURTHER = ["calls", "untilMs"];
 
 const THIS_CALL = { tool: null, calls: null, untilMs: null };
 

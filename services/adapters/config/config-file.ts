@@ -1,6 +1,7 @@
 /** Reads a configuration file, YAML 1.2 or JSON, into plain values with the position of each. */
 import { readFileSync } from "node:fs";
 import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
+import { NotUtf8Error, utf8Text } from "../files/utf8-text.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 
 const FILE_BYTES_MAX = 1024 * 1024;
@@ -24,10 +25,11 @@ type Reader = {
 export function readConfigFile(file: string): ConfigFile {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = utf8Text(readFileSync(file));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    const problem = { message: `cannot be read: ${why}`, mend: "check the path" };
+    const mend = error instanceof NotUtf8Error ? "it is read as UTF-8 alone" : "check the path";
+    const problem = { message: `cannot be read: ${why}`, mend };
     return { values: {}, places: new Map(), problems: [{ where: file, key: "", ...problem }] };
   }
   return parseConfigFile(file, text);

@@ -2,8 +2,8 @@
  * Takes partition numbers over: a new producer under the number's transactional id fences whoever had
  * it, and ends what that one had open. Only after that is the journal's end worth reading (K2).
  */
-import type { Kafka, Producer } from "kafkajs";
-import { FatalError, FencedError } from "../../runtime/errors.ts";
+import type { Admin, Kafka, Producer } from "kafkajs";
+import { FatalError, FencedError, RetryableError } from "../../runtime/errors.ts";
 import type { Metrics, Ownership, PartitionWriter } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, type InputTopic, type PerInput } from "../../runtime/topics.ts";
 import { RETRY } from "./client.ts";
@@ -46,6 +46,11 @@ export type OwnershipContext = {
 
 /** Of what a topic takes at once, this much is used: what the broker counts is not quite what we do. */
 const BYTES_SHARE = 0.9;
+
+type FetchedOffsets = Awaited<ReturnType<Admin["fetchOffsets"]>>;
+
+const LOOKS_MAX = 20;
+const LOOK_AGAIN_MS = 100;
 
 export class KafkaOwnership implements Ownership {
   readonly #context: OwnershipContext;
@@ -162,7 +167,7 @@ export class KafkaOwnership implements Ownership {
     const topics = INPUT_TOPICS.map((topic) => names[topic]);
     try {
       const offsets = await this.#admin.ask((admin) =>
-        admin.fetchOffsets({ groupId: settings.group, topics }),
+        fetchOffsetsOfAll(admin, settings.group, topics, partition),
       );
       this.#assertSameTopics(offsets.flatMap(({ partitions }) => partitions));
       const of = (topic: InputTopic): number => {
@@ -186,6 +191,30 @@ export class KafkaOwnership implements Ownership {
       if (life !== null) assertSameLife(life, topics, names);
     }
   }
+}
+
+/**
+ * kafkajs shares a look at the topics that is under way among all who ask. One that began before a topic was asked for
+ * leaves that out, and then no partition of it is asked about: its offset would pass for none. It is known the next time.
+ */
+export async function fetchOffsetsOfAll(
+  admin: Pick<Admin, "fetchOffsets">,
+  groupId: string,
+  topics: string[],
+  partition: number,
+): Promise<FetchedOffsets> {
+  for (let look = 1; look <= LOOKS_MAX; look += 1) {
+    const offsets = await admin.fetchOffsets({ groupId, topics });
+    const known = offsets.filter(({ partitions }) =>
+      partitions.some((one) => one.partition === partition),
+    );
+    if (known.length === topics.length) return offsets;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+  throw new RetryableError(
+    "log_unavailable",
+    `the brokers do not tell the offsets of group ${groupId} for partition ${partition} of ${topics.join(", ")}`,
+  );
 }
 
 /** Every message names its partition (K9): on a second try kafkajs asks again. */

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import type { Cli } from "./cli.ts";
+import { addPolicyOption, type Cli } from "./cli.ts";
 
 interface Options {
-  readonly policy: string;
+  readonly policy: readonly string[];
   readonly dataDir: string;
   readonly in: string;
   readonly stay?: true;
@@ -16,10 +16,10 @@ A result may name its call by \`decisionId\` instead. Each line gives one line o
 SIGINT or SIGTERM finishes what is under way, the second ends at once.`;
 
 export function addDev(program: Command, cli: Cli): void {
-  program
+  const dev = program
     .command("dev")
-    .description("run the gate: proposals and results in, decisions out, as JSON lines")
-    .requiredOption("-p, --policy <file>", "policy file")
+    .description("run the gate: proposals and results in, decisions out, as JSON lines");
+  addPolicyOption(dev)
     .option("-d, --data-dir <directory>", "where the log is kept", ".callgate")
     .option("-i, --in <file>", "read the lines from a file; - is stdin", "-")
     .option("--stay", "go on after the end of the input, until stopped")

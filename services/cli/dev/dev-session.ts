@@ -1,4 +1,5 @@
 /** Lines in, decisions out: each line gives one line of output, also one that cannot be used. */
+import { decodeUtf8, firstInvalidByte } from "../../core/canonical/utf8.ts";
 import type { Callgate, Decision, ProposedCall } from "../../sdk/callgate.ts";
 import { CallgateError } from "../../sdk/callgate-error.ts";
 import type { Line } from "../input/split-lines.ts";
@@ -46,12 +47,8 @@ export class DevSession {
   }
 
   #take({ bytes, number }: Line): void {
-    const text = bytes?.toString("utf8");
-    if (text?.trim() === "") return;
-    const parsed: ParsedLine =
-      text === undefined
-        ? { type: "problem", message: "the line is longer than 2 MiB; send less", column: null }
-        : parseLine(text);
+    const parsed = parsedOf(bytes);
+    if (parsed === null) return;
     const conversation = conversationOf(parsed, number);
     const before = this.#last.get(conversation) ?? Promise.resolve();
     const run = before
@@ -132,4 +129,17 @@ function conversationOf(parsed: ParsedLine, line: number): string {
 
 function nameOfConversation(call: Pick<ProposedCall, "tenantId" | "conversationId">): string {
   return JSON.stringify([call.tenantId ?? "default", call.conversationId]);
+}
+
+/** Null: an empty line. */
+function parsedOf(bytes: Buffer | null | undefined): ParsedLine | null {
+  if (bytes === undefined || bytes === null) {
+    return { type: "problem", message: "the line is longer than 2 MiB; send less", column: null };
+  }
+  const text = decodeUtf8(bytes);
+  if (text === undefined) {
+    const message = `the line is not UTF-8 at byte ${firstInvalidByte(bytes)}; encode it as UTF-8`;
+    return { type: "problem", message, column: null };
+  }
+  return text.trim() === "" ? null : parseLine(text);
 }

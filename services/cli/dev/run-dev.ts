@@ -15,7 +15,7 @@ import { DevSession } from "./dev-session.ts";
 import { onStop } from "./stop-signals.ts";
 
 export interface DevOptions {
-  readonly policy: string;
+  readonly policy: readonly string[];
   readonly dataDir: string;
   /** `-` is stdin. */
   readonly input: string;

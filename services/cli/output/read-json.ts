@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { NotUtf8Error, utf8Text } from "../../adapters/files/utf8-text.ts";
 import { usageError } from "./cli-error.ts";
 import { fileError } from "./file-error.ts";
 import { placeOfJsonError } from "./json-problem.ts";
@@ -8,10 +9,12 @@ export async function readJsonFile(path: string): Promise<unknown> {
   return parseJson(await readTextFile(path), path);
 }
 
+/** @throws CliError: unreadable file, or one that is not UTF-8. */
 export async function readTextFile(path: string): Promise<string> {
   try {
-    return await readFile(path, "utf8");
+    return utf8Text(await readFile(path));
   } catch (error) {
+    if (error instanceof NotUtf8Error) throw usageError(`${path}: ${error.message}`);
     throw fileError("read", path, error);
   }
 }

@@ -1,12 +1,11 @@
 /** Policy files as the engine wants them, or every problem with its line and column. */
-import { readFile } from "node:fs/promises";
 import { loadPolicy } from "../../adapters/policy/load.ts";
 import { formatProblem } from "../../adapters/policy/problem.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
 import { capabilities } from "../../gate/capabilities.ts";
 import { compileGatePolicy, type GatePolicy } from "../../gate/gate-policy.ts";
 import { usageError } from "../output/cli-error.ts";
-import { fileError } from "../output/file-error.ts";
+import { readTextFile } from "../output/read-json.ts";
 
 /** Reads, merges and compiles. @throws CliError: unreadable file, or a policy with problems. */
 export async function openPolicy(paths: readonly string[]): Promise<GatePolicy> {
@@ -19,9 +18,5 @@ export async function openPolicy(paths: readonly string[]): Promise<GatePolicy> 
 }
 
 export async function readPolicyFile(path: string): Promise<PolicyFile> {
-  try {
-    return { name: path, text: await readFile(path, "utf8") };
-  } catch (error) {
-    throw fileError("read", path, error);
-  }
+  return { name: path, text: await readTextFile(path) };
 }

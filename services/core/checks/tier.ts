@@ -1,12 +1,18 @@
 /** Check 11: what the tier of the tool asks for. Last, so that no human is asked in vain. */
 import { trieGet } from "../persistent/trie.ts";
-import type { CompiledHold, CompiledTier } from "../policy/compiled.ts";
+import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
 import { givenKey, hasLeft } from "../state/given.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 import { overRate } from "./rate.ts";
 
 export function checkTier(call: CallContext): readonly Finding[] {
-  const { tier } = call.tool;
+  const { tier, limits } = call.tool;
+  const found = ofTier(call, tier);
+  if (limits.length === 0) return found;
+  return [...limits.flatMap((limit) => rateLimit(call, limit)), ...found];
+}
+
+function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
   switch (tier.action) {
     case "allow":
       return NOTHING;
@@ -28,10 +34,7 @@ export function checkTier(call: CallContext): readonly Finding[] {
   }
 }
 
-function rateLimit(
-  call: CallContext,
-  tier: Extract<CompiledTier, { action: "allowlist" }>,
-): readonly Finding[] {
+function rateLimit(call: CallContext, tier: AllowlistTier): readonly Finding[] {
   if (tier.rate === null) return NOTHING;
   const waitMs = overRate(trieGet(call.state.rates, `tier:${tier.name}`), tier.rate, call.nowMs);
   if (waitMs === null) return NOTHING;
@@ -73,6 +76,11 @@ function grantProblem(
   { state, tool, nowMs }: CallContext,
   tier: Extract<CompiledTier, { action: "grant" }>,
 ): { readonly detail: string; readonly key: string } | null {
+  if (tier.apartFrom !== null) {
+    const both = `\`${tier.name}\` and \`${tier.apartFrom}\``;
+    const detail = `It has calls of the tiers ${both}, which are counted apart: make them one by one.`;
+    return { detail, key: "ceiling" };
+  }
   if (tier.grantedBy === "verdict") {
     const detail = `Nobody has granted calls of tier \`${tier.name}\`, or they are used up.`;
     return { detail, key: "granted_by" };
@@ -114,9 +122,14 @@ function givenFor(call: CallContext): string | null {
   const ofTool = givenKey("tool", tool.name);
   if (serves(call, ofTool, terms)) return ofTool;
   // Who takes a tool away means it, whatever is granted of its tier.
-  if (tool.tier.name === null || isRevoked(state, ofTool)) return null;
+  if (tool.tier.name === null || isRevoked(state, ofTool) || isApart(tool.tier)) return null;
   const ofTier = givenKey("tier", tool.tier.name);
   return serves(call, ofTier, terms) ? ofTier : null;
+}
+
+/** What is given of one tier is not given of the other. */
+function isApart(tier: CompiledTier): boolean {
+  return tier.action === "grant" && tier.apartFrom !== null;
 }
 
 /** Nobody gives to themselves what they may not approve, and none without the reason that an approval needs. */

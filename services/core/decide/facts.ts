@@ -143,12 +143,12 @@ function keyOf(tool: CompiledTool, declared: Similarity, at: number, args: JsonO
 const NO_RATES: CallFacts["rates"] = [];
 
 function ratesOf(tool: CompiledTool): CallFacts["rates"] {
-  const { tier, frequency } = tool;
+  const { tier, limits, frequency } = tool;
   const limited = tier.action === "allowlist" && tier.rate !== null;
-  if (!limited && frequency === null) return NO_RATES;
+  if (!limited && frequency === null && limits.length === 0) return NO_RATES;
   const rates: { key: string; windowMs: number }[] = [];
-  if (limited && tier.rate !== null) {
-    rates.push({ key: `tier:${tier.name}`, windowMs: tier.rate.windowMs });
+  for (const { name, rate } of limited ? [tier, ...limits] : limits) {
+    if (rate !== null) rates.push({ key: `tier:${name}`, windowMs: rate.windowMs });
   }
   if (frequency !== null) rates.push({ key: `tool:${tool.name}`, windowMs: frequency.windowMs });
   return rates;

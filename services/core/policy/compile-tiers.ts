@@ -79,6 +79,7 @@ function compileTier(tier: PolicyTier, at: number, all: readonly PolicyTier[]): 
         ceiling: tier.ceiling,
         ttlMs: tier.ttl_ms ?? null,
         grantedBy: tier.granted_by ?? "policy",
+        apartFrom: null,
         onExceeded: tier.on_exceeded === "hitl" ? holdOf(hitl) : null,
       };
     }

@@ -70,6 +70,8 @@ interface Entry {
   readonly tier: string | null;
 }
 
+const NO_LIMITS: CompiledTool["limits"] = [];
+
 /** A read has no effects, also where the tool's own entry names some. */
 function merge({ variants: _chosen, ...entry }: ToolDocument, keys: VariantKeys): ToolDocument {
   const merged = { ...entry, ...keys };
@@ -105,6 +107,7 @@ function compileEntry(
     isRead: read,
     modes: document.mode === "shadow" ? inShadow(modes) : modes,
     tier,
+    limits: NO_LIMITS,
     validate: schema === null ? null : schema.validate,
     identity: compileIdentity(entry, at, byteHash, schema, context.capabilities, problems),
     reads: compileReads(entry, at, aliased, problems),

@@ -146,6 +146,8 @@ export interface CompiledTool {
   readonly isRead: boolean;
   readonly modes: Readonly<Record<ReasonCode, Mode>>;
   readonly tier: CompiledTier;
+  /** Allowlist tiers with a rate, beside `tier`, that parts of the call come under. */
+  readonly limits: readonly AllowlistTier[];
   /** Null: no schema is known. */
   readonly validate: ((args: JsonObject) => readonly SchemaProblem[]) | null;
   readonly identity: Identity;
@@ -185,14 +187,16 @@ export interface CompiledTool {
   readonly rule: string;
 }
 
+export interface AllowlistTier {
+  readonly action: "allowlist";
+  readonly name: string;
+  readonly rule: string;
+  readonly rate: Rate | null;
+}
+
 export type CompiledTier =
   | { readonly action: "allow"; readonly name: null; readonly rule: string }
-  | {
-      readonly action: "allowlist";
-      readonly name: string;
-      readonly rule: string;
-      readonly rate: Rate | null;
-    }
+  | AllowlistTier
   | {
       readonly action: "grant";
       readonly name: string;
@@ -202,6 +206,8 @@ export type CompiledTier =
       /** `policy`: each conversation starts with `ceiling` calls; `verdict`: with none. */
       readonly grantedBy: "policy" | "verdict";
       readonly onExceeded: CompiledHold | null;
+      /** Another tier of this kind, whose calls are counted apart, that parts of the call come under; null: none. */
+      readonly apartFrom: string | null;
     }
   | {
       readonly action: "hitl";

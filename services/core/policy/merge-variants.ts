@@ -4,6 +4,7 @@ import { type Mode, REASON_CODES, type ReasonCode } from "../reasons.ts";
 import { VARIANT_CLASSES, type VariantClass } from "../variants/variant-class.ts";
 import { STRICTNESS } from "./compile-tiers.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
+import { declaredByBoth } from "./merge-declarations.ts";
 
 /** One variant, with how strict it is beside others of the same line. */
 export interface Ranked {
@@ -58,11 +59,18 @@ function merged(a: Ranked, b: Ranked): Ranked {
   const tier = strictest(strict.tier, lax.tier);
   const modes = strictestModes(strict.modes, lax.modes);
   const isLess = CLASS_RANK[classOf(lax)] > CLASS_RANK[classOf(strict)];
-  if (!isLess && tier === strict.tier && modes === strict.modes) return ranked(strict);
   const kept = isLess ? { ...strict, repeatable: false } : strict;
   const base = isLess && strict.isRead ? lax : kept;
+  const declared = declaredByBoth(base, base === lax ? strict : lax, tier);
   const digests = strict.tier.action === lax.tier.action ? [strict, lax] : [strict];
-  return ranked({ ...base, tier, modes, ruleDigest: digestOf(digests) });
+  const whole = { ...base, ...declared, tier, modes, ruleDigest: digestOf(digests) };
+  return ranked(isSame(whole, strict) ? strict : whole);
+}
+
+/** The digest is that of more rules than one, which changes nothing where nothing else is another. */
+function isSame(whole: CompiledTool, strict: CompiledTool): boolean {
+  const keys = Object.keys(whole) as (keyof CompiledTool)[];
+  return keys.every((key) => key === "ruleDigest" || whole[key] === strict[key]);
 }
 
 /** An approval is of all rules that its call was held for. */
@@ -75,7 +83,7 @@ function digestOf(tools: readonly CompiledTool[]): string {
 function strictest(a: CompiledTier, b: CompiledTier): CompiledTier {
   if (a === b) return a;
   if (a.action === "hitl" && b.action === "hitl") return heldByBoth(a, b);
-  if (a.action === "grant" && b.action === "grant") return isStricterGrant(b, a) ? b : a;
+  if (a.action === "grant" && b.action === "grant") return apart(a, b);
   const isLimited = a.action === "allowlist" && b.action === "allowlist" && a.rate === null;
   return isLimited ? b : a;
 }
@@ -92,6 +100,13 @@ function heldByBoth(a: HitlTier, b: HitlTier): HitlTier {
   };
   const { rule } = b.hold.approvals > a.hold.approvals ? b : a;
   return { action: "hitl", name: a.name === b.name ? a.name : null, rule, hold };
+}
+
+/** A call uses up one grant: where its parts have two, it comes under neither. */
+function apart(a: GrantTier, b: GrantTier): GrantTier {
+  const [strict, lax] = isStricterGrant(b, a) ? [b, a] : [a, b];
+  if (strict.name === lax.name) return strict;
+  return { ...strict, apartFrom: lax.name };
 }
 
 /** Calls that only people give, before those that the policy gives; then those that are refused beyond; then fewer. */

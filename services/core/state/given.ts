@@ -47,12 +47,15 @@ export function afterUse(given: Trie<Given>, key: string): Trie<Given> {
 /** A call that was not executed; `allowedN`: when it was allowed. */
 export function afterGivenBack(given: Trie<Given>, key: string, allowedN: number): Trie<Given> {
   const before = trieGet(given, key);
-  if (before === undefined || before.calls === null || before.revoked) return given;
+  if (before === undefined || before.calls === null) return given;
   if (allowedN <= before.sinceN) return given;
   return trieSet(given, key, { ...before, calls: before.calls + 1 });
 }
 
-/** A later grant takes the place of an earlier one. `n`: when it comes. */
+/**
+ * A later grant takes the place of an earlier one. `n`: when it comes. After a revocation it gives what it says and no
+ * more: what the policy grants stays taken away.
+ */
 export function afterRuling(given: Trie<Given>, ruling: VerdictRuled, n: number): Trie<Given> {
   const { kind, tier, tool, calls, untilMs, by } = ruling;
   if (tier === null && tool === null) return given;
@@ -61,5 +64,6 @@ export function afterRuling(given: Trie<Given>, ruling: VerdictRuled, n: number)
   const said = { by, reasoned: !isBlank(ruling.reason), sinceN: n };
   if (kind === "revoke")
     return trieSet(given, key, { calls: 0, untilMs: null, revoked: true, ...said });
-  return trieSet(given, key, { calls, untilMs, revoked: false, ...said });
+  const revoked = trieGet(given, key)?.revoked ?? false;
+  return trieSet(given, key, { calls, untilMs, revoked, ...said });
 }

@@ -184,3 +184,29 @@ test.each(["SIGINT", "SIGTERM"] as const)(
     });
   },
 );
+
+test("policies are merged, and a line that is not UTF-8 is no call", async () => {
+  const tiers = '{ tiers: [{ name: never, pattern: "wipe_*", action: deny }] }';
+  writeFileSync(join(directory, "a.yaml"), `authorization: ${tiers}\n`);
+  writeFileSync(join(directory, "b.yaml"), "tool_schemas: { wipe_disk: {}, mail: {} }\n");
+  const calls = [
+    '{"conversationId":"c","tool":"wipe_disk","arguments":{}}',
+    '{"conversationId":"c","tool":"mail","arguments":{"to":"M\xfcller"}}',
+    '{"conversationId":"c","tool":"mail","arguments":{"to":"Mueller"}}',
+  ];
+  writeFileSync(join(directory, "in.jsonl"), Buffer.from(`${calls.join("\n")}\n`, "latin1"));
+  const child = startCallgate(["dev", "-p", "a.yaml", "-p", "b.yaml", "--in", "in.jsonl"], {
+    cwd: directory,
+  });
+  const { stdout } = await endOf(child);
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .sort((a, b) => a.line - b.line);
+  expect(lines).toMatchObject([
+    { line: 1, outcome: "refused" },
+    { line: 2, message: expect.stringContaining("not UTF-8 at byte") },
+    { line: 3, outcome: "allowed" },
+  ]);
+});

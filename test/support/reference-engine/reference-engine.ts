@@ -235,7 +235,8 @@ export class ReferenceEngine {
     if (wrong !== null) return wrong;
     const order = history.length++;
     const said = { by: input.by, reasoned: input.reason !== null, order };
-    const given = { calls, untilMs, revoked: false, ...said };
+    const wasRevoked = history.given.get(key)?.revoked ?? false;
+    const given = { calls, untilMs, revoked: wasRevoked, ...said };
     const revoked = { calls: 0, untilMs: null, revoked: true, ...said };
     history.given.set(key, kind === "grant" ? given : revoked);
     return null;
@@ -346,7 +347,7 @@ function nameEffects(call: Call, input: ResultInput | null): void {
 function giveBack(history: History, call: Call): void {
   if (call.status !== "not_executed") return;
   const given = history.given.get(call.given ?? "");
-  if (given === undefined || given.calls === null || given.revoked) return;
+  if (given === undefined || given.calls === null) return;
   if (call.order > given.order) given.calls += 1;
 }
 

@@ -1,5 +1,8 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openCallgate } from "../../../services/sdk/callgate.ts";
+import { makeDirectory } from "../../support/open-gate.ts";
 
 const POLICY = { tool_schemas: { pay: {} } };
 const secret = "a secret for this test alone, and no other";
@@ -21,6 +24,20 @@ describe("a misspelled member", () => {
     [{ policy: POLICY, dataDir: true }, "`dataDir` must be the path of a directory, or false"],
     [{ policy: POLICY, dataDir: false, timeoutMs: Number.NaN }, "`timeoutMs` must be a number"],
     [{ dataDir: false }, "`policy` is missing"],
+    [{ policy: 7 }, "`policy` must be paths of policy files, or an object"],
+    [{ policy: [] }, "`policy` must be paths of policy files, or an object"],
+    [{ policy: ["a.yaml", 7] }, "`policy` must be paths of policy files, or an object"],
+    [{ policy: POLICY, dataDir: false, secret: 9999 }, "`secret` must be text or bytes"],
+    [{ policy: POLICY, dataDir: false, secret: {} }, "`secret` must be text or bytes"],
+    [
+      { policy: POLICY, dataDir: false, secret: Promise.resolve(secret) },
+      "await it if it is a promise",
+    ],
+    [{ policy: POLICY, dataDir: false, onLost: "x" }, "`onLost` must be a function"],
+    [
+      { policy: POLICY, dataDir: false, normalizers: { x_a: 1 } },
+      "`normalizers.x_a` must be a function",
+    ],
     [undefined, "it must be an object"],
   ])("of the options is told: %j", async (options, message) => {
     const error = await errorOf(openCallgate(untyped(options)));
@@ -54,6 +71,62 @@ describe("a misspelled member", () => {
       message: expect.stringContaining("`otput` is not known"),
     });
     await gate.close();
+  });
+});
+
+describe("a verdict", () => {
+  test.each([
+    [{ by: "ann", reson: "x" }, "`reson` is not known; known are by, reason, further"],
+    [{ by: "ann", further: { calls: "any", untilMS: 1 } }, "`untilMS` is not known"],
+    [{ by: "ann", reason: 7 }, "`reason` must be text"],
+    [{ by: " " }, "must say who gives it"],
+    [undefined, "it must be an object"],
+  ])("is refused where a member is wrong: %j", async (verdict, message) => {
+    const tiers = [{ name: "ask", pattern: "pay", action: "hitl" }];
+    const policy = untyped({ ...POLICY, authorization: { tiers } });
+    const gate = await openCallgate({ policy, dataDir: false, secret });
+    const held = await gate.propose({ conversationId: "c", tool: "pay", arguments: {} });
+    for (const answer of [gate.approve, gate.deny]) {
+      const given = answer.call(gate, held.approvalId ?? "", untyped(verdict));
+      expect(await errorOf(given)).toMatchObject({
+        code: "invalid_input",
+        message: expect.stringContaining(message),
+      });
+    }
+    await gate.close();
+  });
+});
+
+describe("policy files", () => {
+  const files = (...texts: readonly (string | Uint8Array)[]) =>
+    texts.map((text, at) => {
+      const path = join(makeDirectory(), `${at}.yaml`);
+      writeFileSync(path, text);
+      return path;
+    });
+  const deny =
+    'authorization: { tiers: [{ name: never, pattern: "wipe_*", action: deny }] }\nunknown_tools: deny\n';
+
+  test("of a list are merged", async () => {
+    const policy = files(deny, "tool_schemas: { wipe_disk: {}, look: {} }\n");
+    const gate = await openCallgate({ policy, dataDir: false, secret });
+    const outcomes = await Promise.all(
+      ["wipe_disk", "look"].map((tool) =>
+        gate.propose({ conversationId: tool, tool, arguments: {} }),
+      ),
+    );
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["refused", "allowed"]);
+    await gate.close();
+  });
+
+  test("that are not UTF-8 are not read, and the line is named", async () => {
+    const [policy = ""] = files(
+      Buffer.from("# first\ntool_schemas: { l\xf6schen: {} }\n", "latin1"),
+    );
+    expect(await errorOf(openCallgate({ policy, dataDir: false, secret }))).toMatchObject({
+      code: "policy_unreadable",
+      message: expect.stringContaining("line 2 is not UTF-8 (byte 0xF6); save the file as UTF-8"),
+    });
   });
 });
 

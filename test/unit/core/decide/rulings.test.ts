@@ -281,7 +281,27 @@ describe("a grant by verdict", () => {
     story.allowed("make_b", { n: 1 });
     story.said({ kind: "grant", tool: "make_a", calls: 1 });
     story.allowed("make_a", { n: 2 });
-    expect(story.allowed("make_a", { n: 3 }).call.more?.given).toBe("tier:given");
+    expect(story.reason("make_a", { n: 3 })).toBe("grant_exceeded");
+  });
+
+  test.each([
+    ["tier", { tier: "few" }],
+    ["tool", { tool: "set_a" }],
+  ])("of a %s that was revoked gives what it says, and nothing of the policy's back", (_, what) => {
+    const story = given(tiers({ ...FEW, ceiling: 9 }));
+    story.allowed("set_a", { n: 1 });
+    story.said({ kind: "revoke", ...what });
+    story.said({ kind: "grant", ...what, calls: 1, untilMs: story.nowMs + 60_000 });
+    story.after(60_000);
+    expect(story.reason("set_a", { n: 2 })).toBe("grant_exceeded");
+    story.said({ kind: "grant", ...what, calls: 2 });
+    story.allowed("set_a", { n: 3 });
+    const unused = story.allowed("set_a", { n: 4 });
+    expect(story.reason("set_a", { n: 5 })).toBe("grant_exceeded");
+    // A call that did not run is given back.
+    story.reported(unused, { status: "not_executed" });
+    story.allowed("set_a", { n: 6 });
+    expect(story.reason("set_a", { n: 7 })).toBe("grant_exceeded");
   });
 
   test("that comes to nothing is told beside the call that was approved", () => {

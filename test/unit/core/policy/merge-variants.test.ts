@@ -140,3 +140,147 @@ describe("two variants", () => {
     expect(both([under("why"), under("one")]).tier.rule).toBe("authorization.tiers[1]");
   });
 });
+
+describe("a line whose parts declare different things", () => {
+  const SHOP: PolicyDocument = {
+    authorization: {
+      tiers: [
+        { name: "few", pattern: "-", action: "per_conversation_grant", ceiling: 3 },
+        { name: "big", pattern: "-", action: "per_conversation_grant", ceiling: 2 },
+        {
+          name: "rare",
+          pattern: "-",
+          action: "allowlist",
+          rate_limit: { count: 1, windowMs: 3_600_000 },
+        },
+        {
+          name: "often",
+          pattern: "-",
+          action: "allowlist",
+          rate_limit: { count: 9, windowMs: 60_000 },
+        },
+        {
+          name: "slow",
+          pattern: "-",
+          action: "allowlist",
+          rate_limit: { count: 2, windowMs: 3_600_000 },
+        },
+      ],
+    },
+    tool_schemas: {
+      bash: {
+        variants: {
+          set: "posix_shell",
+          rules: [
+            {
+              ...{ match: "^pay ", read_only: false },
+              effects: [{ resource: "payment", kind: "charge", exclusive: true }],
+            },
+            {
+              ...{ match: "^refund ", read_only: false },
+              effects: [{ resource: "payment/back", kind: "charge", exclusive: true }],
+            },
+            {
+              ...{ match: "^restock ", read_only: false },
+              effects: [{ resource: "stock", kind: "update" }],
+            },
+            {
+              ...{ match: "^note ", read_only: false },
+              effects: [{ resource: "notes", kind: "update" }],
+            },
+            { match: "^peek ", read_only: true, reads: ["stock"] },
+            { match: "^show ", read_only: true, reads: ["notes"] },
+            { match: "^glance ", read_only: true, reads: ["stock"], cache_ttl_s: 20 },
+            { match: "^add ", read_only: false, batchable: true },
+            { match: "^tag ", tier: "few", read_only: false },
+            { match: "^deploy ", tier: "big", read_only: false },
+            { match: "^seldom ", tier: "rare", read_only: false },
+            { match: "^often ", tier: "often", read_only: false },
+            { match: "^slow ", tier: "slow", read_only: false },
+          ],
+        },
+      },
+    },
+  };
+  const shop = () => given(SHOP);
+  const run = (command: string) => ["bash", { command }] as const;
+
+  test.each(["mkdir a; pay 1", "touch a && pay 1", "pay 1; mkdir a", "note 1; pay 1", "ls; pay 1"])(
+    "%s: has the effects of each, also where another declares none",
+    (command) => {
+      const after = shop();
+      after.allowed(...run("pay 2"));
+      expect(after.reason(...run(command))).toBe("side_effect_conflict");
+      const before = shop();
+      before.allowed(...run(command));
+      expect(before.reason(...run("pay 2"))).toBe("side_effect_conflict");
+    },
+  );
+
+  test("may take several exclusive effects at once", () => {
+    const story = shop();
+    story.allowed(...run("pay 1; refund 2"));
+    expect(story.reason(...run("refund 3"))).toBe("side_effect_conflict");
+  });
+
+  test.each(["note 1; restock 1", "restock 1; note 1", "note 1; rm stock", "touch x; note 1"])(
+    "%s: changes what each may change",
+    (command) => {
+      const story = shop();
+      story.done(...run("peek 1"), "12");
+      expect(story.reason(...run("peek 1"))).toBe("duplicate_call");
+      story.done(...run(command));
+      story.allowed(...run("peek 1"));
+    },
+  );
+
+  test.each(["show 1; peek 1", "peek 1; show 1", "show 1; glance 1"])(
+    "%s: is a read of what each reads",
+    (command) => {
+      const story = shop();
+      story.done(...run(command), "12");
+      expect(story.reason(...run(command))).toBe("duplicate_call");
+      story.done(...run("restock 1"));
+      story.allowed(...run(command));
+    },
+  );
+
+  test("is answered from memory for no longer than each of them", () => {
+    const story = shop();
+    story.done(...run("show 1; glance 1"), "12");
+    story.after(20_001);
+    story.allowed(...run("show 1; glance 1"));
+  });
+
+  test.each(["add 1; rm x", "rm x; add 1"])("%s: is repeated within a step by neither", (line) => {
+    const story = shop();
+    story.allowed(...run(line), { step: "1" });
+    expect(story.reason(...run(line), { step: "1" })).toBe("duplicate_in_flight");
+  });
+
+  test.each(["tag 1; deploy 1", "deploy 1; tag 1"])("%s: comes under neither grant", (line) => {
+    const { refusal } = shop().refused(...run(line));
+    expect(refusal.reason).toBe("grant_exceeded");
+    expect(refusal.message).toContain("which are counted apart: make them one by one.");
+    const story = shop();
+    story.allowed(...run("tag 0"));
+    story.said({ kind: "grant", tier: "big", calls: 9 });
+    expect(story.reason(...run(line))).toBe("grant_exceeded");
+    story.said({ kind: "grant", tool: "bash", calls: 1 });
+    story.allowed(...run(line));
+  });
+
+  test.each([
+    "often 1; seldom 1",
+    "seldom 1; often 1",
+    "seldom 1; tag 1",
+    "slow 1; often 1; seldom 1",
+  ])("%s: is within the rate of each, and counted in each", (line) => {
+    const before = shop();
+    before.allowed(...run("seldom 0"));
+    expect(before.reason(...run(line))).toBe("rate_limited");
+    const after = shop();
+    after.allowed(...run(line));
+    expect(after.reason(...run("seldom 2"))).toBe("rate_limited");
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { fetchOffsetsOfAll } from "../../../../services/adapters/kafka/kafka-ownership.ts";
+
+const TOPICS = ["proposals", "results"];
+
+function offsetsOf(topic: string, partitions: readonly number[]) {
+  return {
+    topic,
+    partitions: partitions.map((partition) => ({ partition, offset: "7", metadata: null })),
+  };
+}
+
+/** Answers one after the other, the last for ever. */
+function adminWith(answers: readonly ReturnType<typeof offsetsOf>[][]) {
+  let asked = 0;
+  const fetchOffsets = async () => {
+    const answer = answers[Math.min(asked, answers.length - 1)] ?? [];
+    asked += 1;
+    return answer;
+  };
+  return { fetchOffsets, asked: () => asked };
+}
+
+const whole = TOPICS.map((topic) => offsetsOf(topic, [0, 1]));
+
+describe("the offsets of a group", () => {
+  test("are asked for again where a topic is left out, or its partition", async () => {
+    const [first = offsetsOf("", [])] = whole;
+    const admin = adminWith([
+      [first],
+      [first, offsetsOf("results", [])],
+      [first, offsetsOf("results", [0])],
+      whole,
+    ]);
+    expect(await fetchOffsetsOfAll(admin, "g", TOPICS, 1)).toEqual(whole);
+    expect(admin.asked()).toBe(4);
+  });
+
+  test("are an error where they are never told, and not the first offset", async () => {
+    const told = fetchOffsetsOfAll(adminWith([[offsetsOf("proposals", [0])]]), "g", TOPICS, 0);
+    await expect(told).rejects.toMatchObject({
+      disposition: "retry",
+      message: expect.stringContaining("group g for partition 0 of proposals, results"),
+    });
+  });
+});
