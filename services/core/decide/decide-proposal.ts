@@ -204,9 +204,9 @@ function readArguments(
     return { identityText: text, touched: UNDECLARED, sketches: [], problems };
   }
   const touched = touchedBy(tool, identity, graph);
-  const unnamed = touched.unnamed.map((rule) => ({
-    path: "$",
-    message: `an argument that \`${rule}\` needs to name its resource is missing`,
+  const unnamed = [...new Set(touched.unnamed)].map((name) => ({
+    path: `$.${name}`,
+    message: "is missing, and says what the call would change",
   }));
   const problems = unnamed.length === 0 ? invalid : [...invalid, ...unnamed];
   return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };

@@ -7,6 +7,7 @@ import type { Money, ProposalInput } from "../inputs.ts";
 import { getArgument } from "../policy/argument-path.ts";
 import { sketchKey } from "../policy/compile-retries.ts";
 import type {
+  CompiledEffect,
   CompiledPolicy,
   CompiledTool,
   IdentityResult,
@@ -22,7 +23,7 @@ export interface Touched {
   /** Null: not declared, or a placeholder has no value. */
   readonly resources: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
-  /** Exclusive effects whose resource cannot be named: the call is refused. */
+  /** Arguments that exclusive effects need to name their resource and the call does not have: it is refused. */
   readonly unnamed: readonly string[];
   /** Effects whose resource the result will name; `resources` are those that the arguments name. */
   readonly pending: readonly PendingEffect[];
@@ -42,7 +43,7 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
     const resource = effect.resource(identity);
     if (resource === null) {
       declared = false;
-      if (effect.exclusive) unnamed.push(effect.rule);
+      if (effect.exclusive) unnamed.push(...missingOf(effect, identity));
       continue;
     }
     const { kind, rule } = effect;
@@ -56,6 +57,10 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
     }
   }
   return { resources: declared ? resources : null, exclusive, unnamed, pending };
+}
+
+function missingOf(effect: CompiledEffect, { normalized }: Identified): readonly string[] {
+  return effect.arguments.filter((name) => (getArgument(normalized, name) ?? null) === null);
 }
 
 /** What the resource lies in by edges; null: its path alone says it. */

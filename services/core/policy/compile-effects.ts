@@ -5,6 +5,7 @@ import type { CompileProblem } from "./compile-identity.ts";
 import type { CompiledEffect, ResourceTemplate } from "./compiled.ts";
 import type { DeclaredEffect, EffectKind, ToolDocument } from "./document.ts";
 import { type PathSegment, policyPath } from "./path.ts";
+import { isOfResult } from "./pending-resource.ts";
 import { compileResource, shorthandResource } from "./resource.ts";
 
 const EXCLUSIVE: ReadonlySet<EffectKind> = new Set([
@@ -38,8 +39,10 @@ export function compileEffects(
     }
     if (effect.kind === "read") return;
     const exclusive = isExclusive(effect);
-    const { template, byResult } = resource;
-    effects.push({ kind: effect.kind, exclusive, rule: path, resource: template, byResult });
+    const { template, byResult, placeholders } = resource;
+    const named = placeholders.filter((name) => !isOfResult(name));
+    const { kind } = effect;
+    effects.push({ kind, exclusive, rule: path, resource: template, arguments: named, byResult });
   });
   if (tool.side_effect_resource !== undefined) {
     effects.push({
@@ -47,6 +50,7 @@ export function compileEffects(
       exclusive: true,
       rule: policyPath([...at, "side_effect_resource"]),
       resource: shorthandResource(tool.side_effect_resource),
+      arguments: [],
       byResult: false,
     });
   }

@@ -250,6 +250,8 @@ export interface CompiledEffect {
   readonly exclusive: boolean;
   readonly rule: string;
   readonly resource: ResourceTemplate;
+  /** Arguments that the template names: without one of them the resource has no name. */
+  readonly arguments: readonly string[];
   /** The result names the resource: what the template gives is pending (`pending-resource.ts`). */
   readonly byResult: boolean;
 }

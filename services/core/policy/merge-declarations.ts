@@ -20,6 +20,7 @@ const ANYTHING: CompiledEffect = {
   exclusive: false,
   rule: "",
   resource: () => null,
+  arguments: [],
   byResult: false,
 };
 

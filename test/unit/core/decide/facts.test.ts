@@ -85,3 +85,26 @@ test("nothing is kept of a call that has neither cost, sketches, grant nor names
   expect(story.allowed("write").call.more).toBeNull();
   expect(story.allowed("page", { text: "a b c d" }).call.more).toBeNull();
 });
+
+test("an argument that an exclusive effect is named by is missed by its own name, once", () => {
+  const story = given({
+    tool_schemas: {
+      send: {
+        effects: [
+          { resource: "mail/{to}/{meta.subject}", kind: "send" },
+          { resource: "outbox/{to}", kind: "create" },
+          { resource: "log/{note}", kind: "update" },
+        ],
+      },
+    },
+  });
+  const { refusal } = story.refused("send", { to: null, meta: {} });
+  expect(refusal).toMatchObject({
+    reason: "invalid_arguments",
+    problems: [
+      { path: "$.to", message: "is missing, and says what the call would change" },
+      { path: "$.meta.subject", message: "is missing, and says what the call would change" },
+    ],
+  });
+  story.allowed("send", { to: "a", meta: { subject: "b" } });
+});
