@@ -2,7 +2,8 @@
 import type { CallHeld, GateEvent } from "../../core/events.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { type Source, valuesFrom } from "../cluster/open-source.ts";
+import { recordsFrom, type Source, valuesFrom } from "../cluster/open-source.ts";
+import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 
 /** What ends a hold, or helps to. */
 export type HoldVerdict = "approve" | "deny" | "cancel";
@@ -13,9 +14,11 @@ export interface Hold {
   readonly partition: number;
   /** Who has approved it, of several who must. */
   readonly approvedBy: readonly string[];
-  /** A verdict that no gate has taken yet; null: none was given. */
-  readonly verdict: { readonly kind: HoldVerdict; readonly by: string } | null;
+  /** Verdicts that count and no gate has taken yet, the earliest first: none after one that decides. */
+  readonly waiting: readonly WaitingVerdict[];
 }
+
+export type WaitingVerdict = { readonly kind: HoldVerdict; readonly by: string };
 
 /** Holds that no gate has decided yet, oldest first. */
 export async function findHolds(source: Source): Promise<readonly Hold[]> {
@@ -29,8 +32,9 @@ export async function findHolds(source: Source): Promise<readonly Hold[]> {
       taken = Math.max(taken, record.next.verdicts);
       applyEvents(record.events, partition, holds);
     }
-    for await (const value of valuesFrom(source, "verdicts", partition, taken)) {
-      applyVerdict(codec.decodeInput("verdicts", value), holds);
+    for await (const record of recordsFrom(source, "verdicts", partition, taken)) {
+      const { value, appendTimeMs } = record;
+      applyVerdict(codec.decodeInput("verdicts", value), appendTimeMs, holds);
     }
   }
   return [...holds.values()].sort((a, b) => a.held.atMs - b.held.atMs);
@@ -45,7 +49,7 @@ function applyEvents(
     const ended = endedHold(event);
     if (ended !== null) holds.delete(ended);
     if (event.type === "held") {
-      holds.set(event.holdId, { held: event, partition, approvedBy: [], verdict: null });
+      holds.set(event.holdId, { held: event, partition, approvedBy: [], waiting: [] });
     }
     if (event.type === "ruled" && event.approvalId !== null)
       approved(event.approvalId, event.by, holds);
@@ -58,15 +62,15 @@ function approved(approvalId: string, by: string, holds: Map<string, Hold>): voi
   holds.set(approvalId, { ...hold, approvedBy: [...hold.approvedBy, by] });
 }
 
-function applyVerdict(decoded: DecodedInput, holds: Map<string, Hold>): void {
+function applyVerdict(decoded: DecodedInput, atMs: number, holds: Map<string, Hold>): void {
   if (!decoded.ok || decoded.input.type !== "verdict") return;
   const { kind, by, approvalId } = decoded.input;
   const hold = approvalId === null ? undefined : holds.get(approvalId);
-  // The first verdict that counts wins, as it does for the gate.
-  if (hold === undefined || hold.verdict !== null) return;
-  if (kind === "approve" || kind === "deny" || kind === "cancel") {
-    holds.set(hold.held.holdId, { ...hold, verdict: { kind, by } });
-  }
+  if (hold === undefined || isDecided(hold)) return;
+  if (kind !== "approve" && kind !== "deny" && kind !== "cancel") return;
+  const isLate = kind === "approve" && atMs >= hold.held.expiresAtMs;
+  if (isLate || whyIgnored(hold, decoded.input) !== null) return;
+  holds.set(hold.held.holdId, { ...hold, waiting: [...hold.waiting, { kind, by }] });
 }
 
 /** The hold that a decision ends; a call that is held anew has a new one. */

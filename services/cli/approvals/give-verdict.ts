@@ -12,7 +12,8 @@ import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { findHolds, type Hold, type HoldVerdict } from "./find-holds.ts";
-import { IGNORED_SENTENCES, sendVerdict } from "./send-verdict.ts";
+import { IGNORED_SENTENCES, sendVerdict, verdictFrom } from "./send-verdict.ts";
+import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 
 const TEXT_CHARACTERS = 80;
 
@@ -40,6 +41,7 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
     const hold = await holdOf(command.id, source);
     const { holdId: approvalId, tenantId, conversationId, tool } = hold.held;
     const about = subjectOf(command, hold);
+    assertUndecided(hold, Date.now());
     const reason = await reasonOf(command, hold, terminal);
     const { kind, calls, forMs } = command;
     const by = speakerOf(command);
@@ -57,7 +59,10 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
       about,
       ...more,
     };
-    return await tell(command, hold, await sendVerdict(given, source), terminal);
+    const why = whyIgnored(hold, verdictFrom(given));
+    if (why !== null) return await tell(command, hold, null, { ignored: why }, terminal);
+    const events = await sendVerdict(given, source);
+    return await tell(command, hold, events, outcomeOf(events?.[0]), terminal);
   } finally {
     await source.close();
   }
@@ -95,6 +100,28 @@ function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
   throw usageError(`${held.holdId}: nothing is said, for ${differ.join("; ")}; ${see}`);
 }
 
+/**
+ * What came after a verdict that decides, or after the hold's end, would be recorded and change nothing.
+ *
+ * @throws CliError that says what decides instead.
+ */
+function assertUndecided(hold: Hold, nowMs: number): void {
+  const { holdId, expiresAtMs } = hold.held;
+  if (isDecided(hold)) {
+    const said = hold.waiting.map(({ kind, by }) => `${kind} by ${printable(by, TEXT_CHARACTERS)}`);
+    const is = said.length === 1 ? "is recorded, decides and" : "are recorded, decide and";
+    const what = `${said.join(" and ")} ${is} cannot be taken back; the next gate takes`;
+    throw usageError(
+      `${holdId}: nothing is said, for ${what} ${said.length === 1 ? "it" : "them"}`,
+    );
+  }
+  if (nowMs < expiresAtMs) return;
+  const ended = `it waited for an answer until ${new Date(expiresAtMs).toISOString()}`;
+  throw usageError(
+    `${holdId}: nothing is said, for ${ended}; the next gate refuses the call, which can be proposed again`,
+  );
+}
+
 function differs(what: string, seen: string | null | undefined, is: string, begins: string) {
   if (seen === undefined || seen === null || seen === begins) return null;
   return `the ${what} that waits is ${printable(is, TEXT_CHARACTERS)}, not ${printable(seen, TEXT_CHARACTERS)}`;
@@ -128,9 +155,9 @@ async function tell(
   { json, kind }: VerdictCommand,
   hold: Hold,
   events: readonly GateEvent[] | null,
+  outcome: VerdictOutcome,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const outcome = outcomeOf(events?.[0]);
   const further = outcomeOf(events?.[1]).ignored;
   const { holdId: approvalId, tool } = hold.held;
   const told = json
@@ -179,8 +206,8 @@ function sentence(
   events: readonly GateEvent[] | null,
   { outcome, reason, ignored }: VerdictOutcome,
 ): string {
-  if (events === null) return `${kind} is recorded; no gate runs there, the next one takes it`;
   if (ignored !== undefined) return `changed nothing: ${IGNORED_SENTENCES[ignored]}`;
+  if (events === null) return `${kind} is recorded; no gate runs there, the next one takes it`;
   if (outcome === "held") return "held anew, under another id: the rule has changed";
   if (outcome === "counted") {
     return `approved by ${approvedBy.length + 1} of ${held.approvals} who must; it waits for the others`;

@@ -28,7 +28,7 @@ export async function listApprovals(
   return EXIT_OK;
 }
 
-export function approvalOf({ held, verdict, approvedBy }: Hold): object {
+export function approvalOf({ held, waiting, approvedBy }: Hold): object {
   const { holdId, tenantId, conversationId, callId, decisionId, agentId, tool } = held;
   const { actionKey, ruleDigest } = held;
   return {
@@ -43,20 +43,20 @@ export function approvalOf({ held, verdict, approvedBy }: Hold): object {
     approvedBy,
     rule: held.rule,
     message: held.message,
-    verdict,
+    verdict: waiting.at(-1) ?? null,
   };
 }
 
 function render(holds: readonly Hold[], nowMs: number, style: Style): string {
   if (holds.length === 0) return "nothing waits for a person\n";
-  const rows = holds.map(({ held, verdict }) => [
+  const rows = holds.map(({ held, waiting }) => [
     held.holdId,
     printable(held.conversationId, TEXT_CHARACTERS),
     printable(held.tool, TEXT_CHARACTERS),
     printable(held.arguments, TEXT_CHARACTERS),
     expiry(held.expiresAtMs - nowMs),
     held.requireReason ? "yes" : "",
-    verdict === null ? "" : printable(`${verdict.kind} by ${verdict.by}`, TEXT_CHARACTERS),
+    printable(waiting.map(({ kind, by }) => `${kind} by ${by}`).join(", "), TEXT_CHARACTERS),
   ]);
   const titles = [
     "approval",

@@ -17,7 +17,7 @@ export async function sendVerdict(
   given: VerdictGiven,
   { log, codec }: Source,
 ): Promise<readonly GateEvent[] | null> {
-  const verdict = verdictOf(given);
+  const verdict = verdictFrom(given);
   const key = conversationKey(verdict.tenantId, verdict.conversationId);
   const partition = partitionOf(key, log.partitions);
   let from = await log.endOffset(JOURNAL_TOPIC, partition);
@@ -39,7 +39,7 @@ export async function sendVerdict(
   return null;
 }
 
-function verdictOf(given: VerdictGiven): VerdictInput {
+export function verdictFrom(given: VerdictGiven): VerdictInput {
   return {
     type: "verdict",
     approvalId: null,

@@ -94,7 +94,7 @@ async function placeOf({ held }: Hold, files: readonly string[]): Promise<string
 }
 
 function render(hold: Hold, earlier: readonly Earlier[], place: string | null, nowMs: number) {
-  const { held, verdict } = hold;
+  const { held, waiting } = hold;
   const rows: (readonly [string, string])[] = [
     ["approval", held.holdId],
     ["tool", printable(held.tool, TEXT_CHARACTERS)],
@@ -108,11 +108,9 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
     ["who", whoMay(hold)],
     ["why held", printable(held.message, TEXT_CHARACTERS)],
   ];
-  if (verdict !== null)
-    rows.push([
-      "said",
-      `${verdict.kind} by ${printable(verdict.by, TEXT_CHARACTERS)}; no gate took it yet`,
-    ]);
+  for (const { kind, by } of waiting) {
+    rows.push(["said", `${kind} by ${printable(by, TEXT_CHARACTERS)}; no gate took it yet`]);
+  }
   const width = Math.max(...rows.map(([name]) => name.length));
   return [
     ...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`),

@@ -31,20 +31,31 @@ export async function openSource(options: SourceOptions): Promise<Source> {
   return await openCluster(openConfig(config, []), new Map(), quietLogger);
 }
 
-/** The values of one partition, from an offset or the first there is, up to what is there now. */
+/** The values of one partition, from its first record up to what is there now. */
 export async function* valuesFrom(
+  source: Source,
+  topic: Topic,
+  partition: number,
+): AsyncGenerator<Uint8Array> {
+  for await (const { value } of recordsFrom(source, topic, partition)) {
+    if (value !== null) yield value;
+  }
+}
+
+/** The records of one partition, from an offset or the first there is, up to what is there now. */
+export async function* recordsFrom(
   { log, codec }: Source,
   topic: Topic,
   partition: number,
   from?: number,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<LogRecord> {
   let offset = from ?? (await log.startOffset(topic, partition));
   const end = await log.endOffset(topic, partition);
   while (offset < end) {
     const { records, nextOffset } = await log.read(topic, partition, offset, READ_LIMITS);
-    for (const { value } of records) {
-      await codec.pending?.(value);
-      if (value !== null) yield value;
+    for (const record of records) {
+      await codec.pending?.(record.value);
+      yield record;
     }
     if (nextOffset <= offset) return;
     offset = nextOffset;
@@ -53,20 +64,10 @@ export async function* valuesFrom(
 
 /** What a topic holds now, partition after partition. */
 export async function* recordsOf(
-  { log, codec }: Source,
+  source: Source,
   topic: Topic,
 ): AsyncGenerator<{ readonly partition: number; readonly record: LogRecord }> {
-  for (let partition = 0; partition < log.partitions; partition += 1) {
-    let offset = await log.startOffset(topic, partition);
-    const end = await log.endOffset(topic, partition);
-    while (offset < end) {
-      const { records, nextOffset } = await log.read(topic, partition, offset, READ_LIMITS);
-      for (const record of records) {
-        await codec.pending?.(record.value);
-        yield { partition, record };
-      }
-      if (nextOffset <= offset) break;
-      offset = nextOffset;
-    }
+  for (let partition = 0; partition < source.log.partitions; partition += 1) {
+    for await (const record of recordsFrom(source, topic, partition)) yield { partition, record };
   }
 }

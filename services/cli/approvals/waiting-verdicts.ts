@@ -1,0 +1,38 @@
+/**
+ * What the next gate will make of a verdict on a hold, as far as it follows without the policy: the
+ * rules of `decideVerdict`, which whoever says something has to know while no gate answers.
+ */
+import type { IgnoredWhy } from "../../core/events.ts";
+import type { VerdictInput } from "../../core/inputs.ts";
+import { isBlank } from "../../core/state/given.ts";
+import type { Hold } from "./find-holds.ts";
+
+/** Whether a verdict that waits ends the hold, whatever is said after it. */
+export function isDecided({ held, approvedBy, waiting }: Hold): boolean {
+  const approvals = waiting.filter(({ kind }) => kind === "approve").length;
+  return approvals < waiting.length || approvedBy.length + approvals >= held.approvals;
+}
+
+/** Why the verdict, given after those that wait, would change nothing; null: it counts. */
+export function whyIgnored(hold: Hold, verdict: VerdictInput): IgnoredWhy | null {
+  const { held } = hold;
+  if (verdict.tenantId !== held.tenantId) return "unknown_approval";
+  if (verdict.conversationId !== held.conversationId) return "unknown_approval";
+  const { callId, actionKey, ruleDigest } = verdict.about ?? NOTHING;
+  if (callId !== null && callId !== held.callId) return "wrong_call";
+  if (actionKey !== null && actionKey !== held.actionKey) return "wrong_action";
+  if (ruleDigest !== null && ruleDigest !== held.ruleDigest) return "wrong_rule";
+  return verdict.kind === "approve" ? wrongApproval(hold, verdict) : null;
+}
+
+const NOTHING = { callId: null, actionKey: null, ruleDigest: null };
+
+function wrongApproval({ held, approvedBy, waiting }: Hold, verdict: VerdictInput) {
+  const { by, tool, reason } = verdict;
+  if (held.requireReason && isBlank(reason)) return "reason_required";
+  if (held.agentId !== null && held.agentId === by) return "self_approval";
+  if ([...approvedBy, ...waiting.map((one) => one.by)].includes(by)) return "already_decided";
+  if (tool === null) return null;
+  if (tool !== held.tool) return "unknown_grant";
+  return held.approvals > 1 ? "approvals_required" : null;
+}

@@ -1,0 +1,34 @@
+/** How a person names a conversation, and how one is shown to be named so. */
+import { conversationProblem } from "../../adapters/avro/input-rules.ts";
+import { usageError } from "../output/cli-error.ts";
+import { printable } from "../output/printable.ts";
+
+export interface ConversationId {
+  readonly tenantId: string;
+  readonly conversationId: string;
+}
+
+/** Of whoever names none, as in the library. */
+const TENANT = "default";
+const TEXT_CHARACTERS = 80;
+
+/** What `parseConversation` reads as this conversation; the tenant stands there where it must. */
+export function conversationName({ tenantId, conversationId }: ConversationId): string {
+  const isPlain = tenantId === TENANT && !conversationId.includes("/");
+  return isPlain ? conversationId : `${tenantId}/${conversationId}`;
+}
+
+/**
+ * `conversation`, or `tenant/conversation`: a tenant has no `/`, a conversation may.
+ *
+ * @throws CliError where no conversation can have this name: a gate could not read the verdict.
+ */
+export function parseConversation(name: string): ConversationId {
+  const at = name.indexOf("/");
+  const tenantId = at < 0 ? TENANT : name.slice(0, at);
+  const conversation = { tenantId, conversationId: name.slice(at + 1) };
+  const problem = conversationProblem(conversation);
+  if (problem === undefined) return conversation;
+  const shown = printable(name, TEXT_CHARACTERS);
+  throw usageError(`\`${shown}\`: ${problem}; name it as \`callgate tail\` prints it`);
+}
