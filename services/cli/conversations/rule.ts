@@ -5,12 +5,14 @@
 import type { GateEvent } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { speakerOf } from "../approvals/give-verdict.ts";
-import { IGNORED_SENTENCES, sendVerdict } from "../approvals/send-verdict.ts";
+import { sendVerdict } from "../approvals/send-verdict.ts";
 import { findDecision } from "../cluster/explain-decision.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { parseConversation } from "./conversation-name.ts";
+import { RULING_SENTENCES, type RulingIgnored, whyNotRuled } from "./why-not-ruled.ts";
 
 type Common = SourceOptions & {
   readonly by: string | undefined;
@@ -34,19 +36,18 @@ export type ReconcileCommand = Common & {
   readonly outcome: NonNullable<VerdictInput["outcome"]>;
 };
 
-const TENANT = "default";
-
 export async function giveRuling(command: RulingCommand, terminal: Terminal): Promise<ExitCode> {
   const { kind, tier, tool, forMs, calls } = command;
   const isGrant = kind === "grant" || kind === "revoke";
   if (isGrant && (tier === undefined) === (tool === undefined)) {
     throw usageError(`${kind} is of one tier or of one tool: give --tier or --tool`);
   }
+  const conversation = parseConversation(command.conversation);
   const source = await openSource(command);
   try {
     const events = await sendVerdict(
       {
-        ...nameOf(command.conversation),
+        ...conversation,
         ...{ kind, tier: tier ?? null, tool: tool ?? null, calls: callsOf(kind, calls) },
         ...saidOf(command),
         untilMs: forMs === undefined ? null : Date.now() + forMs,
@@ -100,12 +101,6 @@ async function decisionOf(id: string, source: Source) {
   return event;
 }
 
-function nameOf(name: string): Pick<VerdictInput, "tenantId" | "conversationId"> {
-  const at = name.indexOf("/");
-  if (at < 0) return { tenantId: TENANT, conversationId: name };
-  return { tenantId: name.slice(0, at), conversationId: name.slice(at + 1) };
-}
-
 function saidOf({ by, reason }: Common): Pick<VerdictInput, "by" | "reason"> {
   return { by: speakerOf({ by }), reason: reason ?? null };
 }
@@ -117,7 +112,7 @@ async function tell(
   events: readonly GateEvent[] | null,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const ignored = events?.find((event) => event.type === "ignored")?.why;
+  const ignored = whyNotRuled(events);
   const told = json
     ? JSON.stringify({ taken: events !== null, ...(ignored === undefined ? {} : { ignored }) })
     : `${what}: ${sentence(done, events, ignored)}`;
@@ -128,8 +123,8 @@ async function tell(
 function sentence(
   done: string,
   events: readonly GateEvent[] | null,
-  ignored: keyof typeof IGNORED_SENTENCES | undefined,
+  ignored: RulingIgnored | undefined,
 ): string {
   if (events === null) return "it is recorded; no gate runs there, the next one takes it";
-  return ignored === undefined ? done : `changed nothing: ${IGNORED_SENTENCES[ignored]}`;
+  return ignored === undefined ? done : `changed nothing: ${RULING_SENTENCES[ignored]}`;
 }

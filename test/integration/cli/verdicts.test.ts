@@ -236,6 +236,14 @@ describe("rulings", () => {
     expect(unknown.stdout).toContain("the gate knows no such conversation");
   });
 
+  it.each(["", "/c9", "c9/"])("ends no conversation that cannot be: %j", async (name) => {
+    const { code, stdout, stderr } = await run("conversations", "end", name);
+
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(`\`${name}\`: `);
+    expect(stderr).toContain("must be 1 to 256 printable ASCII characters");
+  });
+
   it("tells the outcome of a call that nobody knows, and of no other", async () => {
     const { decisionId = "" } = await propose("unknown", "charge_card", { order: 9 });
     await gate.report(decisionId, { status: "unknown" });
