@@ -1,5 +1,6 @@
 /** `callgate approvals list`. */
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
+import { conversationName } from "../conversations/conversation-name.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
@@ -51,7 +52,7 @@ function render(holds: readonly Hold[], nowMs: number, style: Style): string {
   if (holds.length === 0) return "nothing waits for a person\n";
   const rows = holds.map(({ held, waiting }) => [
     held.holdId,
-    printable(held.conversationId, TEXT_CHARACTERS),
+    printable(conversationName(held), TEXT_CHARACTERS),
     printable(held.tool, TEXT_CHARACTERS),
     printable(held.arguments, TEXT_CHARACTERS),
     expiry(held.expiresAtMs - nowMs),

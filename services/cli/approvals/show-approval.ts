@@ -3,6 +3,7 @@ import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { openSource, type Source, type SourceOptions, valuesFrom } from "../cluster/open-source.ts";
+import { conversationName } from "../conversations/conversation-name.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -98,7 +99,7 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
   const rows: (readonly [string, string])[] = [
     ["approval", held.holdId],
     ["tool", printable(held.tool, TEXT_CHARACTERS)],
-    ["conversation", printable(`${held.tenantId}/${held.conversationId}`, TEXT_CHARACTERS)],
+    ["conversation", printable(conversationName(held), TEXT_CHARACTERS)],
     ["call", `${printable(held.callId, TEXT_CHARACTERS)}, decision ${held.decisionId}`],
     ["agent", printable(held.agentId ?? "not told", TEXT_CHARACTERS)],
     ["held since", new Date(held.atMs).toISOString()],

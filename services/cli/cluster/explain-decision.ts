@@ -2,6 +2,7 @@
 import type { CallRefused, DecisionEvent } from "../../core/events.ts";
 import { REASON_SENTENCES } from "../../core/reason-sentences.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import { conversationName } from "../conversations/conversation-name.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
@@ -117,7 +118,7 @@ function render(
     ["decision", event.decisionId],
     ["outcome", event.type],
     ["call", `${event.tool} ${printable(event.arguments, TEXT_CHARACTERS)}`],
-    ["conversation", `${event.tenantId}/${event.conversationId}, call ${event.callId}`],
+    ["conversation", `${conversationName(event)}, call ${event.callId}`],
     ["at", new Date(event.atMs).toISOString()],
     ...outcomeRows(event),
     ...(granted === null ? [] : [["granted by", granted] as const]),

@@ -1,6 +1,7 @@
 /** `callgate tail`: decisions as they come; those that are there already by their time. */
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import { conversationName } from "../conversations/conversation-name.ts";
 import { onStop } from "../dev/stop-signals.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
@@ -164,7 +165,7 @@ function lineOf(event: DecisionEvent, style: Terminal["out"]["style"]): string {
     new Date(event.atMs).toISOString(),
     paint(event.type.padEnd("refused".length)),
     reasonOf(event).padEnd("duplicate_in_flight".length),
-    printable(event.conversationId, TEXT_CHARACTERS),
+    printable(conversationName(event), TEXT_CHARACTERS),
     printable(call, TEXT_CHARACTERS),
     style.dim(event.decisionId),
   ].join("  ");

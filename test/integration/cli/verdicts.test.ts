@@ -236,6 +236,26 @@ describe("rulings", () => {
     expect(unknown.stdout).toContain("the gate knows no such conversation");
   });
 
+  it.each([
+    ["acme", "7", "acme/7"],
+    ["default", "team/42", "default/team/42"],
+  ])(
+    "ends a conversation by the name that the lists print (%s, %s)",
+    async (tenantId, id, name) => {
+      const named = { tenantId, conversationId: id, tool: "delete_row", arguments: {} };
+      await gate.propose({ ...named, callId: "1" });
+      const listed = await run("approvals", "list");
+      const tailed = await run("tail", "--once", "--conversation", name);
+      const ended = await run("conversations", "end", name);
+      const after = await gate.propose({ ...named, callId: "2" });
+
+      expect(listed.stdout).toMatch(new RegExp(` ${name} +delete_row`));
+      expect(tailed.stdout).toContain(`  ${name}  delete_row`);
+      expect(ended).toMatchObject({ code: 0, stdout: `${name}: ended\n` });
+      expect(after.refusal?.reason).toBe("conversation_ended");
+    },
+  );
+
   it.each(["", "/c9", "c9/"])("ends no conversation that cannot be: %j", async (name) => {
     const { code, stdout, stderr } = await run("conversations", "end", name);
 
