@@ -1,6 +1,6 @@
 /** `callgate backtest`: what another policy would have decided differently. */
 import type { PolicySource } from "../../core/policy/document.ts";
-import { openSource } from "../cluster/open-source.ts";
+import { openSource, type SourceOptions } from "../cluster/open-source.ts";
 import { usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
 import { EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
@@ -14,11 +14,9 @@ import { backtestFiles } from "./backtest-files.ts";
 import { backtestJournal } from "./backtest-journal.ts";
 import { type Change, Changes } from "./changes.ts";
 
-export type BacktestOptions = {
+export type BacktestOptions = SourceOptions & {
   /** Recordings; none: a journal. */
   readonly files: readonly string[];
-  readonly config: string | undefined;
-  readonly dataDir: string | undefined;
   readonly policy: readonly string[];
   readonly candidate: readonly string[];
   readonly allowChanges: boolean;
@@ -45,7 +43,7 @@ export async function runBacktest(options: BacktestOptions, terminal: Terminal):
 }
 
 async function compare(
-  { files, config, dataDir }: BacktestOptions,
+  { files, config, dataDir, dataDirElse }: BacktestOptions,
   current: Policy | null,
   candidate: Policy,
   changes: Changes,
@@ -63,7 +61,11 @@ async function compare(
       void terminal.err.write(`callgate: ${message}\n`).catch(() => undefined);
     return await backtestFiles(files, policies, changes, tell);
   }
-  const source = await openSource({ config, dataDir });
+  const source = await openSource({
+    config,
+    dataDir,
+    ...(dataDirElse === undefined ? {} : { dataDirElse }),
+  });
   try {
     await backtestJournal(source, current?.compiled ?? null, candidate.compiled, changes);
   } finally {

@@ -1,5 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { addConfigOption, addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
+import {
+  addConfigOption,
+  addDataDirOption,
+  addJsonOption,
+  addPolicyOption,
+  type Cli,
+  choiceOption,
+  DATA_DIR_ELSE,
+} from "./cli.ts";
 
 interface LogOptions {
   readonly config?: string;
@@ -25,7 +33,6 @@ interface AnswerOptions extends GrantOptions {
   readonly rule?: string;
 }
 
-const DATA_DIR = ".callgate";
 const OUTCOMES = ["succeeded", "failed", "not_executed"] as const;
 
 export function addApprovals(program: Command, cli: Cli): void {
@@ -154,15 +161,11 @@ function addSaid(command: Command): Command {
 }
 
 function addLog(command: Command): Command {
-  const described = addConfigOption(command).option(
-    "-d, --data-dir <directory>",
-    `data directory of an embedded gate; default where no brokers are configured: ${DATA_DIR}`,
-  );
-  return addJsonOption(described);
+  return addJsonOption(addDataDirOption(addConfigOption(command)));
 }
 
 function sourceOf({ config, dataDir }: LogOptions) {
-  return { config, dataDir, dataDirElse: DATA_DIR } as const;
+  return { config, dataDir, dataDirElse: DATA_DIR_ELSE } as const;
 }
 
 function saidOf(options: SaidOptions) {

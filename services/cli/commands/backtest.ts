@@ -1,5 +1,12 @@
 import { type Command, Option } from "commander";
-import { addConfigOption, addJsonOption, addPolicyOption, type Cli } from "./cli.ts";
+import {
+  addConfigOption,
+  addDataDirOption,
+  addJsonOption,
+  addPolicyOption,
+  type Cli,
+  DATA_DIR_ELSE,
+} from "./cli.ts";
 
 interface Options {
   readonly config?: string;
@@ -12,8 +19,9 @@ interface Options {
 
 const HELP = `
 Without FILE a journal is decided again, in its order: of the brokers in the configuration, or of an
-embedded gate (--data-dir). Its decisions are compared with the candidate's, or with those of --policy
-where that is given. With FILE, recordings as \`replay\` reads them go through both policies.
+embedded gate (--data-dir; ${DATA_DIR_ELSE} where no brokers are configured). Its decisions are compared with
+the candidate's, or with those of --policy where that is given. With FILE, recordings as \`replay\`
+reads them go through both policies.
 
 A call that only the candidate allows has no recorded result; what follows from it in the same
 conversation is counted, and \`first\` counts without it.
@@ -33,16 +41,16 @@ export function addBacktest(program: Command, cli: Cli): void {
         ])
         .makeOptionMandatory(),
     )
-    .option("-d, --data-dir <directory>", "of an embedded gate, instead of the brokers")
     .option("--allow-changes", "changed decisions are no failure")
     .addHelpText("after", HELP);
-  const described = addPolicyOption(addConfigOption(command), "optional");
+  const described = addPolicyOption(addConfigOption(addDataDirOption(command)), "optional");
   addJsonOption(described).action(async (files: string[], options: Options) => {
     const { runBacktest } = await import("../backtest/run-backtest.ts");
     const { config, dataDir, policy, candidate } = options;
     const allowChanges = options.allowChanges === true;
     const json = options.json === true;
-    const asked = { files, config, dataDir, policy: policy ?? [], candidate, allowChanges, json };
+    const source = { config, dataDir, dataDirElse: DATA_DIR_ELSE };
+    const asked = { files, ...source, policy: policy ?? [], candidate, allowChanges, json };
     cli.end(await runBacktest(asked, cli.terminal));
   });
 }

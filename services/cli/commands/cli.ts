@@ -25,6 +25,16 @@ export function addConfigOption(command: Command): Command {
   return command.option("-c, --config <file>", "configuration, YAML or JSON; or CALLGATE_CONFIG");
 }
 
+/** The data directory of an embedded gate, where a command names neither another nor a cluster. */
+export const DATA_DIR_ELSE = ".callgate";
+
+export function addDataDirOption(command: Command): Command {
+  return command.option(
+    "-d, --data-dir <directory>",
+    `data directory of an embedded gate; default where no brokers are configured: ${DATA_DIR_ELSE}`,
+  );
+}
+
 export function addJsonOption(command: Command): Command {
   return command.option("--json", "print JSON, for programs");
 }

@@ -2,7 +2,15 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { TailOptions } from "../cluster/tail.ts";
 import { usageError } from "../output/cli-error.ts";
-import { addConfigOption, addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
+import {
+  addConfigOption,
+  addDataDirOption,
+  addJsonOption,
+  addPolicyOption,
+  type Cli,
+  choiceOption,
+  DATA_DIR_ELSE,
+} from "./cli.ts";
 
 type Common = { readonly config?: string; readonly dataDir?: string; readonly json?: true };
 
@@ -150,15 +158,11 @@ function addVerify(program: Command, cli: Cli): void {
 }
 
 function addSource(command: Command): Command {
-  const described = addConfigOption(command).option(
-    "-d, --data-dir <directory>",
-    "of an embedded gate, instead of the brokers",
-  );
-  return addJsonOption(described);
+  return addJsonOption(addDataDirOption(addConfigOption(command)));
 }
 
 function sourceOf({ config, dataDir, json }: Common) {
-  return { config, dataDir, json: json === true } as const;
+  return { config, dataDir, dataDirElse: DATA_DIR_ELSE, json: json === true } as const;
 }
 
 function count(text: string): number {

@@ -235,6 +235,22 @@ describe("bad input is told with its place and what to do, and no stack", () => 
     expect(ended.stderr).not.toMatch(/^\s+at /m);
   });
 
+  const READERS = [
+    ["verify"],
+    ["explain", "abcdef"],
+    ["tail"],
+    ["dlq", "list"],
+    ["backtest", "--candidate", POLICY],
+  ];
+
+  test.each(READERS)("no log to read anywhere: %s", async (...args) => {
+    const ended = await run(args);
+    expect(ended.code).toBe(3);
+    expect(ended.stderr).toContain(
+      ".callgate: holds no log of a gate; name its directory (--data-dir), or the brokers",
+    );
+  });
+
   test.skipIf(!existsSync(FULL))("a full disk, for a file and for stdout", async () => {
     const args = ["replay", SAMPLE, "-p", POLICY];
     const message = /cannot write it: the disk is full; make room/;

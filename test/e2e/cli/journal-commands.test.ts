@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -145,6 +145,20 @@ describe("callgate dlq", () => {
 
     expect(run.code).toBe(2);
     expect(run.stderr).toContain("--all");
+  });
+});
+
+describe("a gate's log in .callgate", () => {
+  it("is what a command reads where nothing else is named", async () => {
+    const home = mkdtempSync(join(tmpdir(), "callgate-test-"));
+    symlinkSync(dataDir, join(home, ".callgate"));
+    const inside = (...args: string[]) => runCallgate(args, { cwd: home });
+    try {
+      expect((await inside("verify")).code).toBe(0);
+      expect((await inside("explain", refusedId)).stdout).toContain(refusedId);
+    } finally {
+      rmSync(home, { recursive: true, force: true });
+    }
   });
 });
 
