@@ -8,6 +8,7 @@ import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
+import { type CallResult, resultJson, resultOf, resultText } from "./call-result.ts";
 import { grantedBy } from "./granted-by.ts";
 import { openSource, recordsOf, type Source, type SourceOptions } from "./open-source.ts";
 
@@ -59,19 +60,26 @@ async function textOf(
 ): Promise<string> {
   const places: string[] = [];
   const grants: (string | null)[] = [];
+  const results: (CallResult | null)[] = [];
   for (const one of found) {
     const { event } = one;
     places.push(await placeOf(event, policy));
-    grants.push(event.type === "allowed" ? await grantedBy(source, event, one) : null);
+    const allowed = event.type === "allowed" ? event : null;
+    grants.push(allowed === null ? null : await grantedBy(source, allowed, one));
+    results.push(allowed === null ? null : await resultOf(source, allowed, one));
   }
   // The line that the call came under: what it was held for, where a person let it run.
   const ruled = found.findLastIndex(({ event }) => ruleOf(event) !== null);
   if (json) {
     const grantedBy = grants.at(-1) ?? null;
-    return `${JSON.stringify({ decisions: found, place: places.at(ruled), grantedBy })}\n`;
+    const result = resultJson(results.at(-1) ?? null);
+    return `${JSON.stringify({ decisions: found, place: places.at(ruled), grantedBy, result })}\n`;
   }
   return found
-    .map((one, index) => render(one, places[index] ?? "", grants[index] ?? null))
+    .map((one, index) => {
+      const [granted, result] = [grants[index] ?? null, results[index] ?? null];
+      return render(one, { place: places[index] ?? "", granted, result });
+    })
     .join("\n");
 }
 
@@ -109,10 +117,15 @@ function ruleOf(event: DecisionEvent): string | null {
   return event.type === "held" ? event.rule : null;
 }
 
+type Beside = {
+  readonly place: string;
+  readonly granted: string | null;
+  readonly result: CallResult | null;
+};
+
 function render(
   { event, partition, offset, seq }: Found,
-  place: string,
-  granted: string | null,
+  { place, granted, result }: Beside,
 ): string {
   const rows: (readonly [string, string])[] = [
     ["decision", event.decisionId],
@@ -122,6 +135,7 @@ function render(
     ["at", new Date(event.atMs).toISOString()],
     ...outcomeRows(event),
     ...(granted === null ? [] : [["granted by", granted] as const]),
+    ...(event.type === "allowed" ? [["result", resultText(result)] as const] : []),
     ["rule", `${ruleOf(event) ?? "none"}: ${place}`],
     ["policy", event.policy],
     ...event.warnings.map(({ reason, message }) => ["warning", `${reason}: ${message}`] as const),

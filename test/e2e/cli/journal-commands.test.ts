@@ -72,6 +72,19 @@ describe("callgate explain", () => {
     expect(run.code).toBe(0);
   });
 
+  it("tells what became of an allowed call, and that nothing is known yet", async () => {
+    const [charge, , held] = await json("tail", "--once");
+    const charged = await runCallgate([
+      ...["explain", String(charge?.["decisionId"]), "--data-dir", dataDir],
+    ]);
+    const [asJson] = await json("explain", String(charge?.["decisionId"]));
+    const [waiting] = await json("explain", String(held?.["decisionId"]));
+
+    expect(charged.stdout).toMatch(/^result +succeeded at \S+Z$/m);
+    expect(asJson).toMatchObject({ result: { status: "succeeded", error: null } });
+    expect(waiting).toMatchObject({ result: null });
+  });
+
   it("refuses an id that is none", async () => {
     const run = await runCallgate(["explain", "0".repeat(32), "--data-dir", dataDir]);
 

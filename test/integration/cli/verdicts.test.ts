@@ -267,11 +267,15 @@ describe("rulings", () => {
   it("tells the outcome of a call that nobody knows, and of no other", async () => {
     const { decisionId = "" } = await propose("unknown", "charge_card", { order: 9 });
     await gate.report(decisionId, { status: "unknown" });
+    const unknown = await run("explain", decisionId);
     const told = await run("calls", "reconcile", decisionId, "--outcome", "not_executed");
+    const explained = await run("explain", decisionId);
     const again = await run("calls", "reconcile", decisionId, "--outcome", "succeeded");
     const missing = await run("calls", "reconcile", "ffffffff", "--outcome", "failed");
 
+    expect(unknown.stdout).toMatch(/^result +unknown at \S+Z$/m);
     expect(told).toMatchObject({ code: 0, stdout: `${decisionId}: reconciled\n` });
+    expect(explained.stdout).toMatch(/^result +not_executed at \S+Z, told by \w+$/m);
     expect(again).toMatchObject({ code: 2, stdout: expect.stringContaining("changed nothing") });
     expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining("no decision") });
   });

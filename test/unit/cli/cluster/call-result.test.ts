@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { type CallResult, resultText } from "../../../../services/cli/cluster/call-result.ts";
+import type { ResultRecorded } from "../../../../services/core/events.ts";
+
+const call = { tenantId: "default", conversationId: "c", decisionId: "d", callId: "1", tool: "t" };
+const recorded: ResultRecorded = {
+  ...{ type: "result_recorded", ...call, atMs: 0, status: "failed" },
+  ...{ output: null, outputDigest: null, outputBytes: 0, whole: true },
+  ...{ error: { code: "E42", message: "no\nmoney", retryable: null }, transient: false },
+  ...{ durationMs: 12, cost: null, evicted: null, effects: null },
+};
+const at = "at 1970-01-01T00:00:00.000Z";
+
+describe("the result of a call", () => {
+  it.each<readonly [CallResult | null, string]>([
+    [null, "none in the journal yet"],
+    [recorded, `failed ${at}, after 12 ms: E42: no money`],
+    [{ ...recorded, status: "succeeded", error: null, durationMs: null }, `succeeded ${at}`],
+    [{ type: "outcome_unknown", ...call, atMs: 0 }, `unknown ${at}: none came in time`],
+    [
+      { type: "reconciled", ...call, atMs: 0, outcome: "failed", by: "ann", reason: "looked" },
+      `failed ${at}, told by ann: looked`,
+    ],
+  ])("is told with time and cause (%#)", (result, text) => {
+    expect(resultText(result)).toBe(text);
+  });
+});
