@@ -1,9 +1,12 @@
 /** Anthropic tool definitions: name and input_schema. Tools that the service runs itself have none. */
+import { foreignEntryIn } from "./foreign-entry.ts";
 import { isMap, listIn, type ReadDefinitions, type ToolDefinition } from "./tool-definition.ts";
 
 export const readAnthropic: ReadDefinitions = (json, _options, note) => {
   const list = listIn(json, "tools");
   if (list === null) return { problem: "expected a list of tools, or a request with `tools`" };
+  const foreign = foreignEntryIn(list, "anthropic");
+  if (foreign !== null) return { problem: foreign };
   const definitions: ToolDefinition[] = [];
   list.forEach((entry, index) => {
     const name = isMap(entry) ? entry["name"] : undefined;

@@ -5,6 +5,7 @@ import { loadPolicy } from "../../../adapters/policy/load.ts";
 import type { PolicyProblem } from "../../../adapters/policy/problem.ts";
 import { writeYaml } from "../../../adapters/policy/write-yaml.ts";
 import { LIMITS } from "../../../core/limits.ts";
+import { printable } from "../../output/printable.ts";
 import { readAnthropic } from "./anthropic.ts";
 import { readMcp } from "./mcp.ts";
 import { mergeDefinitions, type RepairedDefinition } from "./merge-definitions.ts";
@@ -48,7 +49,8 @@ const SCHEMA_PATH = "./node_modules/callgate/schemas/policy.draft-07.schema.json
 
 /**
  * Makes one policy of all sources. Nothing is inferred from names or descriptions. A tool that
- * appears in several places becomes one entry. The result is a valid policy, or none.
+ * appears in several places becomes one entry. The result is a valid policy with a tool, or none: one
+ * that declares nothing would let every tool pass that it was meant to describe.
  */
 export function importTools(
   sources: readonly ImportSource[],
@@ -67,6 +69,7 @@ export function importTools(
     noteOpenEnds(merged, definitions.length, note);
     tools.push([name, toolEntry(compilable(merged, note))]);
   }
+  if (tools.length === 0) return { ok: false, problems: [nothingIn(sources, notes)] };
   const yaml = policyText(format, tools, options.schemaPath ?? SCHEMA_PATH);
   const loaded = loadPolicy([{ name: "imported policy", text: yaml }]);
   return loaded.ok ? { ok: true, yaml, notes } : loaded;
@@ -83,11 +86,23 @@ function readAll(
   for (const { name, json } of sources) {
     const found = readDefinitions(json, { trusted }, note);
     if ("problem" in found) {
-      const mend = "check the file and --format";
-      problems.push({ file: name, line: 0, column: 0, path: "", message: found.problem, mend });
+      problems.push(problemIn(name, found.problem));
     } else definitions.push(...found);
   }
   return problems.length > 0 ? { problems } : { definitions };
+}
+
+function problemIn(file: string, message: string): PolicyProblem {
+  return { file, line: 0, column: 0, path: "", message, mend: "check the file and --format" };
+}
+
+const WHY_CHARACTERS = 200;
+
+function nothingIn(sources: readonly ImportSource[], notes: readonly ImportNote[]): PolicyProblem {
+  const [first] = notes;
+  const why = first === undefined ? "" : ` (${first.tool}: ${first.message})`;
+  const message = `no tool is left for the policy${printable(why, WHY_CHARACTERS)}`;
+  return problemIn(sources.map(({ name }) => name).join(", "), message);
 }
 
 const TOOL_NAME = /^[\x20-\x7e]+$/;

@@ -2,6 +2,7 @@
  * The answer to an MCP `tools/list`. Annotations are what the server says of itself: of a server that
  * is not trusted they may make a tool stricter, never laxer.
  */
+import { foreignEntryIn } from "./foreign-entry.ts";
 import {
   isMap,
   type JsonMap,
@@ -13,6 +14,8 @@ import {
 export const readMcp: ReadDefinitions = (json, { trusted }, note) => {
   const list = listIn(isMap(json) && isMap(json["result"]) ? json["result"] : json, "tools");
   if (list === null) return { problem: "expected the result of `tools/list`: a map with `tools`" };
+  const foreign = foreignEntryIn(list, "mcp");
+  if (foreign !== null) return { problem: foreign };
   if (
     isMap(json) &&
     (json["nextCursor"] ?? (json["result"] as JsonMap | undefined)?.["nextCursor"])

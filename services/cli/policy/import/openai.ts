@@ -1,4 +1,5 @@
 /** OpenAI tool definitions, of chat completions (`function: {…}`) and of responses (flat). */
+import { foreignEntryIn } from "./foreign-entry.ts";
 import {
   isMap,
   type JsonMap,
@@ -10,6 +11,8 @@ import {
 export const readOpenai: ReadDefinitions = (json, _options, note) => {
   const list = listIn(json, "tools", "functions");
   if (list === null) return { problem: "expected a list of tools, or a request with `tools`" };
+  const foreign = foreignEntryIn(list, "openai");
+  if (foreign !== null) return { problem: foreign };
   const definitions: ToolDefinition[] = [];
   list.forEach((entry, index) => {
     const described = functionOf(entry);

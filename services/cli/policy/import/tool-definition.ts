@@ -23,7 +23,7 @@ export type ImportNote = {
 
 export type AddNote = (tool: string, path: string, message: string) => void;
 
-/** Reads one file's content; null where it is not of the format, with a reason. */
+/** Reads one file's content, or says why it is not of the format. */
 export type ReadDefinitions = (
   json: unknown,
   options: { readonly trusted: boolean },

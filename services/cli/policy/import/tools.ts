@@ -1,4 +1,5 @@
 /** The tool lists of recorded worlds: name, schema, readOnly, mutates. */
+import { foreignEntryIn } from "./foreign-entry.ts";
 import {
   isMap,
   type JsonMap,
@@ -10,6 +11,8 @@ import {
 export const readTools: ReadDefinitions = (json, _options, note) => {
   const list = listIn(json, "tools");
   if (list === null) return { problem: "expected a list of tools" };
+  const foreign = foreignEntryIn(list, "tools");
+  if (foreign !== null) return { problem: foreign };
   const definitions: ToolDefinition[] = [];
   list.forEach((entry, index) => {
     if (isMap(entry) && typeof entry["name"] === "string") {

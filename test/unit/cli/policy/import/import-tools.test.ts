@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { loadPolicy } from "../../../../../services/adapters/policy/load.ts";
+import { formatProblem } from "../../../../../services/adapters/policy/problem.ts";
 import {
   type ImportFormat,
   type ImportOptions,
@@ -29,7 +30,9 @@ function entry(tool: object, format: ImportFormat = "tools", options: ImportOpti
 
 describe("the text", () => {
   it("starts with the line that editors look for", () => {
-    const result = importTools([{ name: "t", json: [] }], "mcp", { schemaPath: "./s.json" });
+    const result = importTools([{ name: "t", json: [{ name: "a" }] }], "mcp", {
+      schemaPath: "./s.json",
+    });
     expect(result.ok && result.yaml.split("\n", 2)).toEqual([
       "# yaml-language-server: $schema=./s.json",
       "policy_engine:",
@@ -41,6 +44,68 @@ describe("the text", () => {
     expect(result.ok ? [] : result.problems).toMatchObject([
       { file: "t.json", message: "expected the result of `tools/list`: a map with `tools`" },
     ]);
+  });
+});
+
+/** What is wrong, as a user reads it. */
+function problems(json: unknown, format: ImportFormat): readonly string[] {
+  const result = importTools([{ name: "t.json", json }], format);
+  return result.ok ? [] : result.problems.map(formatProblem);
+}
+
+describe("a file of another format", () => {
+  const inputSchema = { type: "object" };
+  const mcp = { name: "a", inputSchema, annotations: { destructiveHint: true } };
+  const anthropic = { name: "a", input_schema: inputSchema };
+  const chat = { type: "function", function: { name: "a", parameters: inputSchema } };
+  const responses = { type: "function", name: "a", parameters: inputSchema };
+  const recorded = { name: "a", schema: inputSchema, readOnly: false };
+  const bare = { type: "function", name: "a" };
+  const nested = { type: "function", function: { name: "a", inputSchema } };
+
+  it.each([
+    ["mcp", anthropic, "`a` has `input_schema` and no `inputSchema`: it looks like anthropic"],
+    ["mcp", chat, "`a` has `function` and no `inputSchema`: it looks like openai"],
+    ["mcp", responses, "`a` has `parameters` and no `inputSchema`: it looks like openai"],
+    ["mcp", recorded, "`a` has `schema` and no `inputSchema`: it looks like tools"],
+    ["anthropic", mcp, "`a` has `inputSchema` and no `input_schema`: it looks like mcp"],
+    ["anthropic", chat, "`a` has `function` and no `input_schema`: it looks like openai"],
+    ["anthropic", responses, "`a` has `parameters` and no `input_schema`: it looks like openai"],
+    ["anthropic", bare, "`a` has `type: function` and no `input_schema`: it looks like openai"],
+    ["openai", mcp, "`a` has `inputSchema` and no `parameters`: it looks like mcp"],
+    ["openai", nested, "`a` has `inputSchema` and no `parameters`: it looks like mcp"],
+    ["openai", anthropic, "`a` has `input_schema` and no `parameters`: it looks like anthropic"],
+    ["tools", mcp, "`a` has `inputSchema` and no `schema`: it looks like mcp"],
+    ["tools", anthropic, "`a` has `input_schema` and no `schema`: it looks like anthropic"],
+    ["tools", chat, "`a` has `function` and no `schema`: it looks like openai"],
+  ] as const)("is refused as %s: %j", (format, tool, message) => {
+    const last = `t.json: ${message}, not ${format}; check the file and --format`;
+    expect(problems([{ name: "first" }, tool], format)).toEqual([last]);
+  });
+
+  it("is not what has this format's schema beside another's key", () => {
+    const tool = { name: "a", inputSchema, schema: inputSchema, parameters: {} };
+    for (const format of ["mcp", "tools", "openai"] as const) {
+      expect(problems([tool], format)).toEqual([]);
+    }
+  });
+});
+
+describe("a policy of no tools", () => {
+  const none = "t.json: no tool is left for the policy";
+
+  it.each([
+    ["mcp", [], ""],
+    ["openai", { tools: [] }, ""],
+    ["openapi", { openapi: "3.1.0", paths: {} }, ""],
+    ["tools", [{}], " (#0: has no name and is left out)"],
+    [
+      "tools",
+      [{ name: "a\nb" }],
+      " (a b: is not a name that a call can have: left out, so it is refused)",
+    ],
+  ] as const)("is not made: %s %j", (format, json, why) => {
+    expect(problems(json, format)).toEqual([`${none}${why}; check the file and --format`]);
   });
 });
 
@@ -202,16 +267,16 @@ describe("openai and anthropic", () => {
       "bash $.type is a tool that the service defines; it is left out",
     ],
   ] as const)("%s leaves out what the service runs itself", (format, tool, note) => {
-    const { document, notes } = imported([tool], format);
-    expect(document.tool_schemas).toEqual({});
-    expect(notes).toEqual([note]);
+    const { document, notes } = imported([tool, { name: "own" }], format);
+    expect(document.tool_schemas).toEqual({ own: {} });
+    expect(notes[0]).toBe(note);
   });
 });
 
 describe("names", () => {
   it.each(["naïve", "a\nb", "x".repeat(257)])("that no call can have are left out: %j", (name) => {
-    const { document, notes } = imported([{ name, readOnly: true }], "tools");
-    expect(document.tool_schemas).toEqual({});
+    const { document, notes } = imported([{ name, readOnly: true }, { name: "own" }], "tools");
+    expect(document.tool_schemas).toEqual({ own: {} });
     expect(notes[0]).toContain("is not a name that a call can have");
   });
 });
