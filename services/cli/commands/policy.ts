@@ -96,7 +96,7 @@ function addImport(policy: Command, cli: Cli): void {
     .addOption(
       choiceOption("-f, --format <format>", "format of the files", FORMATS).makeOptionMandatory(),
     )
-    .option("-o, --out <file>", "write the policy to a file")
+    .option("-o, --out <file>", "write the policy to a file that is not there yet")
     .option("--trusted", "mcp: believe the server's `readOnlyHint`");
   addJsonOption(command).action(async (files: string[], options: ImportOptions) => {
     const { runImport } = await import("../policy/run-import.ts");

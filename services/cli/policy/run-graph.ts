@@ -1,5 +1,6 @@
 /** `callgate policy graph`: which tools do what to which resources. */
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { refuseOverwriting } from "../output/refuse-overwriting.ts";
 import { openResult } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { policyGraph } from "./graph/policy-graph.ts";
@@ -12,6 +13,7 @@ export async function runGraph(
   out: string | undefined,
   terminal: Terminal,
 ): Promise<ExitCode> {
+  refuseOverwriting(out, paths);
   const { document } = await openPolicy(paths);
   const result = await openResult(terminal, out);
   try {

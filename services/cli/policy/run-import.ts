@@ -5,6 +5,7 @@ import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import { readJsonFile } from "../output/read-json.ts";
+import { refuseExisting, refuseOverwriting } from "../output/refuse-overwriting.ts";
 import { openResult } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { type ImportFormat, importTools } from "./import/import-tools.ts";
@@ -12,6 +13,7 @@ import type { ImportNote } from "./import/tool-definition.ts";
 
 export interface ImportCommandOptions {
   readonly format: ImportFormat;
+  /** Must not be there yet. */
   readonly out?: string | undefined;
   /** Annotations of the MCP server may make a tool a read. */
   readonly trusted: boolean;
@@ -26,6 +28,8 @@ export async function runImport(
   options: ImportCommandOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
+  refuseOverwriting(options.out, paths);
+  refuseExisting(options.out);
   const sources = await Promise.all(
     paths.map(async (path) => ({ name: basename(path), json: await readJsonFile(path) })),
   );

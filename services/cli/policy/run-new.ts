@@ -1,9 +1,8 @@
 /** `callgate policy new`: a policy to start from. */
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { refuseExisting } from "../output/refuse-overwriting.ts";
 import { openResult } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { packageRoot } from "../package-root.ts";
@@ -14,9 +13,7 @@ export async function runNew(
   out: string | undefined,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  if (out !== undefined && existsSync(out)) {
-    throw usageError([`${out} is there already: name another file, or remove it`]);
-  }
+  refuseExisting(out);
   const path = join(packageRoot(), "infra", "policies", "templates", `${template}.yaml`);
   const text = await readFile(path, "utf8");
   const result = await openResult(terminal, out);

@@ -1,11 +1,10 @@
 /** `callgate replay`: recorded conversations through a policy, and what would have come of them. */
 import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import { STDIN } from "../input/read-lines.ts";
-import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import { fileError } from "../output/file-error.ts";
 import { createProgress } from "../output/progress.ts";
+import { refuseOverwriting } from "../output/refuse-overwriting.ts";
 import { openResult } from "../output/result-writer.ts";
 import { createStyle } from "../output/style.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -57,12 +56,6 @@ export async function runReplay(
     await result.close();
   }
   return tellBroken(broken, summary.summary.brokenLines, terminal);
-}
-
-/** Opening the result empties the file: an input must not be lost so. */
-function refuseOverwriting(out: string | undefined, inputs: readonly string[]): void {
-  if (out === undefined || !inputs.some((path) => resolve(path) === resolve(out))) return;
-  throw usageError(`--out ${out}: is read by this command and would be lost; name another file`);
 }
 
 /** Size of all files together; null where stdin is among them. */

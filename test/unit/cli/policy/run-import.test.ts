@@ -1,5 +1,5 @@
 // `callgate policy import` and its files: what is read, what is written, and what is left alone.
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -34,5 +34,22 @@ describe("callgate policy import", () => {
     expect(ended).toMatchObject({ code: 2, stdout: "" });
     expect(ended.stderr).toContain(`wrong.json: ${message}`);
     expect(existsSync(out)).toBe(false);
+  });
+
+  test("writes a policy where there is no file, and never over one", async () => {
+    const tools = file("tools.json", TOOLS);
+    const out = join(directory, "new.yaml");
+    const importTo = (path: string) =>
+      runInProcess(["policy", "import", tools, "-f", "openai", "-o", path]);
+
+    expect(await importTo(out)).toMatchObject({ code: 0, stdout: "" });
+    const policy = readFileSync(out, "utf8");
+    expect(policy).toContain("charge_card");
+    const again = await importTo(out);
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("is there already") });
+    const eaten = await importTo(join(directory, ".", "tools.json"));
+    expect(eaten).toMatchObject({ code: 2, stderr: expect.stringContaining("would be lost") });
+    expect(readFileSync(out, "utf8")).toBe(policy);
+    expect(readFileSync(tools, "utf8")).toBe(TOOLS);
   });
 });
