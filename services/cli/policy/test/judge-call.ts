@@ -4,7 +4,7 @@ import type { DecisionEvent, Notice } from "../../../core/events.ts";
 import type { DecidedCaseCall } from "./run-case.ts";
 
 export type Mismatch = {
-  readonly what: "outcome" | "reason" | "warnings" | "shadow" | "level" | "answered";
+  readonly what: "outcome" | "reason" | "warnings" | "shadow" | "level" | "answered" | "verdict";
   /** Of the decision after the verdict. */
   readonly afterVerdict: boolean;
   readonly expected: string;
@@ -13,6 +13,11 @@ export type Mismatch = {
 
 export function judgeCall({ call, decision, final }: DecidedCaseCall): readonly Mismatch[] {
   const found = compare(call.expect, decision, false);
+  // Where it was expected to be held, the outcome says so already.
+  if (call.verdict !== null && decision.type !== "held" && call.expect.outcome !== "held") {
+    const [expected, actual] = ["held", decision.type];
+    found.push({ what: "verdict", afterVerdict: false, expected, actual });
+  }
   if (call.finally !== null) found.push(...compare(call.finally, final ?? decision, true));
   return found;
 }

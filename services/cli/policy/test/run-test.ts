@@ -129,6 +129,10 @@ function render({ cases, rules, unreached }: Report, style: Style): string {
 
 function sentence(failure: Failure): string {
   const { place, call, tool, what, expected, actual, afterVerdict } = failure;
+  const said = `${place}: call ${call} ${printable(tool, NAME_CHARACTERS)}:`;
+  if (what === "verdict") {
+    return `${said} was ${actual} and not held, so there is nothing to approve or deny; remove \`verdict\``;
+  }
   const when = afterVerdict ? " after the verdict" : "";
-  return `${place}: call ${call} ${printable(tool, NAME_CHARACTERS)}: ${what}${when} is ${actual}, expected ${expected}`;
+  return `${said} ${what}${when} is ${actual}, expected ${expected}`;
 }

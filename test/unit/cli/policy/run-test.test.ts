@@ -135,6 +135,33 @@ describe("callgate policy test", () => {
     expect(code).toBe(0);
   });
 
+  test("a verdict on a call that was not held is a failure, told once", async () => {
+    const text = `cases:
+  - name: nobody is asked
+    calls:
+      - { tool: charge, args: { order: 1 }, verdict: deny }
+      - { tool: charge, args: { order: 1 }, expect: duplicate_call, verdict: approve }
+      - { tool: read, expect: held, verdict: approve }
+`;
+    const { code, cases } = await report(text);
+    expect(code).toBe(1);
+    expect(
+      cases[0].failures.map((one: { call: number; what: string; actual: string }) => [
+        one.call,
+        one.what,
+        one.actual,
+      ]),
+    ).toEqual([
+      [1, "verdict", "allowed"],
+      [2, "verdict", "refused"],
+      [3, "outcome", "allowed"],
+    ]);
+    const path = file("unheld.yaml", text);
+    expect((await run(path, "-p", policy)).stdout).toContain(
+      `${path}:4:9: call 1 charge: was allowed and not held, so there is nothing to approve or deny; remove \`verdict\``,
+    );
+  });
+
   test("names the rules that no case reaches, and fails for them where that is asked", async () => {
     const text =
       "cases:\n  - { name: one, calls: [{ tool: read }, { tool: read, expect: tool_frequency }] }\n";
