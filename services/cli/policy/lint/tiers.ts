@@ -91,15 +91,22 @@ function lintNamespaces(
   );
   const used = SEPARATORS.filter((separator) => missed.some((name) => name.includes(separator)));
   const separators = used.length === 0 ? ["/"] : used;
-  const proposed = bare.flatMap((glob) => separators.map((separator) => `*${separator}${glob}`));
+  const isWritten = matcherOf(tier);
+  const uncovered = bare
+    .map((glob) => ({ glob, wanted: separators.map((separator) => `*${separator}${glob}`) }))
+    .map(({ glob, wanted }) => ({ glob, wanted: wanted.filter((one) => !isWritten(one)) }))
+    .filter(({ wanted }) => wanted.length > 0);
+  const proposed = uncovered.flatMap(({ wanted }) => wanted);
   const path = ["authorization", "tiers", index, "pattern"];
-  if (bare.length === 0) return;
+  const [first] = uncovered;
+  // A name that is missed has a separator before what a bare glob holds, so something is left then.
+  if (first === undefined) return;
   if (missed.length > 0) {
     const names = missed.map((name) => `\`${name}\``).join(", ");
     const message = `\`${tier.pattern}\` does not match ${names}: this tier looks at whole names`;
     report("warning", "namespaced-names", path, message, `add \`${proposed.join("|")}\``);
   } else {
-    const message = `\`${tier.pattern}\` does not match names with a namespace, such as \`server/${bare[0]}\``;
+    const message = `\`${tier.pattern}\` does not match names with a namespace, such as \`server/${first.glob}\``;
     report(
       "info",
       "namespaced-names",

@@ -112,6 +112,19 @@ describe("tiers", () => {
     expect(found?.mend).toBe("add `*.get_*|*__get_*|*.list_*|*__list_*`");
   });
 
+  it("and neither says nor proposes what the pattern has already", () => {
+    for (const pattern of ["get_*|*/get_*", "get_*|*get_*", "*/get_*|get_*|*/list_*"]) {
+      const tier = tiers(`name: a, pattern: "${pattern}", action: allowlist`);
+      expect(informed(tier)).not.toContain("namespaced-names 3:18");
+    }
+    const half = tiers('name: a, pattern: "get_*|*/get_*|list_*", action: allowlist');
+    const left = (text: string) => lint(text).find(({ code }) => code === "namespaced-names");
+    expect(left(half)?.message).toContain("such as `server/list_*`");
+    expect(left(half)?.mend).toBe("add `*/list_*` if tools have namespaces");
+    const missed = `${half}tool_schemas: { gh__get_file: {}, gh/list_files: {} }`;
+    expect(left(missed)?.mend).toBe("add `*__get_*|*/list_*|*__list_*`");
+  });
+
   it("whose approvals have no expiry", () => {
     expect(serious(tiers('name: a, pattern: "drop_*", action: hitl'))).toEqual([
       "warning approval-without-expiry 3:7",
