@@ -129,7 +129,7 @@ function addExplain(policy: Command, cli: Cli): void {
     .option("-c, --call <json>", 'the call, {"tool": "…", "args": {…}}; - reads it from stdin')
     .option(
       "--conversation <file>",
-      "recorded conversation that came before; without --call its last call is explained",
+      "recording of the one conversation that came before, - for stdin; without --call its last call is explained",
     );
   addJsonOption(addPolicyOption(command)).action(async (options: ExplainOptions) => {
     const { call, conversation, policy: paths } = options;

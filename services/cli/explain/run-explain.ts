@@ -1,6 +1,6 @@
 /** `callgate policy explain`: one call, every check, the value it looked at and the policy's line. */
 import { createInterface } from "node:readline";
-import { readLines } from "../input/read-lines.ts";
+import { nameOfInput, readLines } from "../input/read-lines.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
@@ -29,7 +29,7 @@ export interface ExplainCommandOptions {
   readonly policy: readonly string[];
   /** JSON, or `-` for stdin. Undefined: the last call of the conversation. */
   readonly call: string | undefined;
-  /** A recording whose first conversation came before the call. */
+  /** A recording of the one conversation that came before the call; `-` for stdin. */
   readonly conversation: string | undefined;
   readonly json: boolean;
 }
@@ -66,7 +66,7 @@ async function callsOf(
   { call, conversation }: ExplainCommandOptions,
   terminal: Terminal,
 ): Promise<readonly RecordedCall[]> {
-  const before = conversation === undefined ? [] : (await firstOf(conversation)).calls;
+  const before = conversation === undefined ? [] : (await onlyOf(conversation)).calls;
   if (call === undefined) return before;
   const text = call === "-" ? await allOf(terminal) : call;
   const name = call === "-" ? "stdin" : "--call";
@@ -84,13 +84,23 @@ function asRecorded(call: unknown, name: string): unknown {
   return { ...others, args: typeof given === "string" ? parseJson(given, name) : given };
 }
 
-async function firstOf(path: string): Promise<RecordedConversation> {
+/** Which of several was meant is not for us to guess: the state before the call would be another. */
+async function onlyOf(path: string): Promise<RecordedConversation> {
+  const name = nameOfInput(path);
+  let only: RecordedConversation | undefined;
+  let count = 0;
   for await (const { text, number } of readLines({ path })) {
+    count += 1;
+    if (count > 1) continue;
     const parsed = parseRecording(text);
-    if (parsed.ok) return parsed.conversation;
-    throw usageError(`${path}:${number}: ${parsed.problem}; correct the line`);
+    if (!parsed.ok) throw usageError(`${name}:${number}: ${parsed.problem}; correct the line`);
+    only = parsed.conversation;
   }
-  throw usageError(`${path}: holds no conversation; name a recording`);
+  if (only === undefined) throw usageError(`${name}: holds no conversation; name a recording`);
+  if (count === 1) return only;
+  throw usageError(
+    `${name}: holds ${count} conversations, one a line, and a call has one before it; hand that line over alone: sed -n 1p FILE | callgate policy explain --conversation -`,
+  );
 }
 
 async function allOf(terminal: Terminal): Promise<string> {

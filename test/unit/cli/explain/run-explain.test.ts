@@ -1,0 +1,41 @@
+// `callgate policy explain` and the recording that it is given.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runInProcess } from "../../../support/memory-terminal.ts";
+
+let directory = "";
+let policy = "";
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), "callgate-explain-"));
+  policy = join(directory, "policy.yaml");
+  writeFileSync(policy, "tool_schemas: { pay: { read_only: false } }\n");
+});
+afterAll(() => {
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function explain(ids: readonly string[], ...more: string[]) {
+  const path = join(directory, "recorded.jsonl");
+  const lines = ids.map((id) => JSON.stringify({ id, calls: [{ tool: "pay", args: {} }] }));
+  writeFileSync(path, lines.map((line) => `${line}\n`).join("\n"));
+  return runInProcess(["policy", "explain", "-p", policy, "--conversation", path, ...more]);
+}
+
+test("a recording of one conversation is what came before the call", async () => {
+  const ended = await explain(["a"], "--call", '{"tool":"pay","args":{}}', "--json");
+  expect(ended).toMatchObject({ code: 0, stderr: "" });
+  expect(JSON.parse(ended.stdout)).toMatchObject({ tool: "pay", outcome: "refused" });
+});
+
+test.each([[[]], [["--call", '{"tool":"pay","args":{}}']]])(
+  "of several conversations none is chosen silently, with %j",
+  async (more) => {
+    const ended = await explain(["a", "b", "c"], ...more);
+    expect(ended).toMatchObject({ code: 2, stdout: "" });
+    expect(ended.stderr).toContain("recorded.jsonl: holds 3 conversations, one a line");
+    expect(ended.stderr).toContain("sed -n 1p FILE");
+  },
+);
