@@ -12,11 +12,17 @@ const MENDS: Readonly<Record<string, readonly [string, string]>> = {
   EMFILE: ["too many files are open", "raise the limit of open files"],
 };
 
+/** A file that is written need not be there, but its directory must. */
+const MENDS_WRITING: typeof MENDS = {
+  ENOENT: ["its directory is not there", "make the directory, or name another"],
+};
+
 /** An error of the file system as a sentence: what could not be done to which file, and the mend. */
 export function fileError(doing: "read" | "write", path: string, error: unknown): CliError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const told = error instanceof Error ? error.message : String(error);
-  const [what, mend] = MENDS[code] ?? [told, "check the path and the disk"];
+  const known = (doing === "write" ? MENDS_WRITING[code] : undefined) ?? MENDS[code];
+  const [what, mend] = known ?? [told, "check the path and the disk"];
   return environmentError(`${path}: cannot ${doing} it: ${what}; ${mend}`, error);
 }
 

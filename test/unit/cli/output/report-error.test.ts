@@ -53,3 +53,10 @@ test.each([
   const error = fileError("read", "some/file", cause);
   expect(error).toMatchObject({ message: `some/file: ${message}`, exitCode: 3, cause });
 });
+
+test("what is missing where a file is written is its directory", () => {
+  const cause = Object.assign(new Error("told so"), { code: "ENOENT", syscall: "open" });
+  expect(fileError("write", "no/file", cause).message).toBe(
+    "no/file: cannot write it: its directory is not there; make the directory, or name another",
+  );
+});
