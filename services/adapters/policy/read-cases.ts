@@ -161,7 +161,10 @@ export function readCases(file: PolicyFile): CasesResult {
   const raw = Object.fromEntries(read.blocks.map(({ name, value }) => [name, value]));
   const parsed = document.safeParse(raw);
   if (!parsed.success) {
-    const found = [...problemsOf(parsed.error.issues, raw, read.positions)];
+    const found = problemsOf(parsed.error.issues, raw, read.positions).map((problem) =>
+      // What was not written has no place: it is missing from the file as a whole.
+      problem.line === 0 ? { ...problem, file: file.name, line: 1, column: 1 } : problem,
+    );
     return { ok: false, problems: found.sort((a, b) => a.line - b.line || a.column - b.column) };
   }
   const problems: PolicyProblem[] = [];

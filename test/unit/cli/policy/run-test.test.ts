@@ -184,6 +184,7 @@ describe("callgate policy test", () => {
 
   test.each([
     ["- a\n", "cases.yaml:1:1: a file of cases is a map"],
+    ["case: []\n", "cases.yaml:1:1: cases: is missing"],
     ["cases: [{ name: a, calls: [{ tol: x }] }]", "`tol` is not a key here; did you mean `tool`?"],
     [
       "cases:\n  - { name: a, calls: [{ tool: x, expect: duplicat_call }] }\n",
