@@ -138,9 +138,14 @@ export class Environment {
   }
 }
 
+/** Not for everybody: it holds arguments in clear. A group may share it, as approvals come from other processes. */
+const FILE_MODE = 0o660;
+
 function openRoot(path: string): RootDatabase<Buffer, Buffer> {
   return open<Buffer, Buffer>({
     path,
+    // An option of the store that its types do not name.
+    ...{ permissionsMode: FILE_MODE },
     encoding: "binary",
     keyEncoding: "binary",
     maxDbs: 8,

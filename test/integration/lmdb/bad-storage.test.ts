@@ -67,6 +67,15 @@ function openElsewhere(): string {
   return child.signal ?? `${child.stdout}${child.stderr}`;
 }
 
+it("is closed to other users, also in a directory that is open to them", async () => {
+  chmodSync(dataDir, 0o755);
+  const { environment } = open();
+  await environment.close();
+  for (const name of ["log.mdb", "log.mdb-lock"]) {
+    expect(statSync(join(dataDir, name)).mode & 0o007).toBe(0);
+  }
+});
+
 describe("a data directory that is not what it should be", () => {
   it.each([10, 100, 50_000])("is refused where its file is %i bytes of something else", (bytes) => {
     writeFileSync(join(dataDir, "log.mdb"), Buffer.alloc(bytes, 65));
