@@ -3,6 +3,7 @@
  * run. It executes nothing and expands nothing: it only finds out which words are surely what they seem
  * to be. What it does not understand makes the whole line unreadable.
  */
+import { type CommandDraft, emptyCommand } from "./command-draft.ts";
 import { hasControlLetters } from "./control-letters.ts";
 import { endOfBody, type Heredoc } from "./heredoc.ts";
 import type { ShellCommand, ShellLine, ShellWord } from "./shell-line.ts";
@@ -14,6 +15,8 @@ import {
   NAME,
   OPEN_OPTION,
   STRUCTURE,
+  TIMED,
+  UNREAD,
 } from "./spelling.ts";
 import { reveal, type WordDraft } from "./word-draft.ts";
 
@@ -28,13 +31,6 @@ export function parseShell(text: string): ShellLine | null {
   if (text.length > LENGTH_MAX || text.includes("\0") || hasControlLetters(text)) return null;
   const reader = new ShellReader(text);
   return reader.readLine();
-}
-
-interface Draft {
-  assignments: string[];
-  words: ShellWord[];
-  outputs: ShellWord[];
-  hasText: boolean;
 }
 
 /** A place where nothing more can be said of the line. */
@@ -122,7 +118,7 @@ class ShellReader {
   }
 
   #readCommand(): void {
-    const draft: Draft = { assignments: [], words: [], outputs: [], hasText: false };
+    const draft = emptyCommand();
     let background = false;
     for (;;) {
       this.#skipBlank();
@@ -144,7 +140,7 @@ class ShellReader {
   }
 
   /** `( … )`; `name()` and an array are not read. */
-  #readGroup(draft: Draft): boolean {
+  #readGroup(draft: CommandDraft): boolean {
     if (draft.words.length > 0 || draft.assignments.length > 0) return false;
     if (this.#peek(1) === "(") this.#readArithmetic(this.#at);
     this.#at += 1;
@@ -160,26 +156,28 @@ class ShellReader {
   }
 
   #setsVariable(): void {
-    const nothing = { words: [], outputs: [], hasText: false };
-    this.#finish({ assignments: ["="], ...nothing }, false);
+    this.#finish({ ...emptyCommand(), assignments: ["="] }, false);
   }
 
-  #addWord(draft: Draft, word: WordDraft): void {
+  #addWord(draft: CommandDraft, word: WordDraft): void {
     const { text, open, splits } = word;
     const raw = word.raw.replaceAll("\\\n", "");
     const startsOpen = word.startsOpen || splits || (open && OPEN_OPTION.test(text));
-    if (draft.words.length > 0) {
+    // What structures a line does so behind `time`, too, which then is no command.
+    if (draft.begins && this.#readStructure(draft, raw)) draft.words = [];
+    else {
+      draft.begins &&= !open && TIMED.has(text);
       draft.words.push({ text, startsOpen, open, splits });
-      return;
     }
-    if (raw === "case" || raw === "function" || raw === "select" || raw === "coproc") {
-      throw new Unreadable();
-    }
+  }
+
+  /** False where the word begins a command. */
+  #readStructure(draft: CommandDraft, raw: string): boolean {
+    if (UNREAD.has(raw)) throw new Unreadable();
     if (raw === "for") this.#readFor();
-    else if (!STRUCTURE.has(raw)) {
-      if (ASSIGNMENT.test(raw)) draft.assignments.push(raw);
-      else draft.words.push({ text, startsOpen, open, splits });
-    }
+    else if (ASSIGNMENT.test(raw)) draft.assignments.push(raw);
+    else return STRUCTURE.has(raw);
+    return true;
   }
 
   /** `for name in words`: the words run nothing by themselves; their substitutions are read. */
@@ -205,14 +203,14 @@ class ShellReader {
     this.#loopsOverWords ||= /\s|^-/.test(text) || /"[^"]*[$`]/.test(raw);
   }
 
-  #finish(draft: Draft, background: boolean): void {
+  #finish(draft: CommandDraft, background: boolean): void {
     const { assignments, words, outputs, hasText } = draft;
     if (assignments.length + words.length + outputs.length === 0 && !hasText) return;
     this.#commands.push({ assignments, words, outputs, hasText, background });
   }
 
   /** `2>&1`, `> file`, `<< END`, `&> file`; false where none begins here. */
-  #readRedirection(draft: Draft): boolean {
+  #readRedirection(draft: CommandDraft): boolean {
     const digits = /\d+(?=[<>])/y;
     digits.lastIndex = this.#at;
     const descriptor = digits.exec(this.#text)?.[0] ?? "";
@@ -229,13 +227,13 @@ class ShellReader {
     return true;
   }
 
-  #addTarget(draft: Draft, operator: string, target: ShellWord): void {
+  #addTarget(draft: CommandDraft, operator: string, target: ShellWord): void {
     if (operator === "<<<") draft.hasText = true;
     else if (operator === ">&" && /^(?:\d+|-)$/.test(target.text) && !target.open) return;
     else if (operator !== "<" && operator !== "<&") draft.outputs.push(target);
   }
 
-  #readDelimiter(draft: Draft, tabs: boolean): void {
+  #readDelimiter(draft: CommandDraft, tabs: boolean): void {
     const { text: delimiter, open, raw } = this.#readWord();
     if (open || delimiter === "" || raw.includes("\\\n")) throw new Unreadable();
     this.#heredocs.push({ delimiter, quoted: raw !== delimiter, tabs });

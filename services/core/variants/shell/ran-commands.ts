@@ -1,6 +1,7 @@
 /** Commands that run others: which ones, as far as their words say. */
 import type { VariantClass } from "../variant-class.ts";
 import type { ShellWord } from "./shell-line.ts";
+import { ASSIGNMENT, STRUCTURE, UNREAD } from "./spelling.ts";
 
 type Words = readonly ShellWord[];
 
@@ -94,8 +95,14 @@ function ranByWrapper(name: string, wrapper: Wrapper, words: Words): Ran {
   // `command -v` only tells what a name means.
   const tells = name === "command" && at === 1 && /^-[vV]$/.test(command.text);
   if (tells) return { floor: "read", commands: [], lines: [], hidden: false };
-  if (command.open || command.text.startsWith("-")) return UNSEEN;
+  if (command.open || !mayBeProgram(command.text)) return UNSEEN;
   return { floor, commands: [inner], lines: [], hidden: false };
+}
+
+/** A word that structures lines, or sets a variable, stands where some shell may begin a command after it. */
+function mayBeProgram(text: string): boolean {
+  const structures = STRUCTURE.has(text) || UNREAD.has(text) || text === "for";
+  return !structures && !text.startsWith("-") && !ASSIGNMENT.test(text);
 }
 
 function afterOptions(words: Words, { flags, values }: Wrapper): number {

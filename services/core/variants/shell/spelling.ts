@@ -6,6 +6,12 @@ export const MOMENT = new Set(["?", "!", "$", "_", "RANDOM", "SECONDS", "BASHPID
 /** Words that structure a line; what follows them is a command again. */
 export const STRUCTURE = new Set("if then elif else fi while until do done ! { }".split(" "));
 
+/** Words whose structure is not read. */
+export const UNREAD = new Set(["case", "function", "select", "coproc"]);
+
+/** The keyword `time` and its options: the next word is at the start of a command again. */
+export const TIMED = new Set(["time", "-p", "--"]);
+
 /** Sticky: the name of a variable. */
 export const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
 /** Sticky: an expansion in braces whose end all shells see in one place; first group: the name. */

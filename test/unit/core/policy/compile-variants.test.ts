@@ -184,6 +184,30 @@ describe("rules", () => {
   );
 
   test.each([
+    "time ! deploy web",
+    "time -p -- time ! deploy web",
+    "time A=1 deploy web",
+    "time -p A=1 B=2 deploy web",
+    "time until deploy web; do :; done",
+    "time { deploy web; }",
+    "sh -c 'time ! deploy web'",
+    "ls; time ! deploy web | cat",
+  ])("are about what `time` measures, which is the start of a command: %s", (command) => {
+    expect([of(command).tier.name, of(command).variant]).toEqual(["ask", "rule 2"]);
+  });
+
+  test.each([
+    "time coproc deploy web",
+    "time function f { deploy web; }",
+    "time$X A=1 ls",
+    "time -v ! deploy web",
+    "nohup A=1 deploy web",
+    "nice until deploy web",
+  ])("any may be about a word that no program is called by: %s", (command) => {
+    expect(of(command).tier.name).toBe("never");
+  });
+
+  test.each([
     ["cat a > b", "write", false],
     ["LD_PRELOAD=a cat b", "run", false],
     ["cat a &", "run", false],
