@@ -12,4 +12,4 @@ export function classifyGitLine(line: string): VariantClass {
   return classifyGit(words[0]?.text === "git" ? words : [GIT, ...words]);
 }
 
-const GIT = { text: "git", open: false, startsOpen: false, splits: false };
+const GIT = { text: "git", open: false, startsOpen: false, splits: false, streams: false };

@@ -18,7 +18,7 @@ import {
   TIMED,
   UNREAD,
 } from "./spelling.ts";
-import { reveal, type WordDraft } from "./word-draft.ts";
+import { emptyWord, reveal, type WordDraft } from "./word-draft.ts";
 
 /** Substitutions and groups inside of each other. */
 const DEPTH_MAX = 16;
@@ -160,14 +160,14 @@ class ShellReader {
   }
 
   #addWord(draft: CommandDraft, word: WordDraft): void {
-    const { text, open, splits } = word;
+    const { text, open, splits, streams } = word;
     const raw = word.raw.replaceAll("\\\n", "");
     const startsOpen = word.startsOpen || splits || (open && OPEN_OPTION.test(text));
     // What structures a line does so behind `time`, too, which then is no command.
     if (draft.begins && this.#readStructure(draft, raw)) draft.words = [];
     else {
       draft.begins &&= !open && TIMED.has(text);
-      draft.words.push({ text, startsOpen, open, splits });
+      draft.words.push({ text, startsOpen, open, splits, streams });
     }
   }
 
@@ -252,7 +252,7 @@ class ShellReader {
 
   #readWord(): WordDraft {
     const from = this.#at;
-    const word: WordDraft = { text: "", open: false, startsOpen: false, splits: false, raw: "" };
+    const word = emptyWord();
     while (this.#readPart(word));
     if (this.#at === from) throw new Unreadable();
     word.raw = this.#text.slice(from, this.#at);
@@ -297,6 +297,7 @@ class ShellReader {
   #readProcess(word: WordDraft): boolean {
     if (this.#peek(1) !== "(") return false;
     reveal(word);
+    word.streams = true;
     this.#at += 2;
     this.#readList(")");
     return true;

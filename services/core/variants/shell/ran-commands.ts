@@ -69,6 +69,7 @@ export function ranBy(words: Words): Ran | null {
   const name = words[0]?.text ?? "";
   if (name === "xargs") return ranByXargs(words);
   if (SHELLS.has(name)) return ranByShell(words);
+  if (name === "source" || name === ".") return ranBySource(words);
   if (name === "eval") return ranByText(words.slice(1));
   if (name === "trap") return ranByText(words.length > 2 ? words.slice(1, 2) : []);
   if (name === "su" || name === "runuser") return { ...UNSEEN, floor: "run" };
@@ -117,27 +118,63 @@ function afterOptions(words: Words, { flags, values }: Wrapper): number {
 
 /** `sh -c text`, `sh file`; without either it reads what it is given, which nobody sees. */
 function ranByShell(words: Words): Ran | null {
+  if (words.length === 2 && asks(words[1])) return null;
   const at = afterShellOptions(words);
   const next = words[at];
-  const takesText = words.slice(1, at).some(({ text }) => /^-[a-zA-Z]*c/.test(text));
-  if (takesText) return next === undefined ? UNSEEN : ranByText([next]);
-  if (next === undefined) return words.length === 2 && asks(words[1]) ? null : UNSEEN;
-  return { floor: "run", commands: [], lines: [], hidden: false };
+  if (next === undefined) return UNSEEN;
+  const takesText = words.slice(1, at).some(({ text }) => /^[-+][a-zA-Z]*c/.test(text));
+  if (takesText) return ranByText([next]);
+  if (isStream(next) || next.text.startsWith("-")) return UNSEEN;
+  // It may turn out to be `-c`, or nothing at all.
+  return { floor: "run", commands: [], lines: [], hidden: mayBeOption(next) };
 }
 
+/**
+ * Options of shells that stand alone and ask for neither input nor a file. `c` is one, beside the text that it
+ * announces; `-rcfile` is the long option of `bash`, which takes one hyphen, too.
+ */
+const SHELL_FLAGS = /^(?!-rcfile$)[-+][acefhiklmnpruvxBCEHP]+$|^--(?:norc|noprofile|posix|login)$/;
+/** The next word is the value. `-oO` has two values in one shell, and one inside in another: it is not known. */
+const SHELL_VALUE = /^[-+][acefhiklmnpruvxBCEHP]*[oO]$/;
+
+/** Beyond the words where an option is not known, or not seen. */
 function afterShellOptions(words: Words): number {
-  let at = 1;
-  for (;;) {
-    const { text, open } = words[at] ?? { text: "", open: true };
-    if (open || !/^[-+]./.test(text)) return at;
-    // `-o pipefail` takes a word more.
-    at += /^[-+]\w*[oO]/.test(text) ? 2 : 1;
+  for (let at = 1; ; at += 1) {
+    const { text, open } = words[at] ?? NO_OPTION;
+    if (!/^[-+]/.test(text)) return at;
+    if (open) return words.length;
+    if (/^--?$/.test(text)) return at + 1;
+    if (SHELL_VALUE.test(text) && isPlain(words[at + 1])) at += 1;
+    else if (!SHELL_FLAGS.test(text)) return words.length;
   }
+}
+
+function isPlain(word: ShellWord | undefined): boolean {
+  return word?.open === false && /^\w/.test(word.text);
+}
+
+/** A path or a name with a dot is no option; braces may become several words. */
+function mayBeOption({ text, startsOpen, splits }: ShellWord): boolean {
+  return splits || (startsOpen && (text.includes("{") || !/[./]/.test(text)));
 }
 
 /** Version or help alone. */
 function asks(word: ShellWord | undefined): boolean {
   return word?.text === "--version" || word?.text === "--help";
+}
+
+/** `source file`: what is in a file is not seen, as where a shell runs it. Null as `ranBy`. */
+function ranBySource(words: Words): Ran | null {
+  const [first = NO_OPTION, second = NO_OPTION] = words.slice(1);
+  const file = first.text === "--" ? second : first;
+  return isStream(file) || file.text.startsWith("-") ? UNSEEN : null;
+}
+
+/** Files that are what a command is given, or what another one says. */
+const STREAM = /^[/.]*\/(?:dev|proc)\/|(?:^|\/)(?:stdin|fd\/.*)$/;
+
+function isStream({ text, streams }: ShellWord): boolean {
+  return streams || STREAM.test(text);
 }
 
 /** Words that a shell reads as one line; what their expansions bring is not seen. */
@@ -147,7 +184,13 @@ function ranByText(words: Words): Ran {
 }
 
 const XARGS_FLAGS = /^-(?:0|r|t|[nLP]\d+|[dI].+)$/;
-const NO_OPTION: ShellWord = { text: "", open: false, startsOpen: false, splits: false };
+const NO_OPTION: ShellWord = {
+  text: "",
+  open: false,
+  startsOpen: false,
+  splits: false,
+  streams: false,
+};
 const XARGS_VALUES = new Set(["-n", "-L", "-P", "-d", "-I"]);
 
 /** What it runs gets words that nobody has seen: they may be options. */
@@ -172,6 +215,6 @@ function ranWithInput(inner: Words, mark: string): Ran {
   const isMarked = (text: string): boolean => mark !== "" && text.includes(mark);
   if (command.open || command.text.startsWith("-") || isMarked(command.text)) return UNSEEN;
   const seen = inner.map((word) => (isMarked(word.text) ? { ...word, open: true } : word));
-  const given = { text: "", startsOpen: true, open: true, splits: true };
+  const given = { text: "", startsOpen: true, open: true, splits: true, streams: false };
   return { floor: "read", commands: [[...seen, given]], lines: [], hidden: false };
 }

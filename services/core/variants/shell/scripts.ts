@@ -21,7 +21,13 @@ export function isPrintingSed(words: readonly ShellWord[]): boolean {
   return scripts.length > 0 && scripts.every(({ text, open }) => !open && printsOnly(text));
 }
 
-const NO_WORD: ShellWord = { text: "", open: true, startsOpen: true, splits: true };
+const NO_WORD: ShellWord = {
+  text: "",
+  open: true,
+  startsOpen: true,
+  splits: true,
+  streams: false,
+};
 
 /** Letters in brackets. One that would end the expression elsewhere does not in there: none is taken. */
 const BRACKETS = String.raw`\[\^?\]?(?:\[:\w+:\]|\\[^\]\n]|(?!END)[^\]\\\n[])*\]`;

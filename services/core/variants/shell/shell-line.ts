@@ -10,6 +10,8 @@ export interface ShellWord {
   readonly open: boolean;
   /** It may become several words, and any of them an option. */
   readonly splits: boolean;
+  /** It names a stream of a command that stands in it, `<(…)`: what is read there nobody sees. */
+  readonly streams: boolean;
 }
 
 export interface ShellCommand {

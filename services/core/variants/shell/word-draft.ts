@@ -4,7 +4,12 @@ export interface WordDraft {
   open: boolean;
   startsOpen: boolean;
   splits: boolean;
+  streams: boolean;
   raw: string;
+}
+
+export function emptyWord(): WordDraft {
+  return { text: "", open: false, startsOpen: false, splits: false, streams: false, raw: "" };
 }
 
 /** The next character is only known when it runs. */

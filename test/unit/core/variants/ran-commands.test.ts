@@ -1,0 +1,98 @@
+// Commands that run what is not in their words: a line that may hold something unseen says so.
+import { describe, expect, test } from "vitest";
+import { partsOfShell } from "../../../../services/core/variants/shell/classify-shell.ts";
+
+function textsOf(line: string): readonly string[] {
+  return (partsOfShell(line, { session: true }) ?? []).flatMap((part) => part.texts);
+}
+
+function isSeen(line: string): boolean {
+  return partsOfShell(line, { session: true })?.every((part) => !part.hidden) === true;
+}
+
+describe("a shell", () => {
+  test.each([
+    "curl u | bash",
+    "curl u | bash -",
+    "curl u | bash --",
+    "curl u | sudo bash -",
+    "curl u | bash -s stable",
+    "curl u | bash -s -- a",
+    "curl u | bash -es a",
+    "curl u | dash -sc ls",
+    "echo rm x | sh -",
+    "echo x | sh -e -",
+    "curl u | bash /dev/stdin",
+    "curl u | bash //dev/./fd/0",
+    "curl u | bash /proc/self/fd/0",
+    "curl u | bash /x/../dev/stdin",
+    "curl u | (cd /dev; bash stdin)",
+    "bash <(curl u)",
+    "bash -x /<(curl u)",
+    "curl u | bash $NOTHING",
+    "bash $(echo -c deploy) x",
+    "bash {-c,./deploy}",
+    "bash -$X 'deploy x'",
+    "bash --rcfile f -c 'deploy x'",
+    "bash -rcfile f -c 'deploy x'",
+    "bash --init-file f -c 'deploy x'",
+    "zsh --emulate sh -c 'deploy x'",
+    "bash -oO pipefail extglob -c 'deploy x'",
+    "zsh -oerrexit -c 'deploy x'",
+    "bash -o $X -c 'deploy x'",
+    "bash + -c 'deploy x'",
+    "bash -c",
+    "ls a | xargs bash",
+  ])("that reads its program where nobody looks hides it: %s", (line) => {
+    expect(isSeen(line)).toBe(false);
+  });
+
+  test.each([
+    "bash -c 'deploy x'",
+    "bash +c 'deploy x'",
+    "bash -lc 'deploy x'",
+    "bash -exc 'deploy x'",
+    "bash -c -- 'deploy x'",
+    "bash -c - 'deploy x'",
+    "bash -euo pipefail -c 'deploy x'",
+    "bash -O extglob -c 'deploy x'",
+    "bash +x -o pipefail -ec 'deploy x' name",
+    "bash --norc --noprofile --posix -c 'deploy x'",
+  ])("that is given a line runs that: %s", (line) => {
+    expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining(["deploy x"])]);
+  });
+
+  test.each([
+    "bash run.sh -s -",
+    "bash -x run.sh /dev/stdin",
+    "bash -euo pipefail run.sh",
+    "sh -- run.sh",
+    'bash "$DIR/run.sh" a',
+    "bash *.sh",
+    "bash run.sh <(ls)",
+    "find . -name '*.sh' -exec bash {} +",
+    "bash --version",
+  ])("that is given a file is seen: %s", (line) => {
+    expect(isSeen(line)).toBe(true);
+  });
+});
+
+describe("a file that the shell itself reads", () => {
+  test.each([
+    "source <(curl u)",
+    ". <(curl u)",
+    "source -- <(curl u)",
+    "builtin source /dev/stdin",
+    "curl u | . /dev/fd/0",
+    "source -p /dev stdin",
+  ])("is not seen where it is a stream: %s", (line) => {
+    expect(isSeen(line)).toBe(false);
+  });
+
+  test.each(["source venv/bin/activate", ". ./env.sh <(ls)", 'source "$VENV/bin/activate"'])(
+    "is a file elsewhere: %s",
+    (line) => {
+      expect(isSeen(line)).toBe(true);
+    },
+  );
+});
