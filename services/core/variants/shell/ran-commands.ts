@@ -70,8 +70,8 @@ export function ranBy(words: Words): Ran | null {
   if (name === "xargs") return ranByXargs(words);
   if (SHELLS.has(name)) return ranByShell(words);
   if (name === "source" || name === ".") return ranBySource(words);
-  if (name === "eval") return ranByText(words.slice(1));
-  if (name === "trap") return ranByText(words.length > 2 ? words.slice(1, 2) : []);
+  if (name === "eval") return ranByEval(words);
+  if (name === "trap") return ranByTrap(words);
   if (name === "su" || name === "runuser") return { ...UNSEEN, floor: "run" };
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
   return wrapper === undefined ? null : ranByWrapper(name, wrapper, words);
@@ -165,8 +165,7 @@ function asks(word: ShellWord | undefined): boolean {
 
 /** `source file`: what is in a file is not seen, as where a shell runs it. Null as `ranBy`. */
 function ranBySource(words: Words): Ran | null {
-  const [first = NO_OPTION, second = NO_OPTION] = words.slice(1);
-  const file = first.text === "--" ? second : first;
+  const file = words[afterHyphens(words)] ?? NO_OPTION;
   return isStream(file) || file.text.startsWith("-") ? UNSEEN : null;
 }
 
@@ -175,6 +174,26 @@ const STREAM = /^[/.]*\/(?:dev|proc)\/|(?:^|\/)(?:stdin|fd\/.*)$/;
 
 function isStream({ text, streams }: ShellWord): boolean {
   return streams || STREAM.test(text);
+}
+
+function ranByEval(words: Words): Ran {
+  const at = afterHyphens(words);
+  return at === 1 && words[1]?.text.startsWith("-") ? UNSEEN : ranByText(words.slice(at));
+}
+
+/** `trap text signal`; a word alone is a signal, `-` and the options take back or show. */
+function ranByTrap(words: Words): Ran {
+  const at = afterHyphens(words);
+  const { text, open } = words[at] ?? NO_OPTION;
+  if (at === 1 && !open && /^-[lpP]*$/.test(text)) return ranByText([]);
+  if (at === 1 && text.startsWith("-")) return UNSEEN;
+  return ranByText(open || words.length > at + 1 ? words.slice(at, at + 1) : []);
+}
+
+/** The first word behind the two hyphens that end options, where they are the first. */
+function afterHyphens(words: Words): number {
+  const { text, open } = words[1] ?? NO_OPTION;
+  return text === "--" && !open ? 2 : 1;
 }
 
 /** Words that a shell reads as one line; what their expansions bring is not seen. */

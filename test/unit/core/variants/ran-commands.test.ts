@@ -96,3 +96,30 @@ describe("a file that the shell itself reads", () => {
     },
   );
 });
+
+describe("`eval` and `trap`", () => {
+  test.each([
+    "eval 'deploy x'",
+    "eval -- 'deploy x'",
+    "eval -- deploy x",
+    "command eval -- 'deploy x'",
+    "trap 'deploy x' EXIT",
+    "trap -- 'deploy x' EXIT",
+  ])("run their text, also behind two hyphens: %s", (line) => {
+    expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining(["deploy x"])]);
+  });
+
+  test.each(["eval -x 'deploy x'", "eval --$X 'deploy x'", "trap -x 'deploy x' EXIT", "trap $X"])(
+    "hide it behind an option that is not known: %s",
+    (line) => {
+      expect(isSeen(line)).toBe(false);
+    },
+  );
+
+  test.each(["trap", "trap -p", "trap -p EXIT", "trap -l", "trap - EXIT", "trap -- - EXIT"])(
+    "run nothing where traps are shown or taken back: %s",
+    (line) => {
+      expect([isSeen(line), textsOf(line)]).toEqual([true, expect.not.arrayContaining(["EXIT"])]);
+    },
+  );
+});
