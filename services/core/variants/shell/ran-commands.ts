@@ -73,9 +73,21 @@ export function ranBy(words: Words): Ran | null {
   if (name === "eval") return ranByEval(words);
   if (name === "trap") return ranByTrap(words);
   if (name === "su" || name === "runuser") return { ...UNSEEN, floor: "run" };
+  if (evaluates(name, words)) return UNSEEN;
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
   return wrapper === undefined ? null : ranByWrapper(name, wrapper, words);
 }
+
+/** An index of an array is an expression, and runs the substitutions that stand in it or in a variable of it. */
+function evaluates(name: string, words: Words): boolean {
+  if (name === "let" || name === "unset") return words.some(({ text }) => INDEX.test(text));
+  return DECLARES.has(name) && words.some(({ text }) => SUBSTITUTION.test(text));
+}
+
+const SUBSTITUTION = /\$\(|`/;
+/** A number alone is none that could run something. */
+const INDEX = /\[(?!\d+\])|\$\(|`/;
+const DECLARES = new Set(["declare", "typeset", "local"]);
 
 function ranByWrapper(name: string, wrapper: Wrapper, words: Words): Ran {
   let at = afterOptions(words, wrapper);

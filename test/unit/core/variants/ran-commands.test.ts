@@ -123,3 +123,25 @@ describe("`eval` and `trap`", () => {
     },
   );
 });
+
+describe("an expression that the shell evaluates", () => {
+  test.each([
+    "let 'a[$(deploy x)]=1'",
+    "let 'a[`deploy x`]=1'",
+    "let 'a[b]=1'",
+    'let "a[$i]=1"',
+    "unset 'a[$(deploy x)]'",
+    "builtin unset -v 'a[$(deploy x)]'",
+    "declare 'a[$(deploy x)]=1'",
+    "typeset -i x='a[$(deploy x)]'",
+  ])("may run what stands in an index: %s", (line) => {
+    expect(isSeen(line)).toBe(false);
+  });
+
+  test.each(["let x=1", "let 'x += 1'", "unset NAME", "unset 'a[0]'", "declare -a a", "local x=1"])(
+    "runs nothing without one: %s",
+    (line) => {
+      expect(isSeen(line)).toBe(true);
+    },
+  );
+});
