@@ -1,6 +1,6 @@
 /** Which variants a call has: what its parts ask for. */
 import type { JsonObject } from "../canonical/json-value.ts";
-import { classifyGitLine } from "../variants/classify-git-line.ts";
+import { readGitLine } from "../variants/classify-git-line.ts";
 import { classifyHttp, methodsOf } from "../variants/classify-http.ts";
 import { classifySql } from "../variants/classify-sql.ts";
 import { partsOfShell, type ShellPart } from "../variants/shell/classify-shell.ts";
@@ -39,7 +39,14 @@ export function chooser({ set, session }: VariantsDocument, choices: Choices): C
         return parts.flatMap((part) => ofPart(part, choices, ruleFor));
       };
     case "git":
-      return (line) => [ofText(line, classifyGitLine(line))];
+      return (line) => {
+        const read = readGitLine(line);
+        if (read === null) return unreadable(choices);
+        // As it is written, and as git reads it: as strict as both.
+        const ruled = read.texts.flatMap((text) => ruleFor(text)?.[read.class] ?? []);
+        const spelled = ruled.length > 0 ? ruled : [byClass[read.class]];
+        return [ofText(line, read.class), ...spelled];
+      };
     case "sql":
       return (text) => [ofText(text, classifySql(text))];
     case "http":

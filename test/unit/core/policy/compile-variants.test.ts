@@ -222,6 +222,81 @@ describe("rules", () => {
     expect([tool.variant, tool.isRead]).toEqual([variant, isRead]);
   });
 
+  describe("of git", () => {
+    const git = compiled(
+      policy({
+        set: "git",
+        classes: { read: { tier: "free" } },
+        rules: [
+          { match: "^push( |$)", tier: "ask" },
+          { match: "^git gc( |$)", tier: "ask" },
+          { match: "^-C /prod ", tier: "ask" },
+          { equals: ['commit -m "a b"'], tier: "free" },
+          { equals: ["commit -m a b"], tier: "never" },
+          { match: "^never", tier: "never" },
+        ],
+      }),
+    );
+    const tier = (command: string) => toolOfCall(git, "bash", { command }).tier.name;
+
+    test.each([
+      "push origin",
+      " push origin",
+      "'push' origin",
+      "pu\\sh origin",
+      "push\torigin",
+      "git push origin",
+      "git  push",
+      "-C /x push origin",
+      "--no-pager push",
+      "--git-dir=/x/.git -C $DIR push",
+      "--git-dir /x/.git push",
+      "-c user.name=a push",
+      "gc",
+      "git -P gc --auto",
+      " -C  /prod fetch",
+    ])("see the command in any spelling: %j", (command) => {
+      expect(tier(command)).toBe("ask");
+    });
+
+    test.each([
+      "-c alias.p=push p",
+      "-c Alias.p=push p",
+      "-c include.path=/x p",
+      '-c "$X" p',
+      "--config-env=alias.p=P p",
+      "--exec-path=/x log",
+      "-C {/x,push} origin",
+      "-C",
+      "--bare$X log",
+      "$X origin",
+      "/usr/bin/git push",
+      "status; git push",
+      "log\npush",
+      "log > a",
+      "A=1 log",
+      "log &",
+      "log 'a",
+    ])("may all be about what is no single command in plain sight: %j", (command) => {
+      expect(tier(command)).toBe("never");
+    });
+
+    test.each([
+      ["log --oneline -3", "free"],
+      ["git -C /x log 'a b'", "free"],
+      ["fetch origin", null],
+      ["log push", "free"],
+      ["pushy origin", null],
+    ])("leave other commands to their class: %s", (command, expected) => {
+      expect(tier(command)).toBe(expected);
+    });
+
+    test("count with the strictest of the spellings that they know", () => {
+      expect(tier('commit -m "a b"')).toBe("never");
+      expect(tier('commit -m "a  b"')).toBeNull();
+    });
+  });
+
   test("know a method by any spelling, and the one that a header asks for", () => {
     const variants: VariantsDocument = {
       set: "http",
