@@ -5,8 +5,8 @@ import { VARIANT_CLASSES, type VariantClass } from "../variants/variant-class.ts
 import { getArgument, isObject } from "./argument-path.ts";
 import { type Choices, chooser, unreadable } from "./choose-variant.ts";
 import type { CompileProblem } from "./compile-identity.ts";
-import type { Tiers } from "./compile-tiers.ts";
-import type { CompiledTool } from "./compiled.ts";
+import { STRICTNESS, type Tiers } from "./compile-tiers.ts";
+import type { CompiledTier, CompiledTool } from "./compiled.ts";
 import type { ToolDocument, VariantKeys, VariantRule, VariantsDocument } from "./document.ts";
 import { compileGlobs } from "./glob.ts";
 import { merger, type Ranked, ranked } from "./merge-variants.ts";
@@ -51,7 +51,7 @@ export function compileVariants(
   checkTiers(variants, path, context.tiers, problems);
   // Keys of the tool itself were looked at with the tool: only those of the variants count here.
   const found: CompileProblem[] = problems.length > 0 ? [] : problems;
-  const choices = compileChoices(base, variants, path, context, compile, found);
+  const choices = compileChoices(base, variants, path, context.capabilities, compile, found);
   const all = new Set<CompiledTool>();
   for (const byClass of [choices.byClass, ...choices.rules.map((rule) => rule.byClass)]) {
     for (const one of VARIANT_CLASSES) all.add(byClass[one].tool);
@@ -92,7 +92,7 @@ function compileChoices(
   base: CompiledTool,
   variants: VariantsDocument,
   path: readonly PathSegment[],
-  { capabilities, tiers }: VariantContext,
+  capabilities: Capabilities,
   compile: CompileVariant,
   problems: CompileProblem[],
 ): Choices {
@@ -101,6 +101,13 @@ function compileChoices(
     const keys = { ...CLASS_KEYS[one], ...variants.classes?.[one] };
     byClass[one] = ranked(compile(one, keys, [...path, "classes", one], problems));
   }
+  const { otherwise } = variants;
+  const rest =
+    otherwise === undefined
+      ? variants.set === undefined
+        ? ranked(base)
+        : byClass.write
+      : ranked(compile("otherwise", otherwise, [...path, "otherwise"], problems));
   const rules = (variants.rules ?? []).map((rule, index) => {
     const at = [...path, "rules", index];
     const { match: _match, equals: _equals, like: _like, ...own } = rule;
@@ -115,32 +122,39 @@ function compileChoices(
       Ranked,
       Ranked,
     ];
-    const matches = compileMatch(rule, at, { capabilities, tiers }, problems);
+    // Without a set the texts are names of tools, and a risk or a preset may hold them as a tier does.
+    const holds =
+      variants.set === undefined && STRICTNESS[actionOf(write)] > STRICTNESS[actionOf(rest)];
+    const onLastSegment = isStrict(actionOf(write)) && (rule.tier !== undefined || holds);
+    const matches = compileMatch(rule, at, { capabilities, onLastSegment }, problems);
     return { matches, byClass: { read, watch, run, write } };
   });
-  const { otherwise } = variants;
-  const rest =
-    otherwise === undefined
-      ? variants.set === undefined
-        ? ranked(base)
-        : byClass.write
-      : ranked(compile("otherwise", otherwise, [...path, "otherwise"], problems));
   return { byClass, rules, otherwise: rest };
 }
 
+function actionOf({ tool }: Ranked): CompiledTier["action"] {
+  return tool.tier.action;
+}
+
+function isStrict(action: CompiledTier["action"]): boolean {
+  return action === "hitl" || action === "deny";
+}
+
+/** `onLastSegment`: a name within a meta tool's arguments is held as the tool of that name is. */
+interface MatchContext {
+  readonly capabilities: Capabilities;
+  readonly onLastSegment: boolean;
+}
+
 function compileMatch(
-  { match, equals, like, tier }: VariantRule,
+  { match, equals, like }: VariantRule,
   at: readonly PathSegment[],
-  { capabilities, tiers }: VariantContext,
+  { capabilities, onLastSegment }: MatchContext,
   problems: CompileProblem[],
 ): (text: string) => boolean {
   const tests: ((text: string) => boolean)[] = [];
   if (equals !== undefined) tests.push((text) => equals.includes(text));
-  if (like !== undefined) {
-    const action = tier === undefined ? undefined : tiers.named(tier)?.action;
-    // A name within a meta tool's arguments is held as the tool of that name is.
-    tests.push(compileGlobs(like, action === "hitl" || action === "deny"));
-  }
+  if (like !== undefined) tests.push(compileGlobs(like, onLastSegment));
   if (match !== undefined) {
     const compiled = capabilities.compilePattern(match);
     if (compiled.ok) tests.push(compiled.test);

@@ -344,6 +344,48 @@ describe("rules", () => {
     expect(toolOfCall(compiled(said), "bash", { tool_name: null }).tier.name).toBe("ask");
   });
 
+  describe("about names of tools", () => {
+    const action = (variants: VariantsDocument, name: string) =>
+      toolOfCall(compiled(policy({ argument: "tool_name", ...variants })), "bash", {
+        tool_name: name,
+      }).tier.action;
+
+    test.each(["delete_x", "github/delete_x", "github__delete_x", "github.delete_x"])(
+      "hold one under any namespace, by their tier and by their risk: %s",
+      (name) => {
+        expect(action({ rules: [{ like: "delete_*", tier: "ask" }] }, name)).toBe("hitl");
+        expect(action({ rules: [{ like: "delete_*", risk_level: "HIGH" }] }, name)).toBe("hitl");
+      },
+    );
+
+    test("let none under a namespace evade what holds the rest", () => {
+      const variants: VariantsDocument = {
+        rules: [
+          { like: "get_*", risk_level: "LOW" },
+          { like: "list_*", risk_level: "HIGH" },
+        ],
+        otherwise: { tier: "never" },
+      };
+      const names = ["get_x", "github/get_x", "list_x", "github/list_x"];
+      expect(names.map((name) => action(variants, name))).toEqual([
+        "allow",
+        "deny",
+        "hitl",
+        "deny",
+      ]);
+    });
+
+    test("are about whole commands where there is a set", () => {
+      const variants: VariantsDocument = {
+        set: "posix_shell",
+        argument: "tool_name",
+        rules: [{ like: "deploy*", risk_level: "HIGH" }],
+      };
+      expect(action(variants, "deploy web")).toBe("hitl");
+      expect(action(variants, "cat infra/deploy.yaml")).toBe("allow");
+    });
+  });
+
   test("a line that cannot be read may hold what any rule is about", () => {
     expect(of("echo 'open").tier.name).toBe("never");
     expect(of("$COMMAND x").tier.name).toBe("never");
