@@ -44,9 +44,11 @@ function nearlyNamed(
   if (!isOneLiteral || literal.length < LETTERS_MIN) return null;
   const cut = cutterFor(glob, literal);
   const parts = names.flatMap((name) => [name, lastSegment(name)].flatMap(cut));
+  // Patterns tell capitals apart, and whoever writes `Delete_*` for `delete_file` does not.
+  const initial = literal.charAt(0).toLowerCase();
   const meant = nearest(
     literal,
-    parts.filter((part) => part[0] === literal[0]),
+    parts.filter((part) => part.charAt(0).toLowerCase() === initial),
   );
   if (meant === null) return null;
   const corrected = glob.replace(literal, meant);
