@@ -1,5 +1,5 @@
 /** `find` reads, unless an action of it runs or writes something. */
-import type { Ran } from "./ran-commands.ts";
+import type { Ran } from "./ran.ts";
 import type { ShellWord } from "./shell-line.ts";
 
 const WRITING = new Set(["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"]);

@@ -1,36 +1,20 @@
 /** Commands that run others: which ones, as far as their words say. */
 import type { VariantClass } from "../variant-class.ts";
+import { afterOptions, type OptionForms, type Ran, ranByText, UNSEEN, type Words } from "./ran.ts";
+import { ranAsText } from "./ran-as-text.ts";
 import type { ShellWord } from "./shell-line.ts";
 import { ASSIGNMENT, STRUCTURE, UNREAD } from "./spelling.ts";
 
-type Words = readonly ShellWord[];
-
-export interface Ran {
-  /** What it is besides the commands that it runs. */
-  readonly floor: VariantClass;
-  /** Commands that it runs, the words of each. */
-  readonly commands: readonly Words[];
-  /** Lines that it has a shell read. */
-  readonly lines: readonly string[];
-  /** Something else may run, which the words do not show. */
-  readonly hidden: boolean;
-}
-
-/** It runs something, and nobody sees what. */
-const UNSEEN: Ran = { floor: "write", commands: [], lines: [], hidden: true };
-
-interface Wrapper {
-  /** Options that stand alone, or carry their value in the same word. */
-  readonly flags?: RegExp;
-  /** Options whose value is the next word. */
-  readonly values?: RegExp;
+interface Wrapper extends OptionForms {
+  /** A word among the options that has something else run. */
+  readonly hides?: RegExp;
   /** Words of its own before the command. */
   readonly operand?: RegExp;
   /** `NAME=value` may stand before the command, and changes what that does. */
   readonly assigns?: boolean;
   readonly floor: VariantClass;
-  /** What it is without a command. */
-  readonly alone: VariantClass;
+  /** What it is without a command; `shell`: it starts one, which reads what nobody sees. */
+  readonly alone: VariantClass | "shell";
 }
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
@@ -60,6 +44,35 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   nohup: { floor: "run", alone: "run" },
   setsid: { flags: /^-[cfw]+$/, floor: "run", alone: "run" },
   exec: { flags: /^-[cl]+$/, values: /^-a$/, floor: "run", alone: "run" },
+  taskset: {
+    flags: /^-[ac]+$|^--(?:all-tasks|cpu-list)$/,
+    operand: /^(?:0x)?[\da-f][\da-f,:-]*$/i,
+    floor: "run",
+    alone: "run",
+  },
+  chroot: {
+    flags: /^--(?:skip-chdir$|(?:groups|userspec)=)/,
+    values: /^--(?:groups|userspec)$/,
+    operand: /^[^-]/,
+    floor: "run",
+    alone: "shell",
+  },
+  unshare: {
+    flags:
+      /^-[muinpUCTfrc]+$|^--(?:fork|map-root-user|map-current-user|keep-caps)$|^--(?:mount|uts|ipc|net|pid|user|cgroup|time|mount-proc|kill-child)(?:=|$)|^--(?:root|wd|setuid|setgid|propagation|setgroups)=/,
+    values: /^-[RwSG]$|^--(?:root|wd|setuid|setgid|propagation|setgroups)$/,
+    floor: "run",
+    alone: "shell",
+  },
+  strace: {
+    flags:
+      /^-[ACcdDfFikqrtTvwxyYzZ]+(?:[abeEIoOpPsSuUX].+)?$|^-[abeEIoOpPsSuUX].+$|^--[a-z-]+=|^--follow-forks$/,
+    values: /^-[ACcdDfFikqrtTvwxyYzZ]*[abeEIoOpPsSuUX]$/,
+    // Its output may go to a command.
+    hides: /^(?:-[a-zA-Z]*o|--output=)?[|!]/,
+    floor: "run",
+    alone: "run",
+  },
 };
 
 const SHELLS = new Set(["sh", "bash", "dash", "ash", "zsh", "ksh"]);
@@ -75,7 +88,13 @@ export function ranBy(words: Words): Ran | null {
   if (name === "su" || name === "runuser") return { ...UNSEEN, floor: "run" };
   if (evaluates(name, words)) return UNSEEN;
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
-  return wrapper === undefined ? null : ranByWrapper(name, wrapper, words);
+  if (wrapper !== undefined) return ranByWrapper(name, wrapper, words);
+  if (words.length === 2 && asks(words[1])) return null;
+  return name === "flock" ? ranByFlock(words) : ranAsText(name, words);
+}
+
+function ranAlone({ alone }: Wrapper): Ran {
+  return alone === "shell" ? UNSEEN : { floor: alone, commands: [], lines: [], hidden: false };
 }
 
 /** An index of an array is an expression, and runs the substitutions that stand in it or in a variable of it. */
@@ -92,6 +111,8 @@ const DECLARES = new Set(["declare", "typeset", "local"]);
 function ranByWrapper(name: string, wrapper: Wrapper, words: Words): Ran {
   let at = afterOptions(words, wrapper);
   let { floor } = wrapper;
+  const { hides } = wrapper;
+  if (hides !== undefined && words.slice(1, at).some(({ text }) => hides.test(text))) return UNSEEN;
   if (wrapper.operand !== undefined) {
     const { text, splits } = words[at] ?? { text: "", splits: false };
     if (splits || !wrapper.operand.test(text)) return UNSEEN;
@@ -103,8 +124,7 @@ function ranByWrapper(name: string, wrapper: Wrapper, words: Words): Ran {
   }
   const inner = words.slice(at);
   const [command] = inner;
-  if (command === undefined)
-    return { floor: wrapper.alone, commands: [], lines: [], hidden: false };
+  if (command === undefined) return ranAlone(wrapper);
   // `command -v` only tells what a name means.
   const tells = name === "command" && at === 1 && /^-[vV]$/.test(command.text);
   if (tells) return { floor: "read", commands: [], lines: [], hidden: false };
@@ -118,14 +138,24 @@ function mayBeProgram(text: string): boolean {
   return !structures && !text.startsWith("-") && !ASSIGNMENT.test(text);
 }
 
-function afterOptions(words: Words, { flags, values }: Wrapper): number {
-  let at = 1;
-  for (;;) {
-    const { text, open } = words[at] ?? { text: "", open: true };
-    if (!open && values?.test(text) === true) at += 2;
-    else if (!open && flags?.test(text) === true) at += 1;
-    else return at;
-  }
+const FLOCK: OptionForms = {
+  flags:
+    /^-[eFnosuvx]+$|^-[Ew].+$|^--(?:shared|exclusive|unlock|nb|nonblock|close|no-fork|verbose)$|^--(?:wait|timeout|conflict-exit-code)=/,
+  values: /^-[eFnosuvx]*[Ew]$|^--(?:wait|timeout|conflict-exit-code)$/,
+};
+
+/** `flock file command`, `flock file -c text`; a number alone is a file that is open already. */
+function ranByFlock(words: Words): Ran {
+  const at = afterOptions(words, FLOCK);
+  const file = words[at] ?? NO_OPTION;
+  if (file.startsOpen || file.splits || file.text.startsWith("-")) return UNSEEN;
+  const inner = words.slice(at + 1);
+  const [command] = inner;
+  if (command === undefined) return { floor: "run", commands: [], lines: [], hidden: false };
+  const takesText = !command.open && /^-c$|^--command$/.test(command.text);
+  if (takesText) return inner.length === 2 ? ranByText(inner.slice(1)) : UNSEEN;
+  if (command.open || !mayBeProgram(command.text)) return UNSEEN;
+  return { floor: "run", commands: [inner], lines: [], hidden: false };
 }
 
 /** `sh -c text`, `sh file`; without either it reads what it is given, which nobody sees. */
@@ -172,7 +202,7 @@ function mayBeOption({ text, startsOpen, splits }: ShellWord): boolean {
 
 /** Version or help alone. */
 function asks(word: ShellWord | undefined): boolean {
-  return word?.text === "--version" || word?.text === "--help";
+  return word?.open === false && /^--(?:version|help)$/.test(word.text);
 }
 
 /** `source file`: what is in a file is not seen, as where a shell runs it. Null as `ranBy`. */
@@ -206,12 +236,6 @@ function ranByTrap(words: Words): Ran {
 function afterHyphens(words: Words): number {
   const { text, open } = words[1] ?? NO_OPTION;
   return text === "--" && !open ? 2 : 1;
-}
-
-/** Words that a shell reads as one line; what their expansions bring is not seen. */
-function ranByText(words: Words): Ran {
-  const line = words.map(({ text }) => text).join(" ");
-  return { floor: "run", commands: [], lines: [line], hidden: words.some(({ open }) => open) };
 }
 
 const XARGS_FLAGS = /^-(?:0|r|t|[nLP]\d+|[dI].+)$/;

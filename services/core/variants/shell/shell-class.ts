@@ -3,7 +3,8 @@ import { strictest, strictestOf, type VariantClass } from "../variant-class.ts";
 import { classifyCommand } from "./commands.ts";
 import { ranByFind } from "./find.ts";
 import { parseShell } from "./parse-shell.ts";
-import { type Ran, ranBy } from "./ran-commands.ts";
+import type { Ran } from "./ran.ts";
+import { ranBy } from "./ran-commands.ts";
 import type { ShellCommand, ShellWord } from "./shell-line.ts";
 
 /** Targets that hold nothing. */

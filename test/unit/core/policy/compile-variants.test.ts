@@ -172,16 +172,78 @@ describe("rules", () => {
     "find . -name web -exec deploy {} +",
     "/opt/bin/deploy web",
     "./deploy web",
+    "taskset 0x3 deploy web",
+    "taskset -ac 0-3,5 deploy web",
+    "chroot --userspec=a:b /jail deploy web",
+    "chroot --groups a /jail deploy web",
+    "unshare -rn --mount-proc --wd /w deploy web",
+    "strace -f -o /tmp/out -e trace=file deploy web",
+    "strace -ffo /tmp/out -s200 deploy web",
+    "flock -w 5 /tmp/lock deploy web",
+    "flock --timeout=5 -n /tmp/lock deploy web",
+    "flock /tmp/lock -c 'cd /r && deploy web'",
+    "watch -tn 5 deploy web",
+    "watch -d -n1 'cat a; deploy web'",
+    "watch -x -n 2 deploy web",
+    "script -q /dev/null -c 'deploy web'",
+    "script -qc 'deploy web' log",
+    "script --command='deploy web'",
+    "ssh host deploy web",
+    "ssh -tt -p 22 -i key -oBatchMode=yes me@host -v 'cd /r && deploy web'",
+    "parallel deploy ::: web",
+    "ls | parallel -j4 --bar 'cat {}; deploy {}'",
   ])("are also about the commands that a command runs: %s", (command) => {
     expect([of(command).tier.name, of(command).variant]).toEqual(["ask", "rule 2"]);
   });
 
-  test.each(['bash -c "$LINE"', "sudo -u root rm a", "cat a | sh", "su -c 'rm -rf a'"])(
-    "any may be about what cannot be seen: %s",
-    (command) => {
-      expect(of(command).tier.name).toBe("never");
-    },
-  );
+  test.each([
+    'bash -c "$LINE"',
+    "sudo -u root rm a",
+    "cat a | sh",
+    "su -c 'rm -rf a'",
+    "strace -o '|deploy web' ls",
+    "strace --output='!deploy web' ls",
+    "strace --unknown ls",
+    "taskset -p 3 7",
+    "echo deploy web | chroot /jail",
+    "echo deploy web | unshare -n",
+    "flock /tmp/lock -c",
+    "flock $LOCK ls",
+    "watch $LINE",
+    "watch -x $LINE",
+    "echo deploy web | script log",
+    "script -q /dev/null deploy web",
+    'script -c "$LINE"',
+    "echo deploy web | ssh host",
+    "ssh $HOST ls",
+    'ssh host "$LINE"',
+    "ssh -o ProxyCommand='deploy web' host ls",
+    "echo deploy web | parallel",
+    "parallel ::: 'deploy web'",
+    "parallel {} ::: 'deploy web'",
+    "parallel sh -c {} ::: 'deploy web'",
+    "parallel --rpl x ls ::: a",
+  ])("any may be about what cannot be seen: %s", (command) => {
+    expect(of(command).tier.name).toBe("never");
+  });
+
+  test.each([
+    "ssh host uptime",
+    "ssh -N -L 80:a:80 host",
+    "ssh -V",
+    "strace -p 7",
+    "strace -c make",
+    "flock 9",
+    "watch -n 5 date",
+    "taskset -c 0 make",
+    "chroot /jail make",
+    "unshare -r make",
+    "script -c make log",
+    "parallel pytest ::: a b",
+    "parallel --version",
+  ])("are not about what runs something else in sight: %s", (command) => {
+    expect([of(command).tier.name, of(command).variant]).toEqual([of("make").tier.name, "run"]);
+  });
 
   test.each([
     "time ! deploy web",
