@@ -2,7 +2,7 @@
 import type { JsonObject } from "../canonical/json-value.ts";
 import { readGitLine } from "../variants/classify-git-line.ts";
 import { classifyHttp, methodsOf } from "../variants/classify-http.ts";
-import { classifySql } from "../variants/classify-sql.ts";
+import { classifySql, readSql } from "../variants/classify-sql.ts";
 import { partsOfShell, type ShellPart } from "../variants/shell/classify-shell.ts";
 import type { VariantClass } from "../variants/variant-class.ts";
 import type { VariantsDocument } from "./document.ts";
@@ -48,7 +48,7 @@ export function chooser({ set, session }: VariantsDocument, choices: Choices): C
         return [ofText(line, read.class), ...spelled];
       };
     case "sql":
-      return (text) => [ofText(text, classifySql(text))];
+      return (text) => ofSql(text, choices, ruleFor);
     case "http":
       return (method, args) =>
         methodsOf(method, args).flatMap((one) => {
@@ -57,6 +57,32 @@ export function chooser({ set, session }: VariantsDocument, choices: Choices): C
           return plain === one ? [ofText(one, found)] : [ofText(one, found), ofText(plain, found)];
         });
   }
+}
+
+/** More than one statement, where that is all that can be said. */
+const SEVERAL = /;\s*[^;\s]/;
+
+/** Statements whose rules are looked up; a text of more counts as one that cannot be read. */
+const STATEMENTS_MAX = 1_024;
+
+/** Of several statements each by itself, and every rule that is about the whole text. */
+function ofSql(
+  text: string,
+  choices: Choices,
+  ruleFor: (text: string) => ByClass | undefined,
+): readonly Ranked[] {
+  const { class: found, statements } = readSql(text);
+  const of = (one: string, its: VariantClass): Ranked => (ruleFor(one) ?? choices.byClass)[its];
+  if (statements === null) return SEVERAL.test(text) ? unreadable(choices) : [of(text, found)];
+  if (statements.length > STATEMENTS_MAX) return unreadable(choices);
+  if (statements.length > 1) {
+    const ruled = choices.rules.filter(({ matches }) => matches(text));
+    const alone = statements.map((one) => of(one, classifySql(one)));
+    return [...alone, ...ruled.map(({ byClass }) => byClass[found])];
+  }
+  // As it is written, and without what is around it.
+  const bare = statements.flatMap((one) => ruleFor(one)?.[found] ?? []);
+  return [of(text, found), ...bare];
 }
 
 /** A command; those that it runs, where a rule is about them; and what its words do not show. */

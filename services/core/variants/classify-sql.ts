@@ -12,21 +12,44 @@ const LENGTH_MAX = 1_048_576;
 
 type Token = { readonly word: string; readonly call: boolean };
 
-/** Servers differ in what is a comment and what a quote: the strictest of their readings counts. */
-export function classifySql(text: string): VariantClass {
-  if (text.length > LENGTH_MAX) return "write";
-  // Servers disagree whether a carriage return ends a comment.
-  if (/--|#/.test(text) && /\r(?!\n|$)/.test(text)) return "write";
-  const found = [classAs(text, STANDARD)];
-  if (/[#$]|--[^\s]/.test(text)) found.push(classAs(text, MYSQL));
-  if (text.includes("[")) found.push(classAs(text, BRACKETS));
-  return strictestOf(found);
+/** One statement of a text: its tokens, and where it begins and ends. */
+interface Statement {
+  readonly tokens: readonly Token[];
+  readonly from: number;
+  readonly to: number;
 }
 
-function classAs(text: string, dialect: Dialect): VariantClass {
-  const statements = readStatements(text, dialect);
-  if (statements === null || statements.length === 0) return "write";
-  return strictestOf(statements.map(classOfStatement));
+export interface SqlReading {
+  readonly class: VariantClass;
+  /** The statements that one server or another sees, without what is around them; null: it could not be read. */
+  readonly statements: readonly string[] | null;
+}
+
+const UNREAD: SqlReading = { class: "write", statements: null };
+
+export function classifySql(text: string): VariantClass {
+  return readSql(text).class;
+}
+
+/** Servers differ in what is a comment and what a quote: the strictest of their readings counts. */
+export function readSql(text: string): SqlReading {
+  if (text.length > LENGTH_MAX) return UNREAD;
+  // Servers disagree whether a carriage return ends a comment.
+  if (/--|#/.test(text) && /\r(?!\n|$)/.test(text)) return UNREAD;
+  const dialects = [STANDARD];
+  if (/[#$]|--[^\s]/.test(text)) dialects.push(MYSQL);
+  if (text.includes("[")) dialects.push(BRACKETS);
+  const classes: VariantClass[] = [];
+  const texts = new Set<string>();
+  for (const dialect of dialects) {
+    const statements = readStatements(text, dialect);
+    if (statements === null || statements.length === 0) return UNREAD;
+    for (const { tokens, from, to } of statements) {
+      classes.push(classOfStatement(tokens));
+      texts.add(text.slice(from, to).trimEnd());
+    }
+  }
+  return { class: strictestOf(classes), statements: [...texts] };
 }
 
 const READING = new Set([
@@ -208,24 +231,28 @@ const isOfWord = letters(/[\w$]/);
 /** A letter that may begin more than itself, and no word. */
 const isSpecial = letters(/["$'/:[\\`]/);
 
-function readStatements(text: string, dialect: Dialect): readonly (readonly Token[])[] | null {
-  const statements: Token[][] = [];
+function readStatements(text: string, dialect: Dialect): readonly Statement[] | null {
+  const statements: Statement[] = [];
   let tokens: Token[] = [];
+  let from = -1;
   const isOdd = ODD_SPACE.test(text);
   const { blank } = dialect;
   for (let at = afterBlank(text, 0, blank); at < text.length; at = afterBlank(text, at, blank)) {
     const piece = readPiece(text, at, dialect);
     if (piece === null || (isOdd && ODD_SPACE.test(piece.token?.word ?? ""))) return null;
+    const begin = at;
     at = piece.end;
-    if (piece.token === null) continue;
-    if (piece.token !== END) tokens.push(piece.token);
-    else if (tokens.length > 0) {
-      statements.push(tokens);
+    if (piece.token === END) {
+      statements.push({ tokens, from, to: begin });
       tokens = [];
+      from = -1;
+      continue;
     }
+    if (from < 0) from = begin;
+    if (piece.token !== null) tokens.push(piece.token);
   }
-  if (tokens.length > 0) statements.push(tokens);
-  return statements;
+  statements.push({ tokens, from, to: text.length });
+  return statements.filter((one) => one.tokens.length > 0);
 }
 
 const DOT = 0x2e;

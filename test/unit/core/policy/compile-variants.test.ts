@@ -406,6 +406,54 @@ describe("rules", () => {
     expect(toolOfCall(compiled(said), "bash", { tool_name: null }).tier.name).toBe("ask");
   });
 
+  describe("of SQL", () => {
+    const sql = compiled(
+      policy({
+        set: "sql",
+        argument: "query",
+        classes: { write: { tier: "ask" } },
+        rules: [
+          { match: "^INSERT INTO logs\\b|INTO audit", tier: "free" },
+          { match: "^DROP", tier: "never" },
+          { match: "secrets", tier: "never" },
+        ],
+      }),
+    );
+    const tier = (query: string) => toolOfCall(sql, "bash", { query }).tier.name;
+
+    test.each([
+      ["INSERT INTO logs VALUES (1)", "free"],
+      ["INSERT INTO logs VALUES (1);", "free"],
+      ["INSERT INTO logs VALUES ('a; b')", "free"],
+      ["INSERT INTO logs VALUES (1); INSERT INTO logs VALUES (2);", "free"],
+      ["INSERT INTO logs VALUES ('a\\n')", "free"],
+      ["INSERT INTO logs VALUES (1); select 1", "free"],
+      ["INSERT INTO logs VALUES (1); DELETE FROM t", "ask"],
+      ["DELETE FROM t; INSERT INTO audit VALUES (1)", "ask"],
+      ["INSERT INTO logs VALUES (1); DROP TABLE x", "never"],
+      ["select 1; /* c */ DROP TABLE x", "never"],
+      ["INSERT INTO logs VALUES ($$a; DROP TABLE x; $$)", "never"],
+      ["INSERT INTO logs VALUES (1); DELETE FROM secrets", "never"],
+      ["INSERT INTO logs VALUES (1); SELECT 1 /* ; secrets */", "never"],
+      ["INSERT INTO logs VALUES ('\\'); DELETE FROM t; --'", "never"],
+    ])("count for each statement of a text: %s", (query, expected) => {
+      expect(tier(query)).toBe(expected);
+    });
+
+    test.each(["  DROP TABLE x", "/* c */ DROP TABLE x", "-- c\nDROP TABLE x;", "; DROP TABLE x"])(
+      "know a statement without what is around it: %j",
+      (query) => {
+        expect(tier(query)).toBe("never");
+      },
+    );
+
+    test("are looked up for so many statements, and all count for one more", () => {
+      const inserts = (count: number) =>
+        Array.from({ length: count }, (_, at) => `INSERT INTO logs VALUES (${at})`).join(";");
+      expect([1_024, 1_025].map((count) => tier(inserts(count)))).toEqual(["free", "never"]);
+    });
+  });
+
   describe("about names of tools", () => {
     const action = (variants: VariantsDocument, name: string) =>
       toolOfCall(compiled(policy({ argument: "tool_name", ...variants })), "bash", {
