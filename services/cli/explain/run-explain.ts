@@ -1,5 +1,6 @@
 /** `callgate policy explain`: one call, every check, the value it looked at and the policy's line. */
 import { createInterface } from "node:readline";
+import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { nameOfInput, readLines } from "../input/read-lines.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
@@ -70,9 +71,20 @@ async function callsOf(
   if (call === undefined) return before;
   const text = call === "-" ? await allOf(terminal) : call;
   const name = call === "-" ? "stdin" : "--call";
-  const parsed = parseRecordedCall(asRecorded(parseJson(text, name), name));
+  const parsed = parseRecordedCall(asRecorded(parseStrictly(text, name), name));
   if (!parsed.ok) throw usageError(`${name}: ${parsed.problem}; e.g. {"tool": "…", "args": {…}}`);
   return [...before, parsed.call];
+}
+
+/** Beyond what any call may have: the gate's own limits are looked at later. */
+const LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 200, maxKeys: 100_000 };
+
+/** What parsers read differently the gate refuses: explained as one of them reads it, it would be another call. */
+function parseStrictly(text: string, name: string): unknown {
+  const value = parseJson(text, name);
+  const strict = parseCanonical(text.replace(/^\ufeff/, ""), LIMITS);
+  if (strict.ok) return value;
+  throw usageError(`${name}: ${strict.message}; the gate refuses such a call as ${strict.reason}`);
 }
 
 /** A call as the library takes it, `arguments` and all, is one that could have been recorded. */
@@ -81,7 +93,7 @@ function asRecorded(call: unknown, name: string): unknown {
     return call;
   }
   const { arguments: given, ...others } = call;
-  return { ...others, args: typeof given === "string" ? parseJson(given, name) : given };
+  return { ...others, args: typeof given === "string" ? parseStrictly(given, name) : given };
 }
 
 /** Which of several was meant is not for us to guess: the state before the call would be another. */

@@ -39,3 +39,14 @@ test.each([[[]], [["--call", '{"tool":"pay","args":{}}']]])(
     expect(ended.stderr).toContain("sed -n 1p FILE");
   },
 );
+
+test.each([
+  ['{"tool":"pay","args":{"id":9007199254740993}}', "would change as a double"],
+  ['{"tool":"pay","args":{"a":1,"a":2}}', "stands twice in one object"],
+  [JSON.stringify({ tool: "pay", arguments: '{"a":1,"a":2}' }), "stands twice in one object"],
+])("a call that two parsers could read differently is not explained: %s", async (call, why) => {
+  const ended = await runInProcess(["policy", "explain", "-p", policy, "--call", call]);
+  expect(ended).toMatchObject({ code: 2, stdout: "" });
+  expect(ended.stderr).toContain(why);
+  expect(ended.stderr).toContain("the gate refuses such a call as malformed");
+});
