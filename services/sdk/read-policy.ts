@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { NotUtf8Error, utf8Text } from "../adapters/files/utf8-text.ts";
 import { type LoadResult, loadPolicy } from "../adapters/policy/load.ts";
 import { formatProblem, type PolicyProblem } from "../adapters/policy/problem.ts";
+import { NotUtf8Error, utf8Text } from "../adapters/system/utf8-text.ts";
 import { CallgateError } from "./callgate-error.ts";
 
 /** Paths of policy files, merged; or the policy itself. */

@@ -1,7 +1,7 @@
 /** Reads a configuration file, YAML 1.2 or JSON, into plain values with the position of each. */
 import { readFileSync } from "node:fs";
 import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
-import { NotUtf8Error, utf8Text } from "../files/utf8-text.ts";
+import { NotUtf8Error, utf8Text } from "../system/utf8-text.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 
 const FILE_BYTES_MAX = 1024 * 1024;

@@ -1,24 +1,10 @@
 /** The journal, read by somebody who is no gate: which calls wait for a person. */
-import type { CallHeld, GateEvent } from "../../core/events.ts";
+import type { GateEvent } from "../../core/events.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { recordsFrom, type Source, valuesFrom } from "../cluster/open-source.ts";
+import type { Hold } from "./hold.ts";
 import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
-
-/** What ends a hold, or helps to. */
-export type HoldVerdict = "approve" | "deny" | "cancel";
-
-/** A held call, and where its answer has to go. */
-export interface Hold {
-  readonly held: CallHeld;
-  readonly partition: number;
-  /** Who has approved it, of several who must. */
-  readonly approvedBy: readonly string[];
-  /** Verdicts that count and no gate has taken yet, the earliest first: none after one that decides. */
-  readonly waiting: readonly WaitingVerdict[];
-}
-
-export type WaitingVerdict = { readonly kind: HoldVerdict; readonly by: string };
 
 /** Holds that no gate has decided yet, oldest first. */
 export async function findHolds(source: Source): Promise<readonly Hold[]> {

@@ -11,7 +11,8 @@ import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { findHolds, type Hold, type HoldVerdict } from "./find-holds.ts";
+import { findHolds } from "./find-holds.ts";
+import type { Hold, HoldVerdict } from "./hold.ts";
 import { IGNORED_SENTENCES, sendVerdict, verdictFrom } from "./send-verdict.ts";
 import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 

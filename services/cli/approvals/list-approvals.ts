@@ -6,7 +6,8 @@ import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { findHolds, type Hold } from "./find-holds.ts";
+import { findHolds } from "./find-holds.ts";
+import type { Hold } from "./hold.ts";
 
 const TEXT_CHARACTERS = 40;
 const MS_PER_MINUTE = 60_000;

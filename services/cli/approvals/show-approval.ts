@@ -9,8 +9,8 @@ import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
 import { type Difference, differences } from "./differences.ts";
-import type { Hold } from "./find-holds.ts";
 import { holdOf } from "./give-verdict.ts";
+import type { Hold } from "./hold.ts";
 import { approvalOf } from "./list-approvals.ts";
 
 export type ShowOptions = SourceOptions & {

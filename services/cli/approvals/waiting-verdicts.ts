@@ -5,7 +5,7 @@
 import type { IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { isBlank } from "../../core/state/given.ts";
-import type { Hold } from "./find-holds.ts";
+import type { Hold } from "./hold.ts";
 
 /** Whether a verdict that waits ends the hold, whatever is said after it. */
 export function isDecided({ held, approvedBy, waiting }: Hold): boolean {

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { NotUtf8Error, utf8Text } from "../../adapters/files/utf8-text.ts";
+import { NotUtf8Error, utf8Text } from "../../adapters/system/utf8-text.ts";
 import { usageError } from "./cli-error.ts";
 import { fileError } from "./file-error.ts";
 import { placeOfJsonError } from "./json-problem.ts";
