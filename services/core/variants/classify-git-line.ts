@@ -21,7 +21,9 @@ export function readGitLine(line: string): GitReading | null {
   if (read === null || command === undefined || read.commands.length > 1) return null;
   const { assignments, outputs, background } = command;
   if (outputs.length > 0 || assignments.length > 0 || background) return null;
-  const words = command.words[0]?.text === "git" ? command.words : [GIT, ...command.words];
+  const [first] = command.words;
+  const isNamed = first?.text === "git" && !first.open;
+  const words = isNamed ? command.words : [GIT, ...command.words];
   const at = afterGlobals(words);
   if (at === null) return null;
   const plain = [GIT, ...words.slice(at)];

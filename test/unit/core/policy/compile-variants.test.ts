@@ -332,6 +332,7 @@ describe("rules", () => {
       "-C",
       "--bare$X log",
       "$X origin",
+      "git$X log",
       "/usr/bin/git push",
       "status; git push",
       "log\npush",
