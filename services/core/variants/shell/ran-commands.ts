@@ -214,8 +214,11 @@ function ranBySource(words: Words): Ran | null {
 /** Files that are what a command is given, or what another one says. */
 const STREAM = /^[/.]*\/(?:dev|proc)\/|(?:^|\/)(?:stdin|fd\/.*)$/;
 
-function isStream({ text, streams }: ShellWord): boolean {
-  return streams || STREAM.test(text);
+/** The first directory is only known when it runs. */
+const OPEN_ROOT = /^\/+[^/]*[*?[{]/;
+
+function isStream({ text, open, streams }: ShellWord): boolean {
+  return streams || STREAM.test(text) || (open && OPEN_ROOT.test(text));
 }
 
 function ranByEval(words: Words): Ran {
