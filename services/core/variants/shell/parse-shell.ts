@@ -14,6 +14,7 @@ import {
   MOMENT,
   NAME,
   OPEN_OPTION,
+  RUNNING_INDEX,
   STRUCTURE,
   TIMED,
   UNREAD,
@@ -164,7 +165,7 @@ class ShellReader {
     const raw = word.raw.replaceAll("\\\n", "");
     const startsOpen = word.startsOpen || splits || (open && OPEN_OPTION.test(text));
     // What structures a line does so behind `time`, too, which then is no command.
-    if (draft.begins && this.#readStructure(draft, raw)) draft.words = [];
+    if (draft.begins && this.#readStructure(draft, raw, text)) draft.words = [];
     else {
       draft.begins &&= !open && TIMED.has(text);
       draft.words.push({ text, startsOpen, open, splits, streams });
@@ -172,10 +173,12 @@ class ShellReader {
   }
 
   /** False where the word begins a command. */
-  #readStructure(draft: CommandDraft, raw: string): boolean {
-    if (UNREAD.has(raw)) throw new Unreadable();
+  #readStructure(draft: CommandDraft, raw: string, text: string): boolean {
+    const sets = ASSIGNMENT.test(raw);
+    // The value may be evaluated wherever a number is read from the variable.
+    if (UNREAD.has(raw) || (sets && RUNNING_INDEX.test(text))) throw new Unreadable();
     if (raw === "for") this.#readFor();
-    else if (ASSIGNMENT.test(raw)) draft.assignments.push(raw);
+    else if (sets) draft.assignments.push(raw);
     else return STRUCTURE.has(raw);
     return true;
   }

@@ -3,7 +3,7 @@ import type { VariantClass } from "../variant-class.ts";
 import { afterOptions, type OptionForms, type Ran, ranByText, UNSEEN, type Words } from "./ran.ts";
 import { ranAsText } from "./ran-as-text.ts";
 import type { ShellWord } from "./shell-line.ts";
-import { ASSIGNMENT, STRUCTURE, UNREAD } from "./spelling.ts";
+import { ASSIGNMENT, RUNNING_INDEX, STRUCTURE, UNREAD } from "./spelling.ts";
 
 interface Wrapper extends OptionForms {
   /** A word among the options that has something else run. */
@@ -100,6 +100,9 @@ function ranAlone({ alone }: Wrapper): Ran {
 /** An index of an array is an expression, and runs the substitutions that stand in it or in a variable of it. */
 function evaluates(name: string, words: Words): boolean {
   if (name === "let" || name === "unset") return words.some(({ text }) => INDEX.test(text));
+  if (name === "export" || name === "readonly") {
+    return words.some(({ text }) => RUNNING_INDEX.test(text));
+  }
   return DECLARES.has(name) && words.some(({ text }) => SUBSTITUTION.test(text));
 }
 

@@ -12,6 +12,9 @@ export const UNREAD = new Set(["case", "function", "select", "coproc"]);
 /** The keyword `time` and its options: the next word is at the start of a command again. */
 export const TIMED = new Set(["time", "-p", "--"]);
 
+/** A text with an index that runs something, once a shell evaluates the text as an expression. */
+export const RUNNING_INDEX = /\[[^\][]*(?:\$\(|`)/;
+
 /** Sticky: the name of a variable. */
 export const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
 /** Sticky: an expansion in braces whose end all shells see in one place; first group: the name. */

@@ -136,15 +136,26 @@ describe("an expression that the shell evaluates", () => {
     "unset 'a[$(deploy x)]'",
     "builtin unset -v 'a[$(deploy x)]'",
     "declare 'a[$(deploy x)]=1'",
+    "y='a[$(deploy x)]'; echo $((y))",
+    "y='a[b[`deploy x`]]' let y",
+    "export y='a[$(deploy x)]'; let y",
+    "readonly y='a[$(deploy x)]'",
     "typeset -i x='a[$(deploy x)]'",
   ])("may run what stands in an index: %s", (line) => {
     expect(isSeen(line)).toBe(false);
   });
 
-  test.each(["let x=1", "let 'x += 1'", "unset NAME", "unset 'a[0]'", "declare -a a", "local x=1"])(
-    "runs nothing without one: %s",
-    (line) => {
-      expect(isSeen(line)).toBe(true);
-    },
-  );
+  test.each([
+    "let x=1",
+    "let 'x += 1'",
+    "unset NAME",
+    "unset 'a[0]'",
+    "declare -a a",
+    "local x=1",
+    "x='[a] `b`'",
+    'x="a[$(ls)]"',
+    "export X='$(ls)'",
+  ])("runs nothing without one: %s", (line) => {
+    expect(isSeen(line)).toBe(true);
+  });
 });
