@@ -7,7 +7,11 @@ import type {
 import { given, MINUTE } from "../../../support/decider-spec.ts";
 
 const TIERS: NonNullable<PolicyDocument["authorization"]> = {
-  tiers: [{ name: "ask", pattern: "no-one", action: "hitl", expires_ms: MINUTE }],
+  tiers: [
+    { name: "ask", pattern: "no-one", action: "hitl", expires_ms: MINUTE },
+    { name: "free", pattern: "nothing", action: "allowlist" },
+    { name: "never", pattern: "nobody", action: "deny" },
+  ],
 };
 
 function policy(variants: VariantsDocument, more: ToolDocument = {}): PolicyDocument {
@@ -84,4 +88,41 @@ describe("calls of a composite tool", () => {
     expect(story.reason("bash", { command: "deploy b", target: "web" })).toBe("duplicate_call");
     story.allowed("bash", { command: "rm a", target: "web" });
   });
+});
+
+describe("a lax rule", () => {
+  const lax = (set: "git" | "sql", argument: string, match: string) =>
+    given(
+      policy({
+        set,
+        argument,
+        classes: { write: { tier: "ask" } },
+        rules: [{ match, tier: "free" }],
+      }),
+    );
+
+  test("of git that knows one spelling alone frees no command in it", () => {
+    lax("git", "command", "^push").allowed("bash", { command: "push origin" });
+    lax("git", "command", "^'push'").held("bash", { command: "'push' origin" });
+  });
+
+  test("of SQL that knows a statement without what is around it frees no text with more", () => {
+    lax("sql", "query", "^DROP").allowed("bash", { query: "DROP TABLE a" });
+    lax("sql", "query", "^DROP").held("bash", { query: "-- it\nDROP TABLE a" });
+  });
+});
+
+test("a risk that holds no more than what follows all rules knows whole names alone", () => {
+  const story = given({
+    ...policy({
+      argument: "tool_name",
+      rules: [
+        { like: "delete_*", risk_level: "HIGH" },
+        { match: "^gh/", tier: "never" },
+      ],
+      otherwise: { risk_level: "HIGH" },
+    }),
+  });
+  story.held("bash", { tool_name: "delete_x" });
+  expect(story.reason("bash", { tool_name: "gh/delete_x" })).toBe("tier_denied");
 });

@@ -116,6 +116,8 @@ describe("two variants", () => {
     expect(both([ranked(tool), ranked(same)])).toBe(tool);
     const often = { ...tool, repeatable: true };
     expect(both([ranked(often), ranked({ ...often, modes: { ...often.modes } })])).toBe(often);
+    const run = tools.find(({ isRead, repeatable }) => !isRead && repeatable) ?? tool;
+    expect(both([ranked(run), ranked({ ...run, modes: { ...run.modes } })])).toBe(run);
     const tier = { ...tool.tier };
     expect(both([ranked(tool), ranked({ ...tool, tier })]).tier).toBe(tool.tier);
   });
@@ -223,16 +225,19 @@ describe("a line whose parts declare different things", () => {
     expect(story.reason(...run("refund 3"))).toBe("side_effect_conflict");
   });
 
-  test.each(["note 1; restock 1", "restock 1; note 1", "note 1; rm stock", "touch x; note 1"])(
-    "%s: changes what each may change",
-    (command) => {
-      const story = shop();
-      story.done(...run("peek 1"), "12");
-      expect(story.reason(...run("peek 1"))).toBe("duplicate_call");
-      story.done(...run(command));
-      story.allowed(...run("peek 1"));
-    },
-  );
+  test.each([
+    "note 1; restock 1",
+    "restock 1; note 1",
+    "note 1; rm stock",
+    "note 1; make stock",
+    "touch x; note 1",
+  ])("%s: changes what each may change", (command) => {
+    const story = shop();
+    story.done(...run("peek 1"), "12");
+    expect(story.reason(...run("peek 1"))).toBe("duplicate_call");
+    story.done(...run(command));
+    story.allowed(...run("peek 1"));
+  });
 
   test.each(["show 1; peek 1", "peek 1; show 1", "show 1; glance 1"])(
     "%s: is a read of what each reads",
