@@ -23,6 +23,8 @@ const MEMBERS: Readonly<Record<keyof ProposedCall, true>> = {
   confirmation: true,
 };
 
+const MEMBER_NAMES: readonly string[] = Object.keys(MEMBERS);
+
 /**
  * What the program says, as it goes to the gate. What the *model* may get wrong (the tool's name, the
  * arguments' text) passes: the gate refuses it, so that the model hears of it.
@@ -30,7 +32,7 @@ const MEMBERS: Readonly<Record<keyof ProposedCall, true>> = {
  * @throws CallgateError `invalid_input` for what the program got wrong.
  */
 export function proposalEnvelope(call: ProposedCall): Envelope {
-  const unknown = memberProblem(call, Object.keys(MEMBERS));
+  const unknown = memberProblem(call, MEMBER_NAMES);
   if (unknown !== undefined) throw invalid(unknown);
   if (typeof call.tool !== "string") throw invalid("`tool` must be text");
   if (call.assistantText !== undefined && typeof call.assistantText !== "string") {

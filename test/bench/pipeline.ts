@@ -76,8 +76,8 @@ async function measure(
   load: PipelineLoad,
 ): Promise<readonly BenchRow[]> {
   const calls = proposedCalls(load);
-  await saturated(callgate, calls, load.warmUp, load.inFlight);
-  const busy = await saturated(callgate, calls, load.calls, load.inFlight);
+  await saturated(callgate, made(calls, load.warmUp), load.inFlight);
+  const busy = await saturated(callgate, made(calls, load.calls), load.inFlight);
   const alone = await oneByOne(callgate, calls, load.alone);
   const paced = await atRate(callgate, calls, load.paced, load.pacedPerSecond);
   return [
@@ -143,19 +143,24 @@ type Saturated = {
   readonly latencies: Float64Array;
 };
 
+/** Before they are timed: agents have their calls from models, not from the processor of the gate. */
+function made(calls: () => ProposedCall, total: number): readonly ProposedCall[] {
+  return Array.from({ length: total }, calls);
+}
+
 async function saturated(
   callgate: Callgate,
-  calls: () => ProposedCall,
-  total: number,
+  calls: readonly ProposedCall[],
   inFlight: number,
 ): Promise<Saturated> {
+  const total = calls.length;
   const latencies = new Float64Array(total);
   let at = 0;
   const agent = async (): Promise<void> => {
     while (at < total) {
       const mine = at;
       at += 1;
-      latencies[mine] = await timed(callgate, calls());
+      latencies[mine] = await timed(callgate, calls[mine] as ProposedCall);
     }
   };
   const before = process.cpuUsage();

@@ -30,11 +30,12 @@ export type Section = {
   readonly run: (scratch: string) => Promise<SectionResult>;
 };
 
+/** In flight: as many as one batch takes. More only wait, and what waits is copied by the garbage collector. */
 const LOAD: PipelineLoad = {
   conversations: 20_000,
   calls: 40_000,
   warmUp: 20_000,
-  inFlight: 1_000,
+  inFlight: 500,
   alone: 500,
   paced: 600,
   pacedPerSecond: 200,

@@ -185,18 +185,20 @@ export class LmdbLog implements Log {
       return Promise.reject(new FatalError("closed", "the log is closed"));
     }
     return new Promise((resolve, reject) => {
-      for (const record of records) assertPartition(record, this.partitions);
-      const prepared = records.map(prepareRecord);
-      const largest = prepared.reduce((bytes, record) => Math.max(bytes, record.bytes), 0);
-      if (largest > RECORD_BYTES_MAX) {
-        throw new PoisonRecordError(
-          "too_large",
-          `a record of ${largest} bytes is larger than the log takes (${RECORD_BYTES_MAX})`,
-        );
-      }
+      const prepared = records.map((record) => this.#prepared(record));
       if (this.#pending.length === 0) setImmediate(() => this.#flush());
       this.#pending.push({ records, prepared, check, afterwards, resolve, reject });
     });
+  }
+
+  #prepared(record: OutgoingRecord): PreparedRecord {
+    assertPartition(record, this.partitions);
+    const prepared = prepareRecord(record);
+    if (prepared.bytes <= RECORD_BYTES_MAX) return prepared;
+    throw new PoisonRecordError(
+      "too_large",
+      `a record of ${prepared.bytes} bytes is larger than the log takes (${RECORD_BYTES_MAX})`,
+    );
   }
 
   #flush(): void {
