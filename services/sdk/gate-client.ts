@@ -91,8 +91,13 @@ export class GateClient {
     if (call === undefined) return { recorded: false, why: "unknown_call" };
     const { outputBytes } = this.#link;
     const value = this.#link.codec.encodeResult(resultInput(call, report, outputBytes));
-    const record = await this.#send("results", call, value);
-    return reportOutcome(record);
+    const outcome = reportOutcome(await this.#send("results", call, value));
+    if (outcome.recorded || outcome.why !== "unknown_call" || call.outcome !== "allowed") {
+      return outcome;
+    }
+    // The gate forgets calls that are over; the journal does not.
+    const ended = call.result !== null || (await this.#endOf(decisionId)) !== undefined;
+    return ended ? { recorded: false, why: "already_reported" } : outcome;
   }
 
   /**

@@ -107,8 +107,8 @@ export type HeldDecision = DecisionOf<"held"> & {
 export type Decision = AllowedDecision | RefusedDecision | HeldDecision;
 
 /**
- * `recorded: false`: the journal has the report, and it changes nothing: the call is not (or no longer)
- * open, or was reported before. Reporting twice is no error.
+ * `recorded: false`: the journal has the report, and it changes nothing: how the call ended was told before
+ * (`already_reported`), or it was never allowed (`unknown_call`). Reporting twice is no error.
  */
 export type ReportOutcome =
   | {

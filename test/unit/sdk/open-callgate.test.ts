@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { CallgateError, openCallgate } from "../../../services/sdk/callgate.ts";
 import type { ProposedCall } from "../../../services/sdk/gate-types.ts";
-import { openGate, SHOP_POLICY } from "../../support/open-gate.ts";
+import { makeDirectory, openGate, SHOP_POLICY } from "../../support/open-gate.ts";
 
 const CALL: ProposedCall = {
   conversationId: "c1",
@@ -120,9 +120,28 @@ describe("report", () => {
     const output = { error: "card declined", status: 402 };
     const failed = { recorded: true, status: "failed" };
     expect(await gate.report(decisionId, { status: "succeeded", output })).toEqual(failed);
-    const late = { recorded: false, why: "unknown_call" };
+    const late = { recorded: false, why: "already_reported" };
     expect(await gate.report(decisionId, { status: "succeeded" })).toEqual(late);
-    expect(await gate.report("no such decision", { status: "succeeded" })).toEqual(late);
+  });
+
+  test("is told that there is no such call, or that it was never allowed", async () => {
+    const gate = await openGate();
+    const unknown = { recorded: false, why: "unknown_call" };
+    expect(await gate.report("no such decision", { status: "succeeded" })).toEqual(unknown);
+    const { decisionId = "", outcome } = await gate.propose({ ...CALL, arguments: "{" });
+    expect(outcome).toBe("refused");
+    expect(await gate.report(decisionId, { status: "succeeded" })).toEqual(unknown);
+  });
+
+  test("is told after a restart that the call's end was told before", async () => {
+    const dataDir = makeDirectory();
+    const before = await openGate({ dataDir });
+    const { decisionId = "" } = await before.propose(CALL);
+    await before.report(decisionId, { status: "succeeded" });
+    await before.close();
+    const gate = await openGate({ dataDir });
+    const late = { recorded: false, why: "already_reported" };
+    expect(await gate.report(decisionId, { status: "succeeded" })).toEqual(late);
   });
 
   test("tells whoever waits for a result what went wrong", async () => {
