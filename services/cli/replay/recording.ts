@@ -2,7 +2,9 @@
  * Recorded conversations: one JSON object a line, of which `id`, `calls[].tool` and `calls[].args`
  * are required. Everything else is optional, and null counts as absent.
  */
+import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { placeOfJsonError } from "../output/json-problem.ts";
+import { rawItems, rawMembers } from "./raw-json.ts";
 
 export interface RecordedCall {
   readonly tool: string;
@@ -33,10 +35,16 @@ export type ParsedRecording =
       readonly column: number | null;
     };
 
+/** Beyond what any line may have: the gate judges each call's arguments by its own. */
+const LINE_LIMITS = { maxBytes: 64 * 1024 * 1024, maxDepth: 1_000, maxKeys: 10_000_000 };
+
 /** Reads one line. Total: what is wrong comes back as one sentence for the owner of the file. */
 export function parseRecording(line: string): ParsedRecording {
   try {
-    return { ok: true, conversation: conversationOf(JSON.parse(line)) };
+    const conversation = conversationOf(JSON.parse(line));
+    // What reading has changed must not be replayed as something else than the gate would see.
+    const isExact = parseCanonical(line, LINE_LIMITS).ok;
+    return { ok: true, conversation: isExact ? conversation : asWritten(conversation, line) };
   } catch (error) {
     if (error instanceof WrongRecording) return { ok: false, problem: error.message, column: null };
     if (error instanceof SyntaxError) return notJson(line, error);
@@ -74,6 +82,20 @@ function conversationOf(json: unknown): RecordedConversation {
   const calls = json["calls"];
   if (!Array.isArray(calls)) throw new WrongRecording("`calls` must be a list");
   return { id, calls: calls.map((call: unknown, index) => callOf(call, `calls[${index}]`)) };
+}
+
+/** The same with arguments and outputs as they stand in the line. */
+function asWritten({ id, calls }: RecordedConversation, line: string): RecordedConversation {
+  const written = rawItems(rawMembers(line).get("calls") ?? "[]").map(rawMembers);
+  return {
+    id,
+    calls: calls.map((call, index) => {
+      const argumentsText = written[index]?.get("args") ?? call.argumentsText;
+      const output = written[index]?.get("output");
+      if (output === undefined || call.output === null) return { ...call, argumentsText };
+      return { ...call, argumentsText, output: output.startsWith('"') ? call.output : output };
+    }),
+  };
 }
 
 function callOf(json: unknown, at: string): RecordedCall {

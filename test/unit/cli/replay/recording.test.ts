@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseRecording } from "../../../../services/cli/replay/recording.ts";
 
 function firstCall(fields: object) {
@@ -83,4 +83,41 @@ test.each([
   ["nul", 1],
 ])("names the column where %s stops being JSON", (line, column) => {
   expect(parseRecording(line)).toMatchObject({ ok: false, column });
+});
+
+describe("what reading would change", () => {
+  const BIG = "9007199254740993";
+
+  test.each([
+    ["digits that no double holds", `{"id":${BIG}}`],
+    ["a number that is too large", '{"amount":1e400}'],
+    ["a key that stands twice", '{"to":"a","to":"b"}'],
+    ["in text that looks like an end", `{"id":${BIG},"note":"a \\"]}, \\\\"}`],
+  ])("is kept as it is written: %s", (_, args) => {
+    const line = ` { "calls" : [ {"tool":"u","args":[ ] , "x":{"args":1} }, {"args": ${args} ,"tool":"t"} ], "id":"c"}`;
+    const parsed = parseRecording(line);
+    expect(parsed).toMatchObject({
+      ok: true,
+      conversation: { id: "c", calls: [{ argumentsText: "[ ]" }, { argumentsText: args }] },
+    });
+  });
+
+  test("keeps apart outputs that differ in it, and leaves text and none alone", () => {
+    const call = (output: string) => `{"tool":"t","args":{},"output":${output}}`;
+    const outputs = [`{"id":${BIG}}`, '"as \\"text\\""', "null"];
+    const parsed = parseRecording(`{"id":"c","calls":[${outputs.map(call).join(",")}]}`);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    expect(parsed.conversation.calls.map(({ output }) => output)).toEqual([
+      `{"id":${BIG}}`,
+      'as "text"',
+      null,
+    ]);
+  });
+
+  test("takes the last where a member of a call stands twice, as JSON does", () => {
+    const twice = `{"id":"c","calls":[{"tool":"t","args":{"a":1},"args":{"a":${BIG}}}]}`;
+    expect(parseRecording(twice)).toMatchObject({
+      conversation: { calls: [{ argumentsText: `{"a":${BIG}}` }] },
+    });
+  });
 });

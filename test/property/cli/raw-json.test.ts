@@ -1,0 +1,28 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { rawItems, rawMembers } from "../../../services/cli/replay/raw-json.ts";
+
+const INDENT = fc.constantFrom("", " ", "\t", "\r\n");
+
+test("the texts of an object's members are its members", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), INDENT, (object, indent) => {
+      const members = rawMembers(indent + JSON.stringify(object, null, indent));
+      const read = [...members].map(([key, text]) => [key, JSON.parse(text)]);
+      // By way of the text: it has no -0, and own members alone.
+      const expected = JSON.parse(JSON.stringify(object)) as Record<string, unknown>;
+      expect(new Map(read as [string, unknown][])).toEqual(new Map(Object.entries(expected)));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test("the texts of an array's items are its items", () => {
+  fc.assert(
+    fc.property(fc.array(fc.jsonValue()), INDENT, (array, indent) => {
+      const text = indent + JSON.stringify(array, null, indent);
+      expect(rawItems(text).map((item) => JSON.parse(item))).toEqual(JSON.parse(text));
+    }),
+    { numRuns: 1_000 },
+  );
+});
