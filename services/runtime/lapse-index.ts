@@ -1,30 +1,58 @@
-const SPAN_MS = 3_600_000;
+/** What is looked at once and again while it passes: short, as many conversations may lapse in it. */
+const SPAN_MS = 10_000;
 
 /**
- * Which conversations may have lapsed: keys by the hour in which their state said it would. A key may
- * stand in several hours; whether it has lapsed is asked of its state.
+ * Which conversations may have lapsed: keys by the span of time in which their state said it would. A key
+ * stands in one span, or in several where it was added for an earlier one; a state that lives on since it
+ * was added stands too early, and is moved when its span is over. Whether it has lapsed is asked of its state.
  */
 export class LapseIndex {
-  readonly #hours = new Map<number, Set<string>>();
+  readonly #spans = new Map<number, Set<string>>();
+  /** None before it has keys. */
+  #first = Number.POSITIVE_INFINITY;
 
+  /** For a key that is new, or lapses sooner than it was added for. */
   add(key: string, dropAtMs: number): void {
-    const hour = Math.floor(dropAtMs / SPAN_MS);
-    const keys = this.#hours.get(hour);
-    if (keys === undefined) this.#hours.set(hour, new Set([key]));
-    else keys.add(key);
+    this.#put(key, spanOf(dropAtMs));
   }
 
-  /** Keys of all hours that have begun. Does not change the index. */
+  /** Keys of all spans that have begun. Does not change the index. */
   candidates(nowMs: number): readonly string[] {
-    const hour = Math.floor(nowMs / SPAN_MS);
+    const now = spanOf(nowMs);
     const found: string[] = [];
-    for (const [begun, keys] of this.#hours) if (begun <= hour) found.push(...keys);
+    for (let span = this.#first; span <= now; span += 1) {
+      for (const key of this.#spans.get(span) ?? []) found.push(key);
+    }
     return found;
   }
 
-  /** Forgets the hours that are over; what has not lapsed by then must be added again. */
-  forget(nowMs: number): void {
-    const hour = Math.floor(nowMs / SPAN_MS);
-    for (const begun of [...this.#hours.keys()]) if (begun < hour) this.#hours.delete(begun);
+  /**
+   * Empties the spans that are over. What is left of them is moved to where it lapses now, or stays a
+   * candidate where its time is over and something else keeps it.
+   *
+   * @param dropAtOf undefined: the key is gone.
+   */
+  forget(nowMs: number, dropAtOf: (key: string) => number | undefined): void {
+    const now = spanOf(nowMs);
+    for (let span = this.#first; span < now; span += 1) {
+      const keys = this.#spans.get(span) ?? [];
+      this.#spans.delete(span);
+      for (const key of keys) {
+        const dropAtMs = dropAtOf(key);
+        if (dropAtMs !== undefined) this.#put(key, Math.max(spanOf(dropAtMs), now));
+      }
+    }
+    this.#first = Math.max(this.#first, now);
   }
+
+  #put(key: string, span: number): void {
+    const keys = this.#spans.get(span);
+    if (keys === undefined) this.#spans.set(span, new Set([key]));
+    else keys.add(key);
+    if (span < this.#first) this.#first = span;
+  }
+}
+
+function spanOf(timeMs: number): number {
+  return Math.floor(timeMs / SPAN_MS);
 }

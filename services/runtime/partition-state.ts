@@ -88,7 +88,9 @@ export class PartitionState {
   apply(change: StateChange): void {
     for (const [key, conversation] of change.conversations) this.#put(key, conversation);
     for (const key of change.dropped) this.#drop(key);
-    if (change.atHashRecord) this.lapses.forget(change.progress.clocks.proposals);
+    if (change.atHashRecord) {
+      this.lapses.forget(change.progress.clocks.proposals, (key) => this.#dropAt(key));
+    }
     this.#progress = change.progress;
     this.#journalOffset = change.journalOffset;
     this.#journalTimeMs = change.journalTimeMs;
@@ -120,7 +122,14 @@ export class PartitionState {
     // Most calls come behind an earlier one that is open: the index has its deadline.
     const known = before === undefined ? undefined : deadlineOf(before, this.fold);
     if (known !== deadlineMs) this.deadlines.set(key, deadlineMs);
-    this.lapses.add(key, dropAtOf(conversation));
+    // Most live longer with each call: the index finds out when their time is over.
+    const dropAtMs = dropAtOf(conversation);
+    if (before === undefined || dropAtMs < dropAtOf(before)) this.lapses.add(key, dropAtMs);
+  }
+
+  #dropAt(key: string): number | undefined {
+    const conversation = this.#conversations.get(key);
+    return conversation === undefined ? undefined : dropAtOf(conversation);
   }
 
   #drop(key: string): void {

@@ -26,19 +26,62 @@ describe("the deadline index", () => {
 });
 
 describe("the lapse index", () => {
-  const hour = 3_600_000;
-  it("names what may have lapsed, and forgets the hours that are over", () => {
+  const span = 10_000;
+  const gone = () => undefined;
+
+  it("names what may have lapsed, and forgets the spans that are over", () => {
     const index = new LapseIndex();
-    index.add("a", hour / 2);
-    index.add("b", 1.5 * hour);
-    index.add("c", 9 * hour);
-    expect(index.candidates(hour - 1)).toEqual(["a"]);
-    expect([...index.candidates(hour)].sort()).toEqual(["a", "b"]);
-    index.forget(hour);
-    expect(index.candidates(hour)).toEqual(["b"]);
-    index.add("b", 9 * hour);
-    index.forget(3 * hour);
-    expect(index.candidates(3 * hour)).toEqual([]);
-    expect([...index.candidates(10 * hour)].sort()).toEqual(["b", "c"]);
+    index.add("a", span / 2);
+    index.add("b", 1.5 * span);
+    index.add("c", 9 * span);
+    expect(index.candidates(span - 1)).toEqual(["a"]);
+    expect([...index.candidates(span)].sort()).toEqual(["a", "b"]);
+    index.forget(span, gone);
+    expect(index.candidates(span)).toEqual(["b"]);
+    index.forget(3 * span, gone);
+    expect(index.candidates(3 * span)).toEqual([]);
+    expect(index.candidates(10 * span)).toEqual(["c"]);
+  });
+
+  it("moves what lives on to where it lapses, and keeps what only something else keeps", () => {
+    const index = new LapseIndex();
+    index.add("lives on", span);
+    index.add("is held", span);
+    const ends = new Map([
+      ["lives on", 7 * span],
+      ["is held", span],
+    ]);
+    index.forget(5 * span, (key) => ends.get(key));
+    expect(index.candidates(5 * span)).toEqual(["is held"]);
+    expect([...index.candidates(7 * span)].sort()).toEqual(["is held", "lives on"]);
+    index.add("lives on", 6 * span);
+    expect([...index.candidates(6 * span)].sort()).toEqual(["is held", "lives on"]);
+  });
+
+  it("names all that has lapsed through any changes, and little that has not", () => {
+    const random = new Random(7);
+    const index = new LapseIndex();
+    const ends = new Map<string, number>();
+    let nowMs = 3 * span;
+    let named = 0;
+    let lapsed = 0;
+    for (let step = 0; step < 5_000; step += 1) {
+      const key = `k${random.integer(0, 200)}`;
+      const end = nowMs + random.integer(0, 20 * span);
+      const before = ends.get(key);
+      if (before === undefined || end < before) index.add(key, end);
+      ends.set(key, end);
+      nowMs += random.chance(0.01) ? random.integer(0, 30 * span) : random.integer(0, 100);
+      if (step % 10 > 0) continue;
+      const candidates = new Set(index.candidates(nowMs));
+      const over = [...ends].filter(([, at]) => at <= nowMs).map(([over]) => over);
+      expect(over.filter((one) => !candidates.has(one))).toEqual([]);
+      named += candidates.size;
+      lapsed += over.length;
+      for (const one of over) ends.delete(one);
+      index.forget(nowMs, (one) => ends.get(one));
+    }
+    expect(lapsed).toBeGreaterThan(1_000);
+    expect(named).toBeLessThan(5 * lapsed);
   });
 });
