@@ -4,9 +4,12 @@
  */
 type Entry = { readonly deadlineMs: number; readonly key: string };
 
+/** So many outdated entries are never worth making the heap anew. */
+const OUTDATED_FEW = 1_000;
+
 export class DeadlineIndex {
   readonly #deadlines = new Map<string, number>();
-  readonly #heap: Entry[] = [];
+  #heap: Entry[] = [];
 
   set(key: string, deadlineMs: number | undefined): void {
     if (this.#deadlines.get(key) === deadlineMs) return;
@@ -16,6 +19,19 @@ export class DeadlineIndex {
     }
     this.#deadlines.set(key, deadlineMs);
     this.#push({ deadlineMs, key });
+    if (this.#heap.length > 2 * this.#deadlines.size + OUTDATED_FEW) this.#renew();
+  }
+
+  /** Most calls are over long before their deadline: their entries would stay until then. */
+  #renew(): void {
+    const entries = [...this.#deadlines].map(([key, deadlineMs]) => ({ deadlineMs, key }));
+    // What is in order is a heap.
+    this.#heap = entries.sort((a, b) => a.deadlineMs - b.deadlineMs);
+  }
+
+  /** Entries that are kept, outdated ones too. */
+  get size(): number {
+    return this.#heap.length;
   }
 
   /** The earliest deadline. */

@@ -25,6 +25,21 @@ describe("the deadline index", () => {
   });
 });
 
+describe("the deadline index of calls that end before their deadline", () => {
+  it("keeps no more entries than it has use for, and agrees with what is left", () => {
+    const index = new DeadlineIndex();
+    const most = 1_000 + 2 * 5;
+    for (let call = 0; call < 20_000; call += 1) {
+      const key = `k${call % 5}`;
+      index.set(key, 1_000_000 + call);
+      if (call % 5 > 0) index.set(key, undefined);
+      expect(index.size).toBeLessThanOrEqual(most);
+    }
+    expect(index.nextMs()).toBe(1_000_000 + 19_995);
+    expect(index.due(2_000_000)).toEqual([{ deadlineMs: 1_019_995, key: "k0" }]);
+  });
+});
+
 describe("the lapse index", () => {
   const span = 10_000;
   const gone = () => undefined;
