@@ -1,10 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeDirectory } from "../../../../services/adapters/system/make-directory.ts";
-
-const folder = (): string => mkdtempSync(join(tmpdir(), "callgate-make-"));
+import { makeDirectory as folder } from "../../../support/open-gate.ts";
 
 test("makes what is missing above it too, with its mode, and is content with what is there", () => {
   const top = folder();
