@@ -6,8 +6,11 @@
 import type { CallHeld, DecisionEvent, GateEvent } from "../core/events.ts";
 import type { VerdictSubject } from "../core/inputs.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
+import { RecentMap } from "./recent-map.ts";
 
 const CALLS_MAX = 50_000;
+/** Calls that are waited for longer than others take: each is asked for again, and the journal is long. */
+const OPEN_MAX = 100_000;
 
 /** Where a record of the journal is. */
 export type JournalPlace = { readonly partition: number; readonly offset: number };
@@ -29,14 +32,14 @@ export type KnownCall = {
 };
 
 export class KnownCalls {
-  /** What changed of late, and what changed before that: one goes as a whole when the other is full. */
-  #calls = new Map<string, KnownCall>();
-  #older: ReadonlyMap<string, KnownCall> = new Map();
+  readonly #calls = new RecentMap<KnownCall>(CALLS_MAX);
+  /** Without a result or a decision for so long that others took their place. Some have one by now. */
+  readonly #open = new RecentMap<KnownCall>(OPEN_MAX);
   /** Holds that wait, by approval id. */
   readonly #holds = new Map<string, string>();
 
   get(decisionId: string): KnownCall | undefined {
-    return this.#calls.get(decisionId) ?? this.#older.get(decisionId);
+    return this.#calls.get(decisionId) ?? this.#open.get(decisionId);
   }
 
   /** The call that waits under this approval id. */
@@ -82,12 +85,18 @@ export class KnownCalls {
   }
 
   #put(call: KnownCall): void {
-    this.#calls.set(call.decisionId, call);
-    // Taking out the oldest one by one would walk over the holes that those before it left in the map.
-    if (this.#calls.size < CALLS_MAX / 2) return;
-    this.#older = this.#calls;
-    this.#calls = new Map();
+    const gone = this.#calls.set(call.decisionId, call);
+    if (gone === undefined) return;
+    for (const one of gone) {
+      const known = this.#open.get(one.decisionId);
+      // What has ended must not come back as open.
+      if (isOpen(one) || known !== undefined) this.#open.set(one.decisionId, one);
+    }
   }
+}
+
+function isOpen({ outcome, result }: KnownCall): boolean {
+  return outcome === "held" || (outcome === "allowed" && result === null);
 }
 
 function subjectOf({ callId, actionKey, ruleDigest }: CallHeld): VerdictSubject {

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import type {
+  CallAllowed,
+  CallHeld,
+  GateEvent,
+  ResultRecorded,
+} from "../../../services/core/events.ts";
+import { type KnownCall, KnownCalls } from "../../../services/sdk/known-calls.ts";
+import { RecentMap } from "../../../services/sdk/recent-map.ts";
+
+const NAMED = { tenantId: "t", conversationId: "c", tool: "pay", isRead: false } as const;
+
+function allowed(decisionId: string, approvalId: string | null = null): CallAllowed {
+  return { ...NAMED, type: "allowed", decisionId, callId: decisionId, approvalId } as CallAllowed;
+}
+
+function held(decisionId: string, holdId: string): CallHeld {
+  return {
+    ...NAMED,
+    type: "held",
+    decisionId,
+    callId: decisionId,
+    holdId,
+    approvalId: null,
+  } as CallHeld;
+}
+
+function ended(decisionId: string): GateEvent {
+  const told = { ...NAMED, type: "result_recorded", decisionId, status: "succeeded" } as const;
+  return told as unknown as ResultRecorded;
+}
+
+const place = (offset: number) => ({ partition: 0, offset });
+
+/** Calls that come and end, as many as push out all that came before. */
+function busy(calls: KnownCalls, from: number): void {
+  for (let at = 0; at < 60_000; at += 1) {
+    calls.learn(allowed(`other ${from + at}`), place(from + at));
+    calls.learn(ended(`other ${from + at}`), place(from + at));
+  }
+}
+
+describe("calls of late", () => {
+  test("are known by decision and by hold, with where they are told of", () => {
+    const calls = new KnownCalls();
+    calls.learn(held("a", "hold"), place(1));
+    expect(calls.held("hold")).toMatchObject({ decisionId: "a", outcome: "held", result: null });
+    calls.learn(allowed("a", "hold"), place(2));
+    expect(calls.held("hold")).toBeUndefined();
+    calls.learn(ended("a"), place(3));
+    const known: Partial<KnownCall> = { outcome: "allowed", place: place(2), result: place(3) };
+    expect(calls.get("a")).toMatchObject(known);
+    expect(calls.get("b")).toBeUndefined();
+  });
+
+  test("stay known for as long as they are open, however many come after them", () => {
+    const calls = new KnownCalls();
+    calls.learn(allowed("slow"), place(1));
+    calls.learn(held("waits", "hold"), place(2));
+    calls.learn(allowed("quick"), place(3));
+    calls.learn(ended("quick"), place(4));
+    busy(calls, 100);
+    expect(calls.get("slow")).toMatchObject({ callId: "slow", place: place(1) });
+    expect(calls.held("hold")).toMatchObject({ callId: "waits" });
+    expect(calls.get("quick")).toBeUndefined();
+  });
+
+  test("do not come back as open once they have ended", () => {
+    const calls = new KnownCalls();
+    calls.learn(allowed("slow"), place(1));
+    calls.learn(held("waits", "hold"), place(2));
+    busy(calls, 100);
+    calls.learn(ended("slow"), place(200_000));
+    calls.learn(allowed("waits", "hold"), place(200_001));
+    busy(calls, 300_000);
+    expect(calls.get("slow")).toMatchObject({ result: place(200_000) });
+    expect(calls.get("waits")).toMatchObject({ outcome: "allowed", place: place(200_001) });
+    expect(calls.held("hold")).toBeUndefined();
+  });
+});
+
+describe("a recent map", () => {
+  test("keeps at least half of what it may, and tells what went", () => {
+    const map = new RecentMap<number>(10);
+    const gone: number[] = [];
+    for (let at = 0; at < 100; at += 1) {
+      gone.push(...(map.set(String(at), at) ?? []));
+      for (let kept = Math.max(0, at - 4); kept <= at; kept += 1) {
+        expect(map.get(String(kept))).toBe(kept);
+      }
+      if (at >= 10) expect(map.get(String(at - 10))).toBeUndefined();
+    }
+    expect(gone).toEqual(Array.from({ length: 95 }, (_, at) => at));
+  });
+
+  test("does not tell of an entry that has a newer one", () => {
+    const map = new RecentMap<string>(4);
+    map.set("a", "first");
+    map.set("b", "b");
+    map.set("a", "second");
+    expect([...(map.set("c", "c") ?? [])]).toEqual(["b"]);
+    expect(map.get("a")).toBe("second");
+  });
+});
