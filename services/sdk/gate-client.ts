@@ -96,7 +96,7 @@ export class GateClient {
       return outcome;
     }
     // The gate forgets calls that are over; the journal does not.
-    const ended = call.result !== null || (await this.#endOf(decisionId)) !== undefined;
+    const ended = call.result !== null || (await this.endOf(decisionId)) !== undefined;
     return ended ? { recorded: false, why: "already_reported" } : outcome;
   }
 
@@ -153,7 +153,7 @@ export class GateClient {
     try {
       const { decision } = await this.awaitDecision(decisionId, options);
       if (decision.outcome !== "allowed") throw noResult(decisionId);
-      const known = await this.#endOf(decisionId);
+      const known = await this.endOf(decisionId);
       if (known !== undefined) return known;
       const { timeoutMs } = options;
       const left = timeoutMs === undefined ? undefined : timeoutMs - (Date.now() - startedMs);
@@ -161,6 +161,19 @@ export class GateClient {
     } finally {
       wait.end();
     }
+  }
+
+  /** How the call ended; undefined where the journal does not tell, or knows no such call. */
+  async endOf(decisionId: string): Promise<StoredResult | undefined> {
+    const call = await this.#callOf(decisionId);
+    if (call === undefined) return undefined;
+    const end = (record: JournalRecord): StoredResult | undefined =>
+      endedCalls(record).find(([id]) => id === decisionId)?.[1];
+    const { place, result } = call;
+    return this.#read(async () => {
+      const record = result === null ? undefined : await readJournalRecord(this.#link, result);
+      return record === undefined ? searchPartition(this.#link, place, end) : end(record);
+    });
   }
 
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
@@ -280,18 +293,6 @@ export class GateClient {
     if (found === undefined || !(await this.#followed(found.place.partition))) return found;
     // What was decided of it before the partition was followed was not told.
     return this.#read(() => searchPartition(this.#link, found.place, find));
-  }
-
-  /** How the call ended, where that is journaled. */
-  async #endOf(decisionId: string): Promise<StoredResult | undefined> {
-    const call = await this.#callOf(decisionId);
-    if (call === undefined) return undefined;
-    return this.#read(() =>
-      searchPartition(this.#link, call.place, (record) => {
-        const end = endedCalls(record).find(([id]) => id === decisionId);
-        return end?.[1];
-      }),
-    );
   }
 
   async #findHold(approvalId: string): Promise<KnownCall | undefined> {

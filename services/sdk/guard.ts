@@ -153,8 +153,8 @@ export class Guard {
     claimed: ReportOutcome | undefined,
   ): Promise<unknown> {
     const { decisionId } = call;
-    if (claimed?.recorded === false && claimed.why === "unknown_call") {
-      const stored = await this.#client.previousResult(decisionId);
+    if (claimed?.recorded === false) {
+      const stored = await this.#client.endOf(decisionId);
       if (stored?.status === "succeeded" && stored.whole) return stored.output;
       if (stored?.status === "succeeded") {
         return refusedOf(decision, this.#notRun(decision, "duplicate_call"));
