@@ -27,6 +27,7 @@ import type {
   GuardContext,
   ProposedCall,
   ReportOutcome,
+  StoredResult,
 } from "./gate-types.ts";
 import { refusedOf } from "./refused.ts";
 
@@ -155,8 +156,10 @@ export class Guard {
     const { decisionId } = call;
     if (claimed?.recorded === false) {
       const stored = await this.#client.endOf(decisionId);
-      if (stored?.status === "succeeded" && stored.whole) return stored.output;
-      if (stored?.status === "succeeded") {
+      if (stored?.status === "failed" && stored.output === undefined) throw failureOf(stored);
+      // An output that reads as a failure was returned by the handler, too.
+      if (stored?.status === "succeeded" || stored?.status === "failed") {
+        if (stored.whole) return stored.output;
         return refusedOf(decision, this.#notRun(decision, "duplicate_call"));
       }
     }
@@ -194,6 +197,13 @@ function answerOf({ refusal }: CallRefused): unknown {
 
 function refusalOf(decision: Decision): CallRefusal {
   return decision.refusal ?? notRun(decision, "gate_unavailable", "");
+}
+
+/** What the handler threw, as far as the journal has it. */
+function failureOf({ error }: StoredResult): Error {
+  const failure = new Error(error?.message ?? "the call failed before, and nobody told why");
+  const code = error?.code ?? null;
+  return code === null ? failure : Object.assign(failure, { code });
 }
 
 function timeLimit({ tool, timeLimitMs }: Decision): CallgateError {

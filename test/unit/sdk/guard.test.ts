@@ -56,6 +56,40 @@ describe("a guarded tool", () => {
     expect(given).toEqual(["7", expect.stringMatching(/^[\w-]{43}$/), false, "call-7"]);
   });
 
+  test("fails again without running where it failed before under its id", async () => {
+    const gate = await openGate();
+    let runs = 0;
+    const tools = gate.guard(
+      {
+        charge_card: (_: { order: string }) => {
+          runs += 1;
+          throw Object.assign(new Error("card declined"), { code: "declined" });
+        },
+      },
+      CONTEXT,
+    );
+    const pay = () => thrownBy(tools.charge_card({ order: "7" }, { callId: "call-7" }));
+    const first = await pay();
+    expect(first).toMatchObject({ message: "card declined" });
+    expect(await pay()).toEqual(first);
+    expect(runs).toBe(1);
+  });
+
+  test("gives an output that reads as a failure again, as it gave it before", async () => {
+    const gate = await openGate();
+    let runs = 0;
+    const declined = { error: "card declined", status: 402 };
+    const charge = (_: { order: string }) => {
+      runs += 1;
+      return declined;
+    };
+    const tools = gate.guard({ charge_card: charge }, CONTEXT);
+    const pay = () => tools.charge_card({ order: "7" }, { callId: "call-7" });
+    expect(await pay()).toEqual(declined);
+    expect(await pay()).toEqual(declined);
+    expect(runs).toBe(1);
+  });
+
   test("does not run again for the same write, and says so without throwing", async () => {
     const gate = await openGate();
     let runs = 0;
