@@ -10,7 +10,7 @@ import type { StateFold } from "./engine.ts";
 import { GENESIS_HASH } from "./journal.ts";
 import { LapseIndex } from "./lapse-index.ts";
 import { NO_SUM, type StateSum } from "./state-hash.ts";
-import { type Conversation, deadlineOf, dropAtOf } from "./stored-conversation.ts";
+import { type Conversation, dropAtOf } from "./stored-conversation.ts";
 import { NO_POSITION, type PerInput } from "./topics.ts";
 
 /** Where a partition stands in its journal and its inputs. */
@@ -118,10 +118,9 @@ export class PartitionState {
     this.#conversations.set(key, conversation);
     if (before?.seq === conversation.seq) return;
     this.#unsaved.add(key);
-    const deadlineMs = deadlineOf(conversation, this.fold);
+    const { deadlineMs } = conversation;
     // Most calls come behind an earlier one that is open: the index has its deadline.
-    const known = before === undefined ? undefined : deadlineOf(before, this.fold);
-    if (known !== deadlineMs) this.deadlines.set(key, deadlineMs);
+    if (before?.deadlineMs !== deadlineMs) this.deadlines.set(key, deadlineMs);
     // Most live longer with each call: the index finds out when their time is over.
     const dropAtMs = dropAtOf(conversation);
     if (before === undefined || dropAtMs < dropAtOf(before)) this.lapses.add(key, dropAtMs);

@@ -28,6 +28,9 @@ export class StagedState {
   readonly #dropped = new Set<string>();
   #progress: Progress;
   #atHashRecord = false;
+  /** What was looked up last; null: nothing, or it has changed since. */
+  #lastKey: string | null = null;
+  #last: Conversation | undefined;
 
   constructor(base: PartitionState) {
     this.#base = base;
@@ -44,6 +47,15 @@ export class StagedState {
   }
 
   conversation(key: string): Conversation | undefined {
+    // Asked for twice by each input: to decide it, and to apply what came of it.
+    if (key !== this.#lastKey) {
+      this.#last = this.#found(key);
+      this.#lastKey = key;
+    }
+    return this.#last;
+  }
+
+  #found(key: string): Conversation | undefined {
     if (this.#dropped.has(key)) return undefined;
     return this.#conversations.get(key) ?? this.#base.conversation(key);
   }
@@ -103,7 +115,9 @@ export class StagedState {
   ): StateSum {
     const old = before?.hash ?? "";
     const hash = conversationHash(old, key, seq, state);
-    this.#conversations.set(key, { state, seq, hash });
+    const deadlineMs = this.#base.fold.nextDeadlineMs(state);
+    this.#conversations.set(key, { state, seq, hash, deadlineMs });
+    this.#lastKey = null;
     return exchanged(stateSum, old, hash);
   }
 
@@ -117,8 +131,7 @@ export class StagedState {
       .due(nowMs)
       .filter(({ key }) => !this.#conversations.has(key) && !this.#dropped.has(key))
       .map(({ key, deadlineMs }) => ({ key, deadlineMs }));
-    for (const [key, { state }] of this.#conversations) {
-      const deadlineMs = this.#base.fold.nextDeadlineMs(state);
+    for (const [key, { deadlineMs }] of this.#conversations) {
       if (deadlineMs !== undefined && deadlineMs <= nowMs) due.push({ key, deadlineMs });
     }
     due.sort((a, b) => a.deadlineMs - b.deadlineMs || (a.key < b.key ? -1 : 1));
@@ -141,6 +154,7 @@ export class StagedState {
       this.#conversations.delete(key);
       this.#dropped.add(key);
     }
+    this.#lastKey = null;
     this.#atHashRecord = true;
   }
 
@@ -157,6 +171,7 @@ export class StagedState {
   }
 
   #restore(key: string, before: Conversation | undefined): void {
+    this.#lastKey = null;
     if (before === undefined) this.#conversations.delete(key);
     else this.#conversations.set(key, before);
   }
@@ -168,10 +183,9 @@ export class StagedState {
     return [...candidates].filter((key) => {
       const conversation = this.conversation(key);
       if (conversation === undefined || dropAtOf(conversation) > proposalsAtMs) return false;
-      const { state } = conversation;
-      if (!fold.hasLapsed(state, proposalsAtMs)) return false;
+      if (!fold.hasLapsed(conversation.state, proposalsAtMs)) return false;
       // A hold must still end by its tick, or its proposal would never be decided.
-      return fold.nextDeadlineMs(state) === undefined;
+      return conversation.deadlineMs === undefined;
     });
   }
 }

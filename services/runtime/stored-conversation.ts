@@ -9,6 +9,8 @@ export type Conversation = {
   readonly seq: number;
   /** See state-hash.ts. */
   readonly hash: string;
+  /** When it needs a tick; undefined: not as it stands. */
+  readonly deadlineMs: number | undefined;
 };
 
 /** Deadline and end come first, so that both are known of a state that nobody has read. */
@@ -24,11 +26,11 @@ export function conversationBytes(conversation: Conversation, fold: StateFold): 
   if (conversation instanceof StoredConversation && conversation.unread !== null) {
     return conversation.unread;
   }
-  const { state } = conversation;
+  const { state, deadlineMs } = conversation;
   const text = encoder.encode(fold.snapshot(state));
   const bytes = new Uint8Array(TEXT_AT + text.length);
   const view = new DataView(bytes.buffer);
-  view.setFloat64(DEADLINE_AT, fold.nextDeadlineMs(state) ?? Number.NaN);
+  view.setFloat64(DEADLINE_AT, deadlineMs ?? Number.NaN);
   view.setFloat64(DROP_AT, state.dropAtMs);
   bytes.set(text, TEXT_AT);
   return bytes;
@@ -77,12 +79,6 @@ export class StoredConversation implements Conversation {
     this.#bytes = null;
     return this.#state;
   }
-}
-
-export function deadlineOf(conversation: Conversation, fold: StateFold): number | undefined {
-  return conversation instanceof StoredConversation
-    ? conversation.deadlineMs
-    : fold.nextDeadlineMs(conversation.state);
 }
 
 export function dropAtOf(conversation: Conversation): number {

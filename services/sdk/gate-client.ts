@@ -60,7 +60,8 @@ export class GateClient {
 
   constructor(link: GateLink, options: GateClientOptions) {
     this.#link = link;
-    this.#replies = new JournalReplies(link.log, options.timeoutMs);
+    const { timeoutMs } = options;
+    this.#replies = new JournalReplies(link.log, { timeoutMs, together: !link.isRemote });
     this.#onLost = options.onLost;
     link.onCommitted((records, partition) => this.#committed(records, partition));
     link.onLost((error) => this.#lost(error));

@@ -4,6 +4,8 @@
  * R1 an answer comes from the journal alone: what is answered is durable.
  * R2 each `send` ends: with its record, or with an error when its time is over or the gate is gone.
  */
+
+import { PoisonRecordError } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import type { Appended, Log, OutgoingRecord } from "../runtime/ports.ts";
 import { INPUT_TOPICS, type InputTopic } from "../runtime/topics.ts";
@@ -22,9 +24,22 @@ type Waiter = {
 
 export type OutgoingInput = OutgoingRecord & { readonly topic: InputTopic };
 
+export type ReplyOptions = {
+  readonly timeoutMs: number;
+  /**
+   * Inputs of one turn of the event loop are appended as one: for a log that takes all of them or none.
+   * Each append has its price, and what many agents ask for at once comes in one turn.
+   */
+  readonly together: boolean;
+};
+
 export class JournalReplies {
   readonly #log: Log;
   readonly #timeoutMs: number;
+  readonly #together: boolean;
+  /** Not appended yet, and who waits for them. */
+  #inputs: OutgoingInput[] = [];
+  #senders: Waiter[] = [];
   /** By the place of what was appended (`#placeOf`). */
   readonly #waiters = new Map<number, Waiter>();
   /** Records of inputs whose append has not returned yet: the gate may be faster than our own append. */
@@ -34,13 +49,14 @@ export class JournalReplies {
   #ended: CallgateError | undefined;
   #drained: (() => void)[] = [];
 
-  constructor(log: Log, timeoutMs: number) {
+  constructor(log: Log, { timeoutMs, together }: ReplyOptions) {
     this.#log = log;
     this.#timeoutMs = timeoutMs;
+    this.#together = together;
   }
 
   /**
-   * One promise from the append to the answer: each one more is paid for with every call.
+   * One promise from the input to the answer: each one more is paid for with every call.
    * @throws CallgateError: not appended, no answer in time, or the gate was closed.
    */
   send(input: OutgoingInput): Promise<CommittedRecord> {
@@ -49,11 +65,45 @@ export class JournalReplies {
     this.#waiting += 1;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { deadlineMs: Number.POSITIVE_INFINITY, resolve, reject };
-      this.#log.append([input]).then(
-        ([appended]) => this.#appended(input, appended, waiter),
-        (error: unknown) => this.#fail(waiter, asCallgateError(error)),
-      );
+      if (!this.#together) {
+        this.#append([input], [waiter]);
+        return;
+      }
+      if (this.#inputs.length === 0) queueMicrotask(() => this.#appendAll());
+      this.#inputs.push(input);
+      this.#senders.push(waiter);
     });
+  }
+
+  #appendAll(): void {
+    const inputs = this.#inputs;
+    const waiters = this.#senders;
+    this.#inputs = [];
+    this.#senders = [];
+    this.#append(inputs, waiters);
+  }
+
+  /** @param waiters one for each input. */
+  #append(inputs: readonly OutgoingInput[], waiters: readonly Waiter[]): void {
+    this.#log.append(inputs).then(
+      (appended) => {
+        for (let at = 0; at < inputs.length; at += 1) {
+          this.#appended(inputs[at] as OutgoingInput, appended[at], waiters[at] as Waiter);
+        }
+      },
+      (error: unknown) => this.#refused(inputs, waiters, error),
+    );
+  }
+
+  /** Nothing was written: an input that the log takes never must not keep back those beside it. */
+  #refused(inputs: readonly OutgoingInput[], waiters: readonly Waiter[], error: unknown): void {
+    if (inputs.length > 1 && error instanceof PoisonRecordError) {
+      for (let at = 0; at < inputs.length; at += 1) {
+        this.#append([inputs[at] as OutgoingInput], [waiters[at] as Waiter]);
+      }
+      return;
+    }
+    for (const waiter of waiters) this.#fail(waiter, asCallgateError(error));
   }
 
   #answer(waiter: Waiter, record: CommittedRecord): void {

@@ -1,6 +1,7 @@
 /** Gate, log and codec in one process. What the library, the commands and the benches are built on. */
 import { type AvroCodec, createAvroCodec } from "../adapters/avro/codec.ts";
 import { keyOfAllowed, openedArguments } from "../adapters/avro/encode-outputs.ts";
+import { RecentKeys } from "../adapters/avro/recent-keys.ts";
 import {
   makeSecret,
   openSecretFile,
@@ -162,7 +163,8 @@ function compose(
 ): Embedded {
   let policy = opened;
   const secrets = secretsOf(secret);
-  const codec = createAvroCodec({ secrets });
+  const recentKeys = new RecentKeys();
+  const codec = createAvroCodec({ secrets, recentKeys });
   const { log, ownership, checkpoints } = storage;
   const logger = options.logger ?? quietLogger;
   const gate = createGate({
@@ -191,7 +193,10 @@ function compose(
       policy = extended;
       gate.setPolicy(policy.compiled);
     },
-    keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),
+    keyOf: (event) => {
+      if (!secrets.has(event.keyId)) return undefined;
+      return recentKeys.take(event) ?? keyOfAllowed(secrets, event);
+    },
     argumentsOf: (event) => openedArguments(secrets, event) ?? undefined,
     close: () => {
       // Else a program with nothing else to do would end before the last checkpoint is written.

@@ -189,3 +189,20 @@ test("the gate says what it does where its operator asks for it, and is quiet ot
   expect(await said("info")).toMatch(/^info: a partition was restored partition=0 /);
   expect(await said("loud")).toContain("set it to one of debug, info, warn, error, silent");
 });
+
+test("a call that the log takes never keeps back none of those made with it", async () => {
+  const gate = await openGate({ dataDir: join(makeDirectory(), "data") });
+  const call = (callId: string) => ({ ...PAY, callId, arguments: { order: callId } });
+  const huge = { ...call("call-2"), assistantText: "x".repeat(9 * 1024 * 1024) };
+  const [first, error, third] = await Promise.all([
+    gate.propose(call("call-1")),
+    errorOf(gate.propose(huge)),
+    gate.propose(call("call-3")),
+  ]);
+  expect([first, third].map(({ callId, outcome }) => [callId, outcome])).toEqual([
+    ["call-1", "allowed"],
+    ["call-3", "allowed"],
+  ]);
+  expect(error.code).toBe("too_large");
+  expect(error.message).toContain("larger than the log takes");
+});

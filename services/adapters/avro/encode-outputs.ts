@@ -12,14 +12,12 @@ import {
   type RefusedCall,
 } from "./output-records.ts";
 import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
-import { RecentKeys } from "./recent-keys.ts";
+import type { RecentKeys } from "./recent-keys.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 import { writeAllowedCall, writeRefusedCall } from "./write-outputs.ts";
 
 /** Secrets that idempotency keys are made with, by their id. */
 export type Secrets = ReadonlyMap<string, Uint8Array>;
-
-const recentKeys = new RecentKeys();
 
 /**
  * The idempotency key of an allowed call: the same for all retries of its occurrence.
@@ -27,16 +25,13 @@ const recentKeys = new RecentKeys();
  * @throws FatalError where the secret that the decision names is not at hand.
  */
 export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
-  const secret = secretOf(secrets, event.keyId);
-  return recentKeys.of(secret, event, () =>
-    idempotencyKey(secret, {
-      tenantId: event.tenantId,
-      conversationId: event.conversationId,
-      tool: event.tool,
-      identity: event.actionKey,
-      decisionId: event.occurrence.decisionId,
-    }),
-  );
+  return idempotencyKey(secretOf(secrets, event.keyId), {
+    tenantId: event.tenantId,
+    conversationId: event.conversationId,
+    tool: event.tool,
+    identity: event.actionKey,
+    decisionId: event.occurrence.decisionId,
+  });
 }
 
 function secretOf(secrets: Secrets, keyId: string): Uint8Array {
@@ -64,17 +59,22 @@ function argumentsOfAllowed(secrets: Secrets, event: CallAllowed): string {
   throw new FatalError("unexpected", `what is sealed of \`${event.decisionId}\` cannot be opened`);
 }
 
-/** @throws FatalError for an unknown key id, or a field that is not what the schema says. */
+/**
+ * @param recent is given the key of an allowed call.
+ * @throws FatalError for an unknown key id, or a field that is not what the schema says.
+ */
 export function encodeDecision(
   types: RecordTypes,
   secrets: Secrets,
   event: DecisionEvent,
   inputOffset: number,
+  recent?: RecentKeys,
 ): EncodedDecision {
   const { writer } = types;
   switch (event.type) {
     case "allowed": {
       const key = keyOfAllowed(secrets, event);
+      recent?.put(event, key);
       writer.begin(types["allowed-call"].prefix);
       writeAllowedCall(writer, event, key, inputOffset);
       const value = writer.end();

@@ -31,8 +31,11 @@ const LOW_BITS = 2 ** 28;
 const NULL = 0;
 const PRESENT = 2;
 
+/** What `write` calls, without its questions about encoding and range. */
+type Utf8Buffer = Buffer & { utf8Write(text: string, from: number, bytesMax: number): number };
+
 export class FlatWriter {
-  private chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  private chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES) as Utf8Buffer;
   private from = 0;
   private at = 0;
   private isOdd = false;
@@ -43,7 +46,7 @@ export class FlatWriter {
   /** Begins a record. One that was begun before and not ended is forgotten. */
   begin(prefix: Uint8Array): void {
     if (this.chunk.length - this.from < ROOM_BYTES) {
-      this.chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      this.chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES) as Utf8Buffer;
       this.from = 0;
       this.marked = undefined;
     }
@@ -195,7 +198,7 @@ export class FlatWriter {
     const { length } = text;
     const room = UTF8_UNIT_MAX * length;
     const isFit = length < MIDDLE_TEXT && from + room <= chunk.length;
-    if (!isFit || chunk.write(text, from, room, "utf8") !== length) {
+    if (!isFit || chunk.utf8Write(text, from, room) !== length) {
       this.longText(text);
       return;
     }

@@ -1,61 +1,41 @@
 import type { CallAllowed } from "../../core/events.ts";
 
-/** Called as a function in loops: see docs/style.md, "Loops over texts". */
-const { charCodeAt } = String.prototype;
-
-/** All that an idempotency key depends on, and the key. */
-type MadeKey = {
-  readonly secret: Uint8Array;
-  readonly tenantId: string;
-  readonly conversationId: string;
-  readonly tool: string;
-  readonly actionKey: string;
-  readonly opener: string;
-  readonly key: string;
-};
-
-/** Digits of a decision id that choose its place. */
-const PLACE_DIGITS = 3;
-/** More than the largest batch allows at once, several times over: two at one place are rare. */
-const PLACES = 16 ** PLACE_DIGITS;
+/** More than the largest batch allows at once, twice over. */
+const PLACES = 1_024;
 
 /**
  * The keys that were made last: a gate makes one for the record that it writes, and the client in the
- * same process the same one for its answer a moment later. Each decision id has one place, which the
- * next with that place takes over. Asked for otherwise, a key is made anew.
+ * same process wants it for its answer a moment later, of the very same event and in the same order. Each
+ * is told once; who asks for another, or too late, makes it anew.
  */
 export class RecentKeys {
-  readonly #made: (MadeKey | undefined)[] = new Array(PLACES).fill(undefined);
+  readonly #events: (CallAllowed | undefined)[] = new Array(PLACES).fill(undefined);
+  readonly #keys: string[] = new Array(PLACES).fill("");
+  /** How many were put in, and how many of them nobody will ask for any more. */
+  #made = 0;
+  #passed = 0;
 
-  of(secret: Uint8Array, event: CallAllowed, make: () => string): string {
-    const place = placeOf(event.decisionId);
-    const known = this.#made[place];
-    if (known !== undefined && isOf(known, secret, event)) return known.key;
-    const { tenantId, conversationId, tool, actionKey, occurrence } = event;
-    const opener = occurrence.decisionId;
-    const key = make();
-    this.#made[place] = { secret, tenantId, conversationId, tool, actionKey, opener, key };
-    return key;
+  put(event: CallAllowed, key: string): void {
+    const place = this.#made % PLACES;
+    this.#events[place] = event;
+    this.#keys[place] = key;
+    this.#made += 1;
+    if (this.#made - this.#passed > PLACES) this.#passed = this.#made - PLACES;
   }
-}
 
-/** The id is a digest in hex: its first digits are as good as any hash of it. */
-function placeOf(decisionId: string): number {
-  let place = 0;
-  for (let at = 0; at < PLACE_DIGITS; at += 1) {
-    const unit = charCodeAt.call(decisionId, at);
-    place = place * 16 + ((unit > 0x39 ? unit - 0x57 : unit - 0x30) & 0xf);
+  take(event: CallAllowed): string | undefined {
+    for (let at = this.#passed; at < this.#made; at += 1) {
+      if (this.#events[at % PLACES] === event) return this.#taken(at);
+    }
+    return undefined;
   }
-  return place;
-}
 
-function isOf(made: MadeKey, secret: Uint8Array, event: CallAllowed): boolean {
-  return (
-    made.secret === secret &&
-    made.tenantId === event.tenantId &&
-    made.conversationId === event.conversationId &&
-    made.tool === event.tool &&
-    made.actionKey === event.actionKey &&
-    made.opener === event.occurrence.decisionId
-  );
+  /** Those before it were not asked for in their turn: nobody here waits for them. */
+  #taken(at: number): string | undefined {
+    for (let before = this.#passed; before <= at; before += 1) {
+      this.#events[before % PLACES] = undefined;
+    }
+    this.#passed = at + 1;
+    return this.#keys[at % PLACES];
+  }
 }

@@ -3,56 +3,47 @@ import { RecentKeys } from "../../../../services/adapters/avro/recent-keys.ts";
 import type { CallAllowed } from "../../../../services/core/events.ts";
 import { ALLOWED } from "../../../support/avro/samples.ts";
 
-const secret = new Uint8Array([1, 2, 3]);
+const call = (): CallAllowed => ({ ...ALLOWED });
 
-function asked(keys: RecentKeys, event: CallAllowed, from = secret): boolean {
-  let made = false;
-  const make = (): string => {
-    made = true;
-    return JSON.stringify([event.decisionId, event.actionKey]);
-  };
-  const key = keys.of(from, event, make);
-  expect(key).toBe(JSON.stringify([event.decisionId, event.actionKey]));
-  return made;
+function filled(count: number): { keys: RecentKeys; events: CallAllowed[] } {
+  const keys = new RecentKeys();
+  const events = Array.from({ length: count }, call);
+  for (const [at, event] of events.entries()) keys.put(event, `key-${at}`);
+  return { keys, events };
 }
 
 describe("keys made of late", () => {
-  it("are not made again for the same call", () => {
-    const keys = new RecentKeys();
-    expect([asked(keys, ALLOWED), asked(keys, { ...ALLOWED })]).toEqual([true, false]);
+  it("are told once each, of the very event that they were made for", () => {
+    const { keys, events } = filled(3);
+    const [first, second, third] = events as [CallAllowed, CallAllowed, CallAllowed];
+    expect(keys.take(call())).toBeUndefined();
+    expect([keys.take(first), keys.take(second)]).toEqual(["key-0", "key-1"]);
+    expect([keys.take(first), keys.take(second)]).toEqual([undefined, undefined]);
+    expect(keys.take(third)).toBe("key-2");
   });
 
-  it.each<[string, Partial<CallAllowed>]>([
-    ["tenant", { tenantId: "other" }],
-    ["conversation", { conversationId: "other" }],
-    ["tool", { tool: "other" }],
-    ["action", { actionKey: "other" }],
-    ["decision", { decisionId: "other" }],
-    ["occurrence", { occurrence: { decisionId: "other", openedAtMs: 1, attempt: 2 } }],
-  ])("are made anew for another %s", (_what, other) => {
-    const keys = new RecentKeys();
-    asked(keys, ALLOWED);
-    expect(asked(keys, { ...ALLOWED, ...other })).toBe(true);
+  it("are passed over where nobody asks for them in their turn", () => {
+    const { keys, events } = filled(4);
+    expect(keys.take(events[2] as CallAllowed)).toBe("key-2");
+    expect(events.slice(0, 3).map((event) => keys.take(event))).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(keys.take(events[3] as CallAllowed)).toBe("key-3");
   });
 
-  it("are made anew from another secret", () => {
-    const keys = new RecentKeys();
-    asked(keys, ALLOWED);
-    expect(asked(keys, ALLOWED, new Uint8Array([1, 2, 3]))).toBe(true);
+  it("give way to later ones, 1,024 in all", () => {
+    const { keys, events } = filled(1_024 + 10);
+    expect(keys.take(events[9] as CallAllowed)).toBeUndefined();
+    expect(keys.take(events[10] as CallAllowed)).toBe("key-10");
+    const later = call();
+    keys.put(later, "later");
+    expect(keys.take(events[1_033] as CallAllowed)).toBe("key-1033");
+    expect(keys.take(later)).toBe("later");
   });
 
-  it("give way to later ones whose decision ids begin alike, and to no others", () => {
-    const keys = new RecentKeys();
-    const beginning = (digits: string, actionKey: string): CallAllowed => ({
-      ...ALLOWED,
-      decisionId: `${digits}${"0".repeat(29)}`,
-      actionKey,
-    });
-    asked(keys, beginning("a3f", "first"));
-    asked(keys, beginning("a3e", "second"));
-    expect(asked(keys, beginning("a3f", "first"))).toBe(false);
-    asked(keys, beginning("a3f", "third"));
-    expect(asked(keys, beginning("a3f", "first"))).toBe(true);
-    expect(asked(keys, beginning("a3e", "second"))).toBe(false);
+  it("are none of an empty memory", () => {
+    expect(new RecentKeys().take(ALLOWED)).toBeUndefined();
   });
 });
