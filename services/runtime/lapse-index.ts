@@ -18,12 +18,25 @@ export class LapseIndex {
 
   /** Keys of all spans that have begun. Does not change the index. */
   candidates(nowMs: number): readonly string[] {
-    const now = spanOf(nowMs);
     const found: string[] = [];
-    for (let span = this.#first; span <= now; span += 1) {
+    for (const span of this.#begun(spanOf(nowMs))) {
       for (const key of this.#spans.get(span) ?? []) found.push(key);
     }
     return found;
+  }
+
+  /** Spans with keys up to this one. */
+  #begun(last: number): readonly number[] {
+    const begun: number[] = [];
+    // After a long rest, or a clock that was set right, there are more spans than keys.
+    if (last - this.#first > this.#spans.size) {
+      for (const span of this.#spans.keys()) if (span <= last) begun.push(span);
+      return begun;
+    }
+    for (let span = this.#first; span <= last; span += 1) {
+      if (this.#spans.has(span)) begun.push(span);
+    }
+    return begun;
   }
 
   /**
@@ -34,7 +47,7 @@ export class LapseIndex {
    */
   forget(nowMs: number, dropAtOf: (key: string) => number | undefined): void {
     const now = spanOf(nowMs);
-    for (let span = this.#first; span < now; span += 1) {
+    for (const span of this.#begun(now - 1)) {
       const keys = this.#spans.get(span) ?? [];
       this.#spans.delete(span);
       for (const key of keys) {

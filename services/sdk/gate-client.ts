@@ -29,7 +29,7 @@ import { JournalWaits } from "./journal-waits.ts";
 import { type JournalPlace, type KnownCall, KnownCalls, knownCall } from "./known-calls.ts";
 import { proposalEnvelope } from "./proposal-envelope.ts";
 import { readJournalRecord, searchJournal, searchPartition } from "./search-journal.ts";
-import { endedCalls, storedResultOf } from "./stored-result.ts";
+import { type EndedCall, endedCallOf, endedCalls } from "./stored-result.ts";
 import { unknownApproval, verdictIgnored, verdictInput } from "./verdict-input.ts";
 
 export type GateClientOptions = {
@@ -97,8 +97,8 @@ export class GateClient {
       return outcome;
     }
     // The gate forgets calls that are over; the journal does not.
-    const ended = call.result !== null || (await this.endOf(decisionId)) !== undefined;
-    return ended ? { recorded: false, why: "already_reported" } : outcome;
+    const status = (await this.endOf(decisionId))?.stored.status ?? "unknown";
+    return status === "unknown" ? outcome : { recorded: false, why: "already_reported" };
   }
 
   /**
@@ -155,7 +155,7 @@ export class GateClient {
       const { decision } = await this.awaitDecision(decisionId, options);
       if (decision.outcome !== "allowed") throw noResult(decisionId);
       const known = await this.endOf(decisionId);
-      if (known !== undefined) return known;
+      if (known !== undefined) return known.stored;
       const { timeoutMs } = options;
       const left = timeoutMs === undefined ? undefined : timeoutMs - (Date.now() - startedMs);
       return await wait.ended(left === undefined ? options : { ...options, timeoutMs: left });
@@ -165,31 +165,17 @@ export class GateClient {
   }
 
   /** How the call ended; undefined where the journal does not tell, or knows no such call. */
-  async endOf(decisionId: string): Promise<StoredResult | undefined> {
+  async endOf(decisionId: string): Promise<EndedCall | undefined> {
     const call = await this.#callOf(decisionId);
-    if (call === undefined) return undefined;
-    const end = (record: JournalRecord): StoredResult | undefined =>
-      endedCalls(record).find(([id]) => id === decisionId)?.[1];
-    const { place, result } = call;
-    return this.#read(async () => {
-      const record = result === null ? undefined : await readJournalRecord(this.#link, result);
-      return record === undefined ? searchPartition(this.#link, place, end) : end(record);
-    });
+    return call === undefined ? undefined : this.#endOf(call);
   }
 
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
   async previousResult(ref: string): Promise<StoredResult | undefined> {
-    const call = this.#known.get(ref);
-    if (call?.result != null) {
-      const record = await this.#read(() =>
-        readJournalRecord(this.#link, call.result ?? call.place),
-      );
-      return record === undefined ? undefined : storedResultOf(record, ref);
-    }
-    const stored = await this.#search((record) => storedResultOf(record, ref));
-    if (stored !== undefined || call !== undefined) return stored;
-    if ((await this.#callOf(ref)) === undefined) throw unknownDecision(ref);
-    return undefined;
+    const call = await this.#callOf(ref);
+    if (call === undefined) throw unknownDecision(ref);
+    const ended = await this.#endOf(call);
+    return ended === undefined || ended.reported === null ? undefined : ended.stored;
   }
 
   /** From now on calls are refused; what is under way may still be reported. */
@@ -309,6 +295,17 @@ export class GateClient {
     const record = await this.#read(() => readJournalRecord(this.#link, call.place));
     const event = record?.events.find((one) => isDecision(one) && one.decisionId === decisionId);
     return isDecision(event) ? event : undefined;
+  }
+
+  #endOf({ decisionId, place, result }: KnownCall): Promise<EndedCall | undefined> {
+    const end = (record: JournalRecord): EndedCall | undefined => endedCallOf(record, decisionId);
+    return this.#read(async () => {
+      const record = result === null ? undefined : await readJournalRecord(this.#link, result);
+      const known = record === undefined ? undefined : end(record);
+      // What was not known when it was told may have been told since.
+      const isLast = known !== undefined && known.stored.status !== "unknown";
+      return isLast ? known : searchPartition(this.#link, place, end);
+    });
   }
 
   #search<T>(find: Parameters<typeof searchJournal<T>>[1]): Promise<T | undefined> {

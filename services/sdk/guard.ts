@@ -30,6 +30,7 @@ import type {
   StoredResult,
 } from "./gate-types.ts";
 import { refusedOf } from "./refused.ts";
+import type { EndedCall } from "./stored-result.ts";
 
 type NamedCall = ProposedCall & { readonly callId: string };
 
@@ -154,18 +155,25 @@ export class Guard {
     claimed: ReportOutcome | undefined,
   ): Promise<unknown> {
     const { decisionId } = call;
-    if (claimed?.recorded === false) {
-      const stored = await this.#client.endOf(decisionId);
-      if (stored?.status === "failed" && stored.output === undefined) throw failureOf(stored);
-      // An output that reads as a failure was returned by the handler, too.
-      if (stored?.status === "succeeded" || stored?.status === "failed") {
-        if (stored.whole) return stored.output;
-        return refusedOf(decision, this.#notRun(decision, "duplicate_call"));
-      }
+    const ended = claimed?.recorded === false ? await this.#client.endOf(decisionId) : undefined;
+    if (ended !== undefined && ended.stored.status !== "unknown") {
+      return this.#answerAgain(decision, ended);
     }
     const message = "the process that started it is gone";
     await this.#client.report(decisionId, { status: "unknown", error: { message } });
     return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
+  }
+
+  /** As the call ended, so far as the journal has it. */
+  #answerAgain(decision: Decision, { stored, reported }: EndedCall): unknown {
+    if (stored.status === "not_executed") {
+      return this.#answer({ type: "not_executed", why: "too_late", reason: null }, decision);
+    }
+    // An output that reads as a failure was returned by the handler, too.
+    if (reported === "succeeded" && stored.whole) return stored.output;
+    if (stored.status === "failed") throw failureOf(stored);
+    // What it gave is not known, or not all of it: but that it ran is.
+    return refusedOf(decision, this.#notRun(decision, "duplicate_call"));
   }
 
   #unrecorded(error: NotRecordedError, decision: Decision): unknown {

@@ -66,7 +66,7 @@ export class JournalReplies {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { deadlineMs: Number.POSITIVE_INFINITY, resolve, reject };
       if (!this.#together) {
-        this.#append([input], [waiter]);
+        void this.#append([input], [waiter]);
         return;
       }
       if (this.#inputs.length === 0) queueMicrotask(() => this.#appendAll());
@@ -80,26 +80,28 @@ export class JournalReplies {
     const waiters = this.#senders;
     this.#inputs = [];
     this.#senders = [];
-    this.#append(inputs, waiters);
+    void this.#append(inputs, waiters);
   }
 
   /** @param waiters one for each input. */
-  #append(inputs: readonly OutgoingInput[], waiters: readonly Waiter[]): void {
-    this.#log.append(inputs).then(
-      (appended) => {
-        for (let at = 0; at < inputs.length; at += 1) {
-          this.#appended(inputs[at] as OutgoingInput, appended[at], waiters[at] as Waiter);
-        }
-      },
-      (error: unknown) => this.#refused(inputs, waiters, error),
-    );
+  async #append(inputs: readonly OutgoingInput[], waiters: readonly Waiter[]): Promise<void> {
+    let appended: readonly Appended[];
+    try {
+      appended = await this.#log.append(inputs);
+    } catch (error) {
+      this.#refused(inputs, waiters, error);
+      return;
+    }
+    for (let at = 0; at < inputs.length; at += 1) {
+      this.#appended(inputs[at] as OutgoingInput, appended[at], waiters[at] as Waiter);
+    }
   }
 
   /** Nothing was written: an input that the log takes never must not keep back those beside it. */
   #refused(inputs: readonly OutgoingInput[], waiters: readonly Waiter[], error: unknown): void {
     if (inputs.length > 1 && error instanceof PoisonRecordError) {
       for (let at = 0; at < inputs.length; at += 1) {
-        this.#append([inputs[at] as OutgoingInput], [waiters[at] as Waiter]);
+        void this.#append([inputs[at] as OutgoingInput], [waiters[at] as Waiter]);
       }
       return;
     }

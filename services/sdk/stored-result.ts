@@ -1,13 +1,10 @@
 import type { GateEvent } from "../core/events.ts";
+import type { ResultStatus } from "../core/inputs.ts";
 import { utf8Length, valueOfText } from "../executor/output-text.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
 import type { StoredResult } from "./gate-types.ts";
 
-/** What this record says of the output of a call; undefined where it says nothing. */
-export function storedResultOf(
-  record: JournalRecord,
-  decisionId: string,
-): StoredResult | undefined {
+function resultOf(record: JournalRecord, decisionId: string): StoredResult | undefined {
   const event = record.events[0];
   if (event?.type !== "result_recorded" || event.decisionId !== decisionId) return undefined;
   if (event.status === "started" || record.input.type !== "decided") return undefined;
@@ -15,6 +12,17 @@ export function storedResultOf(
   if (input.type !== "result") return undefined;
   const { outputDigest: digest, outputBytes: bytes, status, error } = event;
   return withOutput({ decisionId, status, error, bytes, digest }, input.output);
+}
+
+/** How a call ended, and what whoever ran it said of that: null where a person told, or nobody did. */
+export type EndedCall = { readonly stored: StoredResult; readonly reported: ResultStatus | null };
+
+/** What this record says of the end of a call; undefined where it says nothing. */
+export function endedCallOf(record: JournalRecord, decisionId: string): EndedCall | undefined {
+  const stored = endedCalls(record).find(([id]) => id === decisionId)?.[1];
+  if (stored === undefined) return undefined;
+  const input = record.input.type === "decided" ? record.input.input : null;
+  return { stored, reported: input?.type === "result" ? input.status : null };
 }
 
 /** The decisions whose calls have ended by this record, and how. */
@@ -30,7 +38,7 @@ export function endedCalls(
 function endOf(event: GateEvent, record: JournalRecord): StoredResult | undefined {
   switch (event.type) {
     case "result_recorded":
-      return storedResultOf(record, event.decisionId);
+      return resultOf(record, event.decisionId);
     case "outcome_unknown":
       return withoutOutput(event.decisionId, "unknown");
     case "reconciled":

@@ -3,14 +3,43 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
-import { CallgateError, isRefused, openCallgate } from "../../services/sdk/callgate.ts";
+import { expect, test, vi } from "vitest";
+import type { VerdictInput } from "../../services/core/inputs.ts";
+import {
+  type Callgate,
+  CallgateError,
+  isRefused,
+  openCallgate,
+} from "../../services/sdk/callgate.ts";
 import { openEmbeddedClient } from "../../services/sdk/open-embedded.ts";
 import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const CONTEXT = { conversationId: "c1", turn: 1 };
 const PAY = { ...CONTEXT, callId: "call-1", tool: "charge_card", arguments: { order: "7" } };
+
+/** As `callgate approvals` and `calls` append it, from a process of their own. */
+async function verdictElsewhere(dataDir: string, given: Partial<VerdictInput>): Promise<void> {
+  const client = openEmbeddedClient(dataDir);
+  const verdict = client.codec.encodeVerdict({
+    type: "verdict",
+    kind: "deny",
+    tenantId: "default",
+    conversationId: "c1",
+    approvalId: null,
+    decisionId: null,
+    outcome: null,
+    tier: null,
+    tool: null,
+    calls: null,
+    untilMs: null,
+    by: "ann",
+    reason: null,
+    ...given,
+  });
+  await client.log.append([{ topic: "verdicts", partition: 0, key: "default/c1", value: verdict }]);
+  await client.close();
+}
 
 async function errorOf(action: Promise<unknown>): Promise<CallgateError> {
   const error = await action.catch((thrown: unknown) => thrown);
@@ -81,25 +110,33 @@ test("a verdict that another process appends decides the call", async () => {
   const gate = await openGate({ dataDir });
   const held = await gate.propose({ ...PAY, tool: "delete_order" });
   const waiting = gate.awaitDecision(held.decisionId ?? "");
-  const client = openEmbeddedClient(dataDir);
-  const verdict = client.codec.encodeVerdict({
-    type: "verdict",
-    kind: "deny",
-    tenantId: "default",
-    conversationId: "c1",
-    approvalId: held.approvalId ?? "",
-    decisionId: null,
-    outcome: null,
-    tier: null,
-    tool: null,
-    calls: null,
-    untilMs: null,
-    by: "ann",
-    reason: null,
-  });
-  await client.log.append([{ topic: "verdicts", partition: 0, key: "default/c1", value: verdict }]);
+  await verdictElsewhere(dataDir, { kind: "deny", approvalId: held.approvalId ?? "" });
   expect((await waiting).refusal?.reason).toBe("approval_denied");
-  await client.close();
+});
+
+test("what a person finds out of a call holds in the process that had told it unknown, too", async () => {
+  const dataDir = join(makeDirectory(), "data");
+  const before = await openGate({ dataDir });
+  const { decisionId = "" } = await before.propose(PAY);
+  await before.report(decisionId, { status: "unknown", error: { message: "timed out" } });
+  expect(await before.awaitResult(decisionId)).toMatchObject({ status: "unknown" });
+  await verdictElsewhere(dataDir, { kind: "reconcile", decisionId, outcome: "succeeded" });
+  const again = async (gate: Callgate) => {
+    const tools = gate.guard({ charge_card: (_: { order: string }) => "ran" }, CONTEXT);
+    const answer = await tools.charge_card({ order: "7" }, { callId: "call-1" });
+    return isRefused(answer) ? answer.reason : answer;
+  };
+  await vi.waitFor(async () =>
+    expect((await before.awaitResult(decisionId)).status).toBe("succeeded"),
+  );
+  // It ran, and what it gave is not known: not the answer `undefined` of a handler.
+  expect(await again(before)).toBe("duplicate_call");
+  await before.close();
+
+  const gate = await openGate({ dataDir });
+  expect(await gate.awaitResult(decisionId)).toMatchObject({ status: "succeeded" });
+  expect(await again(gate)).toBe("duplicate_call");
+  expect(await gate.previousResult(decisionId)).toBeUndefined();
 });
 
 test("a second gate on the directory is refused with the pid of the first", async () => {
@@ -203,6 +240,6 @@ test("a call that the log takes never keeps back none of those made with it", as
     ["call-1", "allowed"],
     ["call-3", "allowed"],
   ]);
-  expect(error.code).toBe("too_large");
+  expect(error.code).toBe("invalid_input");
   expect(error.message).toContain("larger than the log takes");
 });

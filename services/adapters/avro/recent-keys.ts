@@ -6,7 +6,8 @@ const PLACES = 1_024;
 /**
  * The keys that were made last: a gate makes one for the record that it writes, and the client in the
  * same process wants it for its answer a moment later, of the very same event and in the same order. Each
- * is told once; who asks for another, or too late, makes it anew.
+ * is told once; who asks for another, or too late, makes it anew. Events that nobody asks for stay here
+ * until as many others have come.
  */
 export class RecentKeys {
   readonly #events: (CallAllowed | undefined)[] = new Array(PLACES).fill(undefined);

@@ -84,18 +84,31 @@ function conversationOf(json: unknown): RecordedConversation {
   return { id, calls: calls.map((call: unknown, index) => callOf(call, `calls[${index}]`)) };
 }
 
-/** The same with arguments and outputs as they stand in the line. */
+/** The same with what reading may change as it stands in the line: arguments, outputs, numbers that name turn or step. */
 function asWritten({ id, calls }: RecordedConversation, line: string): RecordedConversation {
   const written = rawItems(rawMembers(line).get("calls") ?? "[]").map(rawMembers);
   return {
     id,
     calls: calls.map((call, index) => {
-      const argumentsText = written[index]?.get("args") ?? call.argumentsText;
-      const output = written[index]?.get("output");
-      if (output === undefined || call.output === null) return { ...call, argumentsText };
-      return { ...call, argumentsText, output: output.startsWith('"') ? call.output : output };
+      const members = written[index] ?? new Map<string, string>();
+      return {
+        ...call,
+        argumentsText: members.get("args") ?? call.argumentsText,
+        output: textAsWritten(call.output, members.get("output")),
+        turn: labelAsWritten(call.turn, members.get("turn")),
+        step: labelAsWritten(call.step, members.get("step")),
+      };
     }),
   };
+}
+
+/** What is no text in the line stands as it does there. */
+function textAsWritten(read: string | null, written: string | undefined): string | null {
+  return read === null || written === undefined || written.startsWith('"') ? read : written;
+}
+
+function labelAsWritten(read: string | null, written: string | undefined): string | null {
+  return Number.isSafeInteger(Number(read)) ? read : textAsWritten(read, written);
 }
 
 function callOf(json: unknown, at: string): RecordedCall {

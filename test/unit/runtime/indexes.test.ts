@@ -73,6 +73,21 @@ describe("the lapse index", () => {
     expect([...index.candidates(6 * span)].sort()).toEqual(["is held", "lives on"]);
   });
 
+  it("agrees with itself where the clock leaps over more spans than there are keys", () => {
+    const index = new LapseIndex();
+    const today = 1_800_000_000_000;
+    index.add("from before the clock was set", 5);
+    index.add("of today", today);
+    expect(index.candidates(today - span)).toEqual(["from before the clock was set"]);
+    expect([...index.candidates(today)].sort()).toEqual([
+      "from before the clock was set",
+      "of today",
+    ]);
+    index.forget(today + span, (key) => (key === "of today" ? today + 3 * span : undefined));
+    expect(index.candidates(today + 2 * span)).toEqual([]);
+    expect(index.candidates(today + 3 * span)).toEqual(["of today"]);
+  });
+
   it("names all that has lapsed through any changes, and little that has not", () => {
     const random = new Random(7);
     const index = new LapseIndex();

@@ -114,6 +114,16 @@ describe("what reading would change", () => {
     ]);
   });
 
+  test("keeps apart turns and steps that differ in it, and leaves names and small numbers alone", () => {
+    const labels = [BIG, "9007199254740992", '"plan"', "7", "null"];
+    const calls = labels.map((label) => `{"tool":"t","args":{},"turn":${label},"step":${label}}`);
+    const parsed = parseRecording(`{"id":"c","calls":[${calls.join(",")}]}`);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    const read = [BIG, "9007199254740992", "plan", "7", null];
+    expect(parsed.conversation.calls.map(({ turn }) => turn)).toEqual(read);
+    expect(parsed.conversation.calls.map(({ step }) => step)).toEqual(read);
+  });
+
   test("takes the last where a member of a call stands twice, as JSON does", () => {
     const twice = `{"id":"c","calls":[{"tool":"t","args":{"a":1},"args":{"a":${BIG}}}]}`;
     expect(parseRecording(twice)).toMatchObject({

@@ -1,0 +1,115 @@
+import { describe, expect, test, vi } from "vitest";
+import { FatalError, PoisonRecordError } from "../../../services/runtime/errors.ts";
+import type { CommittedRecord } from "../../../services/runtime/journal.ts";
+import type { Appended, Log, OutgoingRecord } from "../../../services/runtime/ports.ts";
+import { CallgateError } from "../../../services/sdk/callgate-error.ts";
+import { JournalReplies, type OutgoingInput } from "../../../services/sdk/journal-replies.ts";
+
+const POISON = new PoisonRecordError("too_large", "larger than the log takes");
+
+function input(text: string): OutgoingInput {
+  return { topic: "proposals", partition: 0, key: "t/c", value: Buffer.from(text) };
+}
+
+/** Takes what it is given, but for texts that say `poison`; refuses as a whole, as logs do. */
+function logOf(appended: string[][]): Pick<Log, "partitions" | "append"> {
+  let next = 0;
+  return {
+    partitions: 1,
+    append: async (records: readonly OutgoingRecord[]): Promise<readonly Appended[]> => {
+      const texts = records.map(({ value }) => Buffer.from(value ?? []).toString());
+      appended.push(texts);
+      if (texts.includes("poison")) throw POISON;
+      return records.map(() => ({ offset: next++, appendTimeMs: 1 }));
+    },
+  };
+}
+
+function repliesOf(log: Pick<Log, "partitions" | "append">, together = true): JournalReplies {
+  return new JournalReplies(log as Log, { timeoutMs: 1_000, together });
+}
+
+/** The journal record of the input at this offset; nothing else of it is looked at. */
+function committed(offset: number): CommittedRecord {
+  const at = { topic: "proposals", partition: 0, offset, appendTimeMs: 1 };
+  return {
+    offset,
+    appendTimeMs: 1,
+    record: { seq: offset + 1, input: { type: "decided", at } },
+  } as unknown as CommittedRecord;
+}
+
+async function codeOf(reply: Promise<unknown>): Promise<string> {
+  const error = await reply.catch((thrown: unknown) => thrown);
+  return error instanceof CallgateError ? error.code : `no error: ${String(error)}`;
+}
+
+describe("inputs of one turn", () => {
+  test("are appended as one, in their order, and each has its own answer", async () => {
+    const appended: string[][] = [];
+    const replies = repliesOf(logOf(appended));
+    const sent = ["a", "b", "c"].map((text) => replies.send(input(text)));
+    await vi.waitFor(() => expect(appended).toHaveLength(1));
+    replies.committed([committed(1), committed(0), committed(2)]);
+    expect((await Promise.all(sent)).map(({ offset }) => offset)).toEqual([0, 1, 2]);
+    expect(appended).toEqual([["a", "b", "c"]]);
+  });
+
+  test("are appended one by one where the log does not take all or none", async () => {
+    const appended: string[][] = [];
+    const replies = repliesOf(logOf(appended), false);
+    const sent = ["a", "b"].map((text) => replies.send(input(text)));
+    await vi.waitFor(() => expect(appended).toEqual([["a"], ["b"]]));
+    replies.committed([committed(0), committed(1)]);
+    expect((await Promise.all(sent)).map(({ offset }) => offset)).toEqual([0, 1]);
+  });
+
+  test("are not kept back by one that the log never takes", async () => {
+    const appended: string[][] = [];
+    const replies = repliesOf(logOf(appended));
+    const [first, poison, last] = ["a", "poison", "c"].map((text) => replies.send(input(text)));
+    const code = codeOf(poison as Promise<unknown>);
+    await vi.waitFor(() =>
+      expect(appended).toEqual([["a", "poison", "c"], ["a"], ["poison"], ["c"]]),
+    );
+    replies.committed([committed(0), committed(1)]);
+    expect((await Promise.all([first, last])).map((one) => one?.offset)).toEqual([0, 1]);
+    expect(await code).toBe("invalid_input");
+    await replies.drained();
+  });
+
+  test.each([true, false])("all fail with a log that fails (together: %s)", async (together) => {
+    for (const append of [
+      () => Promise.reject(new FatalError("closed", "the log is closed")),
+      () => {
+        throw new FatalError("closed", "the log is closed");
+      },
+    ]) {
+      const replies = repliesOf({ partitions: 1, append }, together);
+      const codes = ["a", "b"].map((text) => codeOf(replies.send(input(text))));
+      expect(await Promise.all(codes)).toEqual(["closed", "closed"]);
+      await replies.drained();
+    }
+  });
+
+  test("fail where the log does not say where they are", async () => {
+    const replies = repliesOf({
+      partitions: 1,
+      append: async () => [{ offset: 0, appendTimeMs: 1 }],
+    });
+    const sent = ["a", "b"].map((text) => replies.send(input(text)));
+    const code = codeOf(sent[1] as Promise<unknown>);
+    expect(await code).toBe("storage_unavailable");
+    replies.committed([committed(0)]);
+    expect((await sent[0])?.offset).toBe(0);
+  });
+
+  test("end with the gate, also before they are appended", async () => {
+    const appended: string[][] = [];
+    const replies = repliesOf(logOf(appended));
+    const reply = codeOf(replies.send(input("a")));
+    replies.end(new CallgateError("closed", "the gate is closed"));
+    expect(await reply).toBe("closed");
+    expect(await codeOf(replies.send(input("b")))).toBe("closed");
+  });
+});
