@@ -29,7 +29,7 @@ import { JournalWaits } from "./journal-waits.ts";
 import { type JournalPlace, type KnownCall, KnownCalls, knownCall } from "./known-calls.ts";
 import { proposalEnvelope } from "./proposal-envelope.ts";
 import { readJournalRecord, searchJournal, searchPartition } from "./search-journal.ts";
-import { type EndedCall, endedCallOf, endedCalls } from "./stored-result.ts";
+import { type EndedCall, endedCallOf, endedCalls, resultOf } from "./stored-result.ts";
 import { unknownApproval, verdictIgnored, verdictInput } from "./verdict-input.ts";
 
 export type GateClientOptions = {
@@ -97,8 +97,8 @@ export class GateClient {
       return outcome;
     }
     // The gate forgets calls that are over; the journal does not.
-    const status = (await this.endOf(decisionId))?.stored.status ?? "unknown";
-    return status === "unknown" ? outcome : { recorded: false, why: "already_reported" };
+    const isOver = call.isOver || (await this.#hasEnded(call));
+    return isOver ? { recorded: false, why: "already_reported" } : outcome;
   }
 
   /**
@@ -172,10 +172,16 @@ export class GateClient {
 
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
   async previousResult(ref: string): Promise<StoredResult | undefined> {
-    const call = await this.#callOf(ref);
-    if (call === undefined) throw unknownDecision(ref);
-    const ended = await this.#endOf(call);
-    return ended === undefined || ended.reported === null ? undefined : ended.stored;
+    const call = this.#known.get(ref);
+    const find = (record: JournalRecord): StoredResult | undefined => resultOf(record, ref);
+    const place = call?.result ?? null;
+    const record =
+      place === null ? undefined : await this.#read(() => readJournalRecord(this.#link, place));
+    if (record !== undefined) return find(record);
+    if (call !== undefined) return this.#read(() => searchPartition(this.#link, call.place, find));
+    const stored = await this.#search(find);
+    if (stored === undefined && (await this.#callOf(ref)) === undefined) throw unknownDecision(ref);
+    return stored;
   }
 
   /** From now on calls are refused; what is under way may still be reported. */
@@ -297,15 +303,18 @@ export class GateClient {
     return isDecision(event) ? event : undefined;
   }
 
-  #endOf({ decisionId, place, result }: KnownCall): Promise<EndedCall | undefined> {
-    const end = (record: JournalRecord): EndedCall | undefined => endedCallOf(record, decisionId);
+  #endOf({ decisionId, place, end }: KnownCall): Promise<EndedCall | undefined> {
+    const find = (record: JournalRecord): EndedCall | undefined => endedCallOf(record, decisionId);
     return this.#read(async () => {
-      const record = result === null ? undefined : await readJournalRecord(this.#link, result);
-      const known = record === undefined ? undefined : end(record);
-      // What was not known when it was told may have been told since.
-      const isLast = known !== undefined && known.stored.status !== "unknown";
-      return isLast ? known : searchPartition(this.#link, place, end);
+      const record = end === null ? undefined : await readJournalRecord(this.#link, end);
+      return record === undefined ? searchPartition(this.#link, place, find) : find(record);
     });
+  }
+
+  /** Of a call that the gate does not know any more. What cannot be read now tells of no end. */
+  async #hasEnded(call: KnownCall): Promise<boolean> {
+    const ended = await this.#endOf(call).catch(() => undefined);
+    return ended !== undefined && ended.stored.status !== "unknown";
   }
 
   #search<T>(find: Parameters<typeof searchJournal<T>>[1]): Promise<T | undefined> {

@@ -167,7 +167,8 @@ export class Guard {
   /** As the call ended, so far as the journal has it. */
   #answerAgain(decision: Decision, { stored, reported }: EndedCall): unknown {
     if (stored.status === "not_executed") {
-      return this.#answer({ type: "not_executed", why: "too_late", reason: null }, decision);
+      const refusal = this.#notRun(decision, "gate_unavailable");
+      return refusedOf(decision, { ...refusal, detail: "timeout", message: NOT_EXECUTED });
     }
     // An output that reads as a failure was returned by the handler, too.
     if (reported === "succeeded" && stored.whole) return stored.output;
@@ -207,9 +208,12 @@ function refusalOf(decision: Decision): CallRefusal {
   return decision.refusal ?? notRun(decision, "gate_unavailable", "");
 }
 
+const NOT_EXECUTED =
+  "This call was not run, and does not run any more under its call id. Make it again as a new call.";
+
 /** What the handler threw, as far as the journal has it. */
 function failureOf({ error }: StoredResult): Error {
-  const failure = new Error(error?.message ?? "the call failed before, and nobody told why");
+  const failure = new Error(error?.message ?? "the call failed before: what it threw was not told");
   const code = error?.code ?? null;
   return code === null ? failure : Object.assign(failure, { code });
 }

@@ -3,13 +3,13 @@
  * only an id finds its conversation without reading the journal. A cache: what is not in it is searched
  * for there.
  */
-import type { CallHeld, DecisionEvent, GateEvent } from "../core/events.ts";
+import type { CallHeld, DecisionEvent, GateEvent, ResultRecorded } from "../core/events.ts";
 import type { VerdictSubject } from "../core/inputs.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { RecentMap } from "./recent-map.ts";
 
 const CALLS_MAX = 50_000;
-/** Calls that are waited for longer than others take: each is asked for again, and the journal is long. */
+/** Calls of which it is not known how they ended for longer than others take: each is asked for again, and the journal is long. */
 const OPEN_MAX = 100_000;
 
 /** Where a record of the journal is. */
@@ -27,13 +27,17 @@ export type KnownCall = {
   readonly about: VerdictSubject | null;
   /** Of the latest decision. */
   readonly place: JournalPlace;
-  /** Of the latest result that tells how the call ended. */
+  /** Of the latest that was told of its end, by whomever; null: nothing was. */
+  readonly end: JournalPlace | null;
+  /** It is known how it ended: nothing more is told of that. */
+  readonly isOver: boolean;
+  /** Of the latest result that was reported. */
   readonly result: JournalPlace | null;
 };
 
 export class KnownCalls {
   readonly #calls = new RecentMap<KnownCall>(CALLS_MAX);
-  /** Without a result or a decision for so long that others took their place. Some have one by now. */
+  /** Without an end or a decision for so long that others took their place. Some have one by now. */
   readonly #open = new RecentMap<KnownCall>(OPEN_MAX);
   /** Holds that wait, by approval id. */
   readonly #holds = new Map<string, string>();
@@ -62,11 +66,15 @@ export class KnownCalls {
         this.#decided(event, place);
         return;
       case "result_recorded":
-        if (event.status !== "started") this.#reported(event.decisionId, place);
+        if (event.status !== "started") this.#reported(event, place);
+        return;
+      case "outcome_unknown":
+        this.#told(event.decisionId, { end: place });
+        return;
+      case "reconciled":
+        this.#told(event.decisionId, { end: place, isOver: true });
         return;
       case "repeated":
-      case "outcome_unknown":
-      case "reconciled":
       case "ruled":
       case "ignored":
         return;
@@ -79,9 +87,13 @@ export class KnownCalls {
     this.#put(knownCall(event, place));
   }
 
-  #reported(decisionId: string, result: JournalPlace): void {
+  #reported({ decisionId, status }: ResultRecorded, place: JournalPlace): void {
+    this.#told(decisionId, { end: place, isOver: status !== "unknown", result: place });
+  }
+
+  #told(decisionId: string, news: Partial<Pick<KnownCall, "end" | "isOver" | "result">>): void {
     const call = this.get(decisionId);
-    if (call !== undefined) this.#put({ ...call, result });
+    if (call !== undefined) this.#put({ ...call, ...news });
   }
 
   #put(call: KnownCall): void {
@@ -95,8 +107,8 @@ export class KnownCalls {
   }
 }
 
-function isOpen({ outcome, result }: KnownCall): boolean {
-  return outcome === "held" || (outcome === "allowed" && result === null);
+function isOpen({ outcome, isOver }: KnownCall): boolean {
+  return outcome === "held" || (outcome === "allowed" && !isOver);
 }
 
 function subjectOf({ callId, actionKey, ruleDigest }: CallHeld): VerdictSubject {
@@ -114,6 +126,8 @@ export function knownCall(event: DecisionEvent, place: JournalPlace): KnownCall 
     outcome: event.type,
     about: event.type === "held" ? subjectOf(event) : null,
     place,
+    end: null,
+    isOver: false,
     result: null,
   };
 }

@@ -1,6 +1,7 @@
 /** Finds in the journal what memory does not have (any more), newest first. */
+import { FatalError } from "../runtime/errors.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
-import type { Codec, Log } from "../runtime/ports.ts";
+import type { Codec, Log, LogRecord } from "../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../runtime/topics.ts";
 import type { JournalPlace } from "./known-calls.ts";
 
@@ -9,16 +10,30 @@ const WINDOW_BYTES = 64 * 1024 * 1024;
 
 export type Journal = { readonly log: Log; readonly codec: Codec };
 
+/** Undefined where it is gone by retention. */
 export async function readJournalRecord(
   { log, codec }: Journal,
-  { partition, offset }: JournalPlace,
+  place: JournalPlace,
 ): Promise<JournalRecord | undefined> {
-  const limits = { recordsMax: 1, bytesMax: 1 };
-  const { records } = await log.read(JOURNAL_TOPIC, partition, offset, limits);
-  const found = records[0];
+  const { offset } = place;
+  const found = await recordAt(log, place);
   if (found === undefined || found.offset !== offset || found.value === null) return undefined;
   await codec.pending?.(found.value);
   return codec.decodeJournal(found.value);
+}
+
+async function recordAt(
+  log: Log,
+  { partition, offset }: JournalPlace,
+): Promise<LogRecord | undefined> {
+  try {
+    const limits = { recordsMax: 1, bytesMax: 1 };
+    const { records } = await log.read(JOURNAL_TOPIC, partition, offset, limits);
+    return records[0];
+  } catch (error) {
+    if (error instanceof FatalError && error.code === "input_out_of_reach") return undefined;
+    throw error;
+  }
 }
 
 /** The newest finding of each partition that `find` gives; the first there is. */

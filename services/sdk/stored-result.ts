@@ -4,7 +4,8 @@ import { utf8Length, valueOfText } from "../executor/output-text.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
 import type { StoredResult } from "./gate-types.ts";
 
-function resultOf(record: JournalRecord, decisionId: string): StoredResult | undefined {
+/** What this record says of the output of a call; undefined where it says nothing. */
+export function resultOf(record: JournalRecord, decisionId: string): StoredResult | undefined {
   const event = record.events[0];
   if (event?.type !== "result_recorded" || event.decisionId !== decisionId) return undefined;
   if (event.status === "started" || record.input.type !== "decided") return undefined;

@@ -29,11 +29,18 @@ export type PipelineLoad = {
   readonly alone: number;
   readonly paced: number;
   readonly pacedPerSecond: number;
+  /** Saturated calls after all of that: checkpoints and collections of the old generation fall into them. */
+  readonly onEnd: number;
 };
 
 const TIMEOUT_MS = 60_000;
 const MS_PER_SECOND = 1_000;
 const WORST = 0.99;
+
+/** Of the calls that come last. */
+export function onEndFigure({ onEnd }: PipelineLoad): string {
+  return `decisions, saturated, ${onEnd.toLocaleString("en")} more on end`;
+}
 
 export function pipelineRowName(figure: string, gate: PipelineGate): string {
   return `${figure}, ${gate === "allow all" ? "gate that allows everything" : gate}`;
@@ -80,6 +87,7 @@ async function measure(
   const busy = await saturated(callgate, made(calls, load.calls), load.inFlight);
   const alone = await oneByOne(callgate, calls, load.alone);
   const paced = await atRate(callgate, calls, load.paced, load.pacedPerSecond);
+  const onEnd = await saturated(callgate, made(calls, load.onEnd), load.inFlight);
   return [
     {
       name: pipelineRowName("decisions, saturated", gate),
@@ -92,6 +100,7 @@ async function measure(
       p50: busy.cpuUs,
       note: "all threads, garbage collection and flushes included",
     },
+    { name: pipelineRowName(onEndFigure(load), gate), unit: "per second", p50: onEnd.perSecond },
     latencyRow(pipelineRowName(`propose, ${load.inFlight} in flight`, gate), busy.latencies),
     latencyRow(pipelineRowName("propose, 1 in flight", gate), alone),
     latencyRow(pipelineRowName(`propose, ${load.pacedPerSecond} per second`, gate), paced),

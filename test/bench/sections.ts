@@ -6,7 +6,7 @@ import { child, inRounds, type Measured, type Measurement } from "./children.ts"
 import { ENGINE_LENGTHS, engineRowName } from "./engine.ts";
 import { PEER_CALLS_ROW } from "./peer-calls.ts";
 import { BASELINE_ROW, installPeers, peerMeasurements } from "./peers.ts";
-import { type PipelineLoad, pipelineRowName } from "./pipeline.ts";
+import { onEndFigure, type PipelineLoad, pipelineRowName } from "./pipeline.ts";
 import { recordedArguments } from "./recorded-calls.ts";
 import { startRowName } from "./start.ts";
 import { stateRowName } from "./state.ts";
@@ -39,6 +39,7 @@ const LOAD: PipelineLoad = {
   alone: 500,
   paced: 600,
   pacedPerSecond: 200,
+  onEnd: 100_000,
 };
 
 const DECISIONS_KEPT = 10_000;
@@ -194,7 +195,13 @@ const pipeline: Section = {
       child("pipeline", { gate, load: LOAD }, gate.endsWith("heap") ? [] : BUSY_FLAGS),
     );
     const { rows, failures } = inRounds(pipeline.rounds, measurements);
-    const figures = [SATURATED, PROCESSOR, `propose, ${LOAD.inFlight} in flight`, ...LIGHT];
+    const figures = [
+      SATURATED,
+      PROCESSOR,
+      onEndFigure(LOAD),
+      `propose, ${LOAD.inFlight} in flight`,
+      ...LIGHT,
+    ];
     const tables = figures.map((figure): Table => {
       const names = gates.map((gate) => pipelineRowName(figure, gate));
       const ofFigure = rows.filter(({ name }) => names.includes(name));

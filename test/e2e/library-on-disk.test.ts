@@ -118,7 +118,8 @@ test("what a person finds out of a call holds in the process that had told it un
   const dataDir = join(makeDirectory(), "data");
   const before = await openGate({ dataDir });
   const { decisionId = "" } = await before.propose(PAY);
-  await before.report(decisionId, { status: "unknown", error: { message: "timed out" } });
+  const report = { status: "unknown", output: "card ac", error: { message: "cut off" } } as const;
+  await before.report(decisionId, report);
   expect(await before.awaitResult(decisionId)).toMatchObject({ status: "unknown" });
   await verdictElsewhere(dataDir, { kind: "reconcile", decisionId, outcome: "succeeded" });
   const again = async (gate: Callgate) => {
@@ -126,17 +127,22 @@ test("what a person finds out of a call holds in the process that had told it un
     const answer = await tools.charge_card({ order: "7" }, { callId: "call-1" });
     return isRefused(answer) ? answer.reason : answer;
   };
-  await vi.waitFor(async () =>
-    expect((await before.awaitResult(decisionId)).status).toBe("succeeded"),
+  await vi.waitFor(
+    async () => expect((await before.awaitResult(decisionId)).status).toBe("succeeded"),
+    { timeout: 30_000 },
   );
   // It ran, and what it gave is not known: not the answer `undefined` of a handler.
   expect(await again(before)).toBe("duplicate_call");
+  const told = { recorded: false, why: "already_reported" };
+  expect(await before.report(decisionId, { status: "failed" })).toEqual(told);
+  expect(await before.previousResult(decisionId)).toMatchObject({ output: "card ac" });
   await before.close();
 
   const gate = await openGate({ dataDir });
   expect(await gate.awaitResult(decisionId)).toMatchObject({ status: "succeeded" });
   expect(await again(gate)).toBe("duplicate_call");
-  expect(await gate.previousResult(decisionId)).toBeUndefined();
+  expect(await gate.report(decisionId, { status: "failed" })).toEqual(told);
+  expect(await gate.previousResult(decisionId)).toMatchObject({ output: "card ac" });
 });
 
 test("a second gate on the directory is refused with the pid of the first", async () => {

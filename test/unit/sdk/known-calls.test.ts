@@ -25,9 +25,12 @@ function held(decisionId: string, holdId: string): CallHeld {
   } as CallHeld;
 }
 
-function ended(decisionId: string): GateEvent {
-  const told = { ...NAMED, type: "result_recorded", decisionId, status: "succeeded" } as const;
-  return told as unknown as ResultRecorded;
+function ended(decisionId: string, status: ResultRecorded["status"] = "succeeded"): GateEvent {
+  return { ...NAMED, type: "result_recorded", decisionId, status } as unknown as ResultRecorded;
+}
+
+function told(type: "outcome_unknown" | "reconciled", decisionId: string): GateEvent {
+  return { ...NAMED, type, decisionId } as unknown as GateEvent;
 }
 
 const place = (offset: number) => ({ partition: 0, offset });
@@ -51,6 +54,26 @@ describe("calls of late", () => {
     const known: Partial<KnownCall> = { outcome: "allowed", place: place(2), result: place(3) };
     expect(calls.get("a")).toMatchObject(known);
     expect(calls.get("b")).toBeUndefined();
+  });
+
+  test("are over once it is known how they ended, by whomever that was told", () => {
+    const calls = new KnownCalls();
+    for (const id of ["a", "b", "c"]) calls.learn(allowed(id), place(1));
+    calls.learn(ended("a", "started"), place(2));
+    expect(calls.get("a")).toMatchObject({ end: null, isOver: false, result: null });
+    calls.learn(ended("a", "unknown"), place(3));
+    expect(calls.get("a")).toMatchObject({ end: place(3), isOver: false, result: place(3) });
+    calls.learn(told("reconciled", "a"), place(4));
+    expect(calls.get("a")).toMatchObject({ end: place(4), isOver: true, result: place(3) });
+    calls.learn(told("outcome_unknown", "b"), place(5));
+    expect(calls.get("b")).toMatchObject({ end: place(5), isOver: false, result: null });
+    calls.learn(ended("b"), place(6));
+    expect(calls.get("b")).toMatchObject({ end: place(6), isOver: true, result: place(6) });
+    calls.learn(told("reconciled", "nobody"), place(7));
+    calls.learn(told("outcome_unknown", "c"), place(8));
+    busy(calls, 100);
+    expect(calls.get("c")).toMatchObject({ end: place(8) });
+    expect([calls.get("a"), calls.get("b")]).toEqual([undefined, undefined]);
   });
 
   test("stay known for as long as they are open, however many come after them", () => {
