@@ -1,5 +1,7 @@
 // A port that answers is not a broker that is ready. Ready is: on every partition of the two internal
 // topics a transaction that commits a group offset goes through.
+import { createRequire } from "node:module";
+
 const TOPIC = "callgate-is-kafka-ready";
 const COORDINATORS = 4;
 const CLIENT = {
@@ -18,6 +20,7 @@ const CLIENT = {
 export async function assertKafkaReady({ bootstrap, brokers }) {
   // Loaded when it is needed: a program that mends the client does so before.
   const { Kafka } = await import("kafkajs");
+  stopIdleTimer();
   const kafka = new Kafka({ ...CLIENT, brokers: [...bootstrap] });
   const admin = kafka.admin();
   try {
@@ -37,6 +40,22 @@ export async function assertKafkaReady({ bootstrap, brokers }) {
   } finally {
     await admin.disconnect();
   }
+}
+
+let isStopped = false;
+
+/**
+ * After each answer kafkajs sets a timer of less than nothing, though nothing waits for it, and Node warns
+ * of that from 22 on. The same mend as in services/adapters/kafka/mends, which is not built yet where this runs.
+ */
+function stopIdleTimer() {
+  if (isStopped) return;
+  isStopped = true;
+  const { prototype } = createRequire(import.meta.url)("kafkajs/src/network/requestQueue");
+  const schedule = prototype.scheduleCheckPendingRequests;
+  prototype.scheduleCheckPendingRequests = function scheduleIfPending() {
+    if (this.pending.length > 0) schedule.call(this);
+  };
 }
 
 /** @param {import("kafkajs").Admin} admin */

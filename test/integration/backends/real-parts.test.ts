@@ -1,5 +1,6 @@
 import { Kafka, logLevel } from "kafkajs";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { assertKafkaReady } from "../../../infra/local/kafka-ready.js";
 import { askRedis } from "../../support/backends/ask-redis.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { redisBackend } from "../../support/backends/redis-backend.ts";
@@ -48,6 +49,17 @@ describe.skipIf(!kafka.available)("Kafka", () => {
       await producer.disconnect();
       await admin.deleteTopics({ topics: [topic] });
       await admin.disconnect();
+    }
+  });
+
+  test("is found ready without a timer of less than nothing, of which Node warns", async () => {
+    const timers = vi.spyOn(globalThis, "setTimeout");
+    try {
+      await assertKafkaReady({ bootstrap: kafka.brokers, brokers: 1 });
+      expect(timers.mock.calls.length).toBeGreaterThan(0);
+      expect(timers.mock.calls.filter(([, delay]) => delay !== undefined && delay < 0)).toEqual([]);
+    } finally {
+      timers.mockRestore();
     }
   });
 
