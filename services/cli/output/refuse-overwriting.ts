@@ -1,12 +1,23 @@
 /** Opening a result empties its file: what must not be lost so is refused before. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { usageError } from "./cli-error.ts";
 
 /** @throws CliError: `out` is one of the files that the command reads. */
 export function refuseOverwriting(out: string | undefined, inputs: readonly string[]): void {
-  if (out === undefined || !inputs.some((path) => resolve(path) === resolve(out))) return;
+  if (out === undefined || !inputs.some((path) => isSameFile(path, out))) return;
   throw usageError(`--out ${out}: is read by this command and would be lost; name another file`);
+}
+
+/** Under one path, or under two by a link; bigint, as an inode of 64 bits is cut otherwise. */
+function isSameFile(path: string, other: string): boolean {
+  if (resolve(path) === resolve(other)) return true;
+  const [one, two] = [path, other].map((at) =>
+    statSync(at, { bigint: true, throwIfNoEntry: false }),
+  );
+  // A terminal is one device to read and to write, and loses nothing.
+  if (one === undefined || two === undefined || !one.isFile()) return false;
+  return one.dev === two.dev && one.ino === two.ino;
 }
 
 /** For what its owner goes on writing by hand. @throws CliError: `out` is there already. */

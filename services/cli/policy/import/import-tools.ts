@@ -1,6 +1,7 @@
 /** Tool definitions of other formats as a policy that declares those tools. */
 import { createJsonSchemaCompiler } from "../../../adapters/json-schema/compile-json-schema.ts";
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
+import { formatYaml } from "../../../adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../../adapters/policy/load.ts";
 import type { PolicyProblem } from "../../../adapters/policy/problem.ts";
 import { writeYaml } from "../../../adapters/policy/write-yaml.ts";
@@ -220,5 +221,9 @@ function policyText(
     ...(format === "tools" ? { checks } : {}),
     tool_schemas: Object.fromEntries(tools),
   };
-  return writeYaml({ policy_engine: blocks }, [`yaml-language-server: $schema=${schemaPath}`]);
+  const text = writeYaml({ policy_engine: blocks }, [
+    `yaml-language-server: $schema=${schemaPath}`,
+  ]);
+  // As `policy fmt` leaves it: a check of the layout must not fail on what was made a minute ago.
+  return formatYaml(text) ?? text;
 }

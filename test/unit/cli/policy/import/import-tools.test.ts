@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { formatYaml } from "../../../../../services/adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../../../../services/adapters/policy/load.ts";
 import { formatProblem } from "../../../../../services/adapters/policy/problem.ts";
 import {
@@ -33,10 +34,25 @@ describe("the text", () => {
     const result = importTools([{ name: "t", json: [{ name: "a" }] }], "mcp", {
       schemaPath: "./s.json",
     });
-    expect(result.ok && result.yaml.split("\n", 2)).toEqual([
+    expect(result.ok && result.yaml.split("\n", 3)).toEqual([
       "# yaml-language-server: $schema=./s.json",
+      "",
       "policy_engine:",
     ]);
+  });
+
+  it("has the layout of `policy fmt`", () => {
+    const inputSchema = { type: "object", properties: { q: { enum: ["a", "b"] } } };
+    const annotations = { readOnlyHint: true };
+    const json = {
+      tools: [
+        { name: "a", inputSchema, annotations },
+        { name: "b", inputSchema },
+      ],
+    };
+    const result = importTools([{ name: "t", json }], "mcp", { trusted: true });
+    expect(result.ok && result.yaml).toContain("read_only: true");
+    expect(result.ok && formatYaml(result.yaml)).toBe(result.ok && result.yaml);
   });
 
   it("says what is wrong with a file of another format", () => {
