@@ -23,10 +23,16 @@ export class DevSession {
   readonly #waiting = new Set<Promise<void>>();
   /** What kept a line from being answered: the first is thrown when the session ends. */
   readonly #failures: unknown[] = [];
+  #rejected = 0;
 
   constructor(gate: Callgate, terminal: Terminal) {
     this.#gate = gate;
     this.#terminal = terminal;
+  }
+
+  /** How many lines were answered by an error. */
+  get rejected(): number {
+    return this.#rejected;
   }
 
   /** Resolves when all lines are answered. @throws what reading threw, or an output that is closed. */
@@ -67,14 +73,14 @@ export class DevSession {
   async #handle(parsed: ParsedLine, line: number): Promise<void> {
     if (parsed.type === "problem") {
       const { message, column } = parsed;
-      return this.#print({ type: "error", line, ...(column === null ? {} : { column }), message });
+      return this.#reject({ line, ...(column === null ? {} : { column }), message });
     }
     try {
       if (parsed.type === "proposal") await this.#propose(parsed.call, line);
       else await this.#report(parsed, line);
     } catch (error) {
       if (!(error instanceof CallgateError)) throw error;
-      await this.#print({ type: "error", line, code: error.code, message: error.message });
+      await this.#reject({ line, code: error.code, message: error.message });
     }
   }
 
@@ -104,10 +110,15 @@ export class DevSession {
     const decisionId = this.#names.find(of);
     if (decisionId === undefined) {
       const message = "no call was proposed here under these names; give its `decisionId`";
-      return this.#print({ type: "error", line, message });
+      return this.#reject({ line, message });
     }
     const outcome = await this.#gate.report(decisionId, report);
     await this.#print({ type: "result", line, decisionId, ...outcome });
+  }
+
+  #reject(line: object): Promise<void> {
+    this.#rejected += 1;
+    return this.#print({ type: "error", ...line });
   }
 
   #print(line: object): Promise<void> {

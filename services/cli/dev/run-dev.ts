@@ -8,7 +8,7 @@ import { openCallgate } from "../../sdk/callgate.ts";
 import type { CallgateError } from "../../sdk/callgate-error.ts";
 import { STDIN } from "../input/read-lines.ts";
 import { type Line, splitLines } from "../input/split-lines.ts";
-import { EXIT_ENVIRONMENT, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import { fileError, isFileError } from "../output/file-error.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { DevSession } from "./dev-session.ts";
@@ -27,6 +27,7 @@ export interface DevOptions {
 const LINE_BYTES_MAX = 2 * 1024 * 1024;
 const STAY_MS = 3_600_000;
 
+/** Exit code 2 where a line was answered by an error; a gate that stays has told by its answers. */
 export async function runDev(options: DevOptions, terminal: Terminal): Promise<ExitCode> {
   const stop = onStop();
   const lost: CallgateError[] = [];
@@ -49,9 +50,17 @@ export async function runDev(options: DevOptions, terminal: Terminal): Promise<E
     await gate.close();
   }
   const [error] = lost;
-  if (error === undefined) return EXIT_OK;
+  if (error === undefined) return options.stay ? EXIT_OK : tellRejected(session, terminal);
   await terminal.err.write(`callgate: ${error.message}\n`);
   return EXIT_ENVIRONMENT;
+}
+
+/** A program that sends lines and reads none of the answers learns of it, too. */
+async function tellRejected({ rejected }: DevSession, terminal: Terminal): Promise<ExitCode> {
+  if (rejected === 0) return EXIT_OK;
+  const lines = rejected === 1 ? "1 line was" : `${rejected} lines were`;
+  await terminal.err.write(`callgate: ${lines} not taken: see the answers of type "error"\n`);
+  return EXIT_USAGE;
 }
 
 async function* linesOf(

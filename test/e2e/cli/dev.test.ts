@@ -107,16 +107,26 @@ test("every bad line gets an error, and the rest goes on", async () => {
     [JSON.stringify(read(3)), { type: "decision", outcome: "allowed" }],
   ];
   writeFileSync(join(directory, "in.jsonl"), lines.map(([line]) => `${line}\n`).join(""));
-  const { code, stdout } = await run(["dev", "--policy", POLICY, "--in", "in.jsonl"]);
+  const { code, stdout, stderr } = await run(["dev", "--policy", POLICY, "--in", "in.jsonl"]);
   const answers = stdout
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line) as Line);
-  expect(code).toBe(0);
+  expect(code).toBe(2);
+  expect(stderr).toContain("6 lines were not taken");
   expect(answers).toHaveLength(lines.length);
   const byLine = answers.sort((a, b) => Number(a["line"]) - Number(b["line"]));
   for (const [index, [, expected]] of lines.entries())
     expect(byLine[index]).toMatchObject(expected);
+});
+
+test("a gate that stays has told of bad lines by its answers alone", async () => {
+  const dev = startDev("--stay");
+  dev.send("{oops");
+  expect(await dev.next()).toMatchObject({ type: "error", line: 1 });
+  dev.finish();
+  dev.child.kill("SIGTERM");
+  expect(await dev.end).toMatchObject({ code: 0, signal: null });
 });
 
 test("a second gate is refused with the pid of the first", async () => {
