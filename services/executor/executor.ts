@@ -3,11 +3,14 @@
  * say.
  *
  * E1 writes of one conversation run one after the other, in the order they came; reads run beside them.
- * E2 nothing starts after its `notAfterMs`, nor when its claim was not granted.
+ * E2 nothing starts after its `notAfterMs`, nor when its claim was not granted. The claim comes first: that a
+ *    call was not executed says only who knows that nobody has started it.
  * E3 every call that was handed over is reported, once it has ended and before its run resolves.
  * E4 what was started and then given up is `unknown`: nobody can say whether it took effect.
  */
+import { setMaxListeners } from "node:events";
 import type { JsonObject } from "../core/canonical/json-value.ts";
+import { cutText } from "../core/cut-text.ts";
 import type { CallError } from "../core/inputs.ts";
 import type { Clock } from "../runtime/ports.ts";
 import { linkSignals } from "./linked-signal.ts";
@@ -71,7 +74,7 @@ export class NotRecordedError extends Error {
 export type RunOptions = {
   /** The caller gives up. */
   readonly signal?: AbortSignal | undefined;
-  /** Asked right before the start; false: somebody else has started the call. */
+  /** Asked when the call's turn has come, however late; false: somebody else has started the call. */
   readonly claim?: (() => Promise<boolean>) | undefined;
 };
 
@@ -92,6 +95,8 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
 
   constructor(parts: ExecutorParts<Call>) {
     this.#parts = parts;
+    // Each call under way listens: hundreds at once are no leak.
+    setMaxListeners(0, this.#abort.signal);
   }
 
   /** @throws NotRecordedError; what the claim threw: the call has not run. */
@@ -109,7 +114,8 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
 
   /** Resolves when nothing runs any more. What still runs after the time is aborted, and `unknown`. */
   async close(timeoutMs: number): Promise<void> {
-    const timer = setTimeout(() => this.#abort.abort(new Error("the gate is closing")), timeoutMs);
+    const abort = (): void => this.#abort.abort(new Error("the gate is closing"));
+    const timer = setTimeout(abort, Math.min(timeoutMs, TIMER_MS_MAX));
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
     clearTimeout(timer);
   }
@@ -130,8 +136,6 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     const own = this.#abort.signal;
     const { signal: given, unlink } = linkSignals(caller === undefined ? [own] : [own, caller]);
     try {
-      const early = this.#tooLate(call, given);
-      if (early !== null) return await this.#notExecuted(call, early, given);
       if (claim !== undefined && !(await claim())) return { type: "not_claimed" };
       const late = this.#tooLate(call, given);
       if (late !== null) return await this.#notExecuted(call, late, given);
@@ -223,7 +227,9 @@ function aborted(signal: AbortSignal): Promise<null> {
 function isAbortOf(signal: AbortSignal, execution: Settled): boolean {
   if (!signal.aborted || execution.type !== "failed") return false;
   const { error } = execution;
-  return error === signal.reason || (error instanceof Error && error.name === "AbortError");
+  return (
+    error === signal.reason || (error instanceof Error && read(error, "name") === "AbortError")
+  );
 }
 
 function reportOf(execution: Settled, durationMs: number): ExecutionReport {
@@ -241,17 +247,29 @@ function plainError(code: string, message: string): CallError {
   return { code, message, retryable: null };
 }
 
-/** What a thrown thing says of itself: `code` or `status`, and `retryable` where it has one. */
+const CODE_CHARACTERS = 200;
+
+/**
+ * What a thrown thing says of itself: `code` or `status`, and `retryable` where it has one. Never throws,
+ * whatever the thing does when it is read.
+ */
 export function callErrorOf(error: unknown): CallError {
   if (typeof error !== "object" || error === null) return plain(String(error));
-  const read = (name: string): unknown => Reflect.get(error, name);
-  const code = [read("code"), read("status"), read("statusCode")].find(isCode);
-  const retryable = read("retryable");
+  const code = ["code", "status", "statusCode"].map((name) => read(error, name)).find(isCode);
+  const retryable = read(error, "retryable");
   return {
-    code: code === undefined ? null : String(code),
-    message: error instanceof Error ? error.message : messageOf(error),
+    code: code === undefined ? null : cutText(String(code), CODE_CHARACTERS),
+    message: messageOf(error),
     retryable: typeof retryable === "boolean" ? retryable : null,
   };
+}
+
+function read(error: object, name: string): unknown {
+  try {
+    return Reflect.get(error, name);
+  } catch {
+    return undefined;
+  }
 }
 
 function plain(message: string): CallError {
@@ -263,6 +281,6 @@ function isCode(value: unknown): value is string | number {
 }
 
 function messageOf(error: object): string {
-  const message: unknown = Reflect.get(error, "message");
+  const message = read(error, "message");
   return typeof message === "string" ? message : "something that is no error was thrown";
 }

@@ -205,7 +205,7 @@ export class LogExecutor {
     const started = run.open.get(decisionId);
     if (started !== undefined) {
       run.open.delete(decisionId);
-      await this.#reportGone(started, allowed);
+      await this.#reportGone(started, allowed.isRead);
       return;
     }
     if (run.known.has(decisionId)) return;
@@ -220,7 +220,7 @@ export class LogExecutor {
     }
     if (signal.aborted) return;
     run.known.add(decisionId);
-    const ended = this.#runCall(callOf(allowed), handler);
+    const ended = this.#runCall(run, callOf(allowed), handler);
     this.#inHand.set(decisionId, ended);
     void ended.then(() => this.#inHand.delete(decisionId));
   }
@@ -239,28 +239,39 @@ export class LogExecutor {
     }
   }
 
-  async #reportGone(started: ResultInput, { isRead }: AllowedCall): Promise<void> {
+  async #reportGone(started: ResultInput, isRead: boolean): Promise<void> {
     const error = { message: "the executor that started it is gone" };
     await this.#append({ ...started, isRead }, { status: "unknown", error });
   }
 
-  async #runCall(call: RunningCall, handler: Handler): Promise<void> {
+  async #runCall(taken: Run, call: RunningCall, handler: Handler): Promise<void> {
     try {
-      await this.#executor.run(call, handler, { claim: () => this.#claim(call) });
+      await this.#executor.run(call, handler, { claim: () => this.#claim(call, taken) });
     } catch (error) {
       this.#failed("what came of a call was not written", call, error);
     }
   }
 
-  /** False: it cannot be said in time that the call starts, so it does not. */
-  async #claim(call: RunningCall): Promise<boolean> {
-    const { clock } = this.#parts;
-    while (!this.#abort.signal.aborted && clock.nowMs() <= call.notAfterMs) {
+  /**
+   * However late: nobody else can say of a call in hand that it was not executed. False: it was begun by
+   * another executor, or this one is closed and leaves it to the next.
+   */
+  async #claim(call: RunningCall, taken: Run): Promise<boolean> {
+    let hasTried = false;
+    while (!this.#abort.signal.aborted) {
       const run = this.#run;
       if (run === null || run.over.signal.aborted) {
         await this.#nextRun();
         continue;
       }
+      // What the results say of it since it was taken in hand was said by others, or by what we tried.
+      if (run !== taken && !hasTried && run.known.has(call.decisionId)) {
+        await this.#leave(run, call);
+        return false;
+      }
+      hasTried = true;
+      // It may have ended before its record is come to again.
+      run.known.add(call.decisionId);
       try {
         await run.claims.write(this.#record(call, { status: "started" }));
         this.#parts.onReported?.("started");
@@ -271,6 +282,14 @@ export class LogExecutor {
       }
     }
     return false;
+  }
+
+  /** It was begun by an executor that had the partition while this one had lost it. */
+  async #leave({ open }: Run, call: RunningCall): Promise<void> {
+    const started = open.get(call.decisionId);
+    if (started === undefined) return;
+    open.delete(call.decisionId);
+    await this.#reportGone(started, call.isRead);
   }
 
   #nextRun(): Promise<void> {

@@ -1,7 +1,9 @@
+import { cutText } from "../core/cut-text.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { ResultInput } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { CallReport } from "./call-report.ts";
+import { callErrorOf } from "./executor.ts";
 import { cutToBytes, textOfValue, utf8Length } from "./output-text.ts";
 
 /** As the core digests outputs: one that was cut compares equal to itself whole. */
@@ -57,10 +59,7 @@ function errorOf({ status, error }: CallReport): ResultInput["error"] {
   if (error === undefined) {
     return status === "failed" ? { code: null, message: "", retryable: null } : null;
   }
-  const { message, code, retryable } = error;
-  return {
-    code: code ?? null,
-    message: String(message).slice(0, ERROR_CHARACTERS),
-    retryable: retryable ?? null,
-  };
+  // Whatever was caught may be handed over as it is: a database's errors have numbers as codes.
+  const { message, code, retryable } = callErrorOf(error);
+  return { code, message: cutText(message, ERROR_CHARACTERS), retryable };
 }

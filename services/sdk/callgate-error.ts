@@ -17,7 +17,7 @@ import { asPipelineError, type ErrorCode } from "../runtime/errors.ts";
  * | `reason_required`    | the policy wants a reason with the approval                            |
  * | `self_approval`      | an agent cannot approve its own call                                   |
  * | `dead_letter`        | the input could not be processed and lies in the dead letters          |
- * | `result_not_recorded`| the tool ran, and its result is not in the journal: see `output`       |
+ * | `result_not_recorded`| the tool ran, and its result is not in the journal: `output`, `thrown` |
  * | `timeout`            | no answer within the time given; it may still come                     |
  * | `time_limit`         | the tool ran longer than the policy lets it                            |
  * | `closed`             | the gate is closed, or has lost its data directory: open it again      |
@@ -46,6 +46,7 @@ export type CallgateErrorOptions = {
   readonly problems?: readonly PolicyProblem[];
   readonly pid?: number;
   readonly output?: unknown;
+  readonly thrown?: unknown;
 };
 
 /** Every error that this library makes. A refused call is none: it is a decision. */
@@ -58,6 +59,8 @@ export class CallgateError extends Error {
   readonly pid: number | undefined;
   /** What the tool gave (`result_not_recorded`). */
   readonly output: unknown;
+  /** What the tool threw, or the reason for which it was given up (`result_not_recorded`). */
+  readonly thrown: unknown;
 
   constructor(code: CallgateErrorCode, message: string, options: CallgateErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -65,6 +68,7 @@ export class CallgateError extends Error {
     this.problems = options.problems ?? [];
     this.pid = options.pid;
     this.output = options.output;
+    this.thrown = options.thrown;
   }
 }
 

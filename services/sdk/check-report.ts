@@ -1,6 +1,6 @@
 /** What callers without types hand over as a report, checked before anything is written. */
 
-import { RESULT_STATUSES } from "../core/inputs.ts";
+import { type Money, RESULT_STATUSES } from "../core/inputs.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import { CallgateError } from "./callgate-error.ts";
 import { memberProblem } from "./members.ts";
@@ -21,13 +21,27 @@ export function checkReport(report: CallReport): void {
   if (!(RESULT_STATUSES as readonly unknown[]).includes(given.status)) {
     throw invalid(`\`status\` must be one of ${RESULT_STATUSES.join(", ")}`);
   }
-  const { durationMs, error } = given;
-  if (durationMs !== undefined && !Number.isFinite(durationMs)) {
-    throw invalid("`durationMs` must be a number");
+  const { durationMs, cost, error } = given;
+  if (durationMs !== undefined && !isDuration(durationMs)) {
+    throw invalid("`durationMs` must be a number of milliseconds below 2^53");
   }
-  if (error !== undefined && (typeof error !== "object" || error === null)) {
+  if (cost !== undefined && !isMoney(cost)) {
+    throw invalid("`cost` must be { microUnits: whole number, currency: text }");
+  }
+  if (error === undefined) return;
+  if (typeof error !== "object" || error === null) {
     throw invalid("`error` must be an object with a `message`");
   }
+}
+
+function isMoney(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const { microUnits, currency }: Partial<Record<keyof Money, unknown>> = value;
+  return Number.isSafeInteger(microUnits) && typeof currency === "string";
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === "number" && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 }
 
 function invalid(problem: string): CallgateError {

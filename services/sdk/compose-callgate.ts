@@ -82,7 +82,7 @@ function guardTools<T extends Tools>(
   const guarded = names.map((name) => {
     const handler: Handler = (args, call) =>
       Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);
-    const run = (args?: object | string, options: CallOptions = {}): Promise<unknown> => {
+    const run = async (args?: object | string, options: CallOptions = {}): Promise<unknown> => {
       const given = typeof context === "function" ? context() : context;
       return guard.call(name, handler, args, { ...given, ...options });
     };

@@ -1,9 +1,9 @@
 /**
  * Tools that ask the gate before they run.
  *
- * G1 a handler runs for an allowed decision alone, and within this process once for each decision.
+ * G1 a handler runs for an allowed decision alone, and within this process once for each decision at a time.
  * G2 a write whose call id others may use again is claimed in the journal before its handler runs: who
- *    finds it claimed does not run it.
+ *    finds it claimed does not run it. A read may run again.
  * G3 an answer is given when its result is journaled.
  */
 import { randomUUID } from "node:crypto";
@@ -61,7 +61,8 @@ export class Guard {
     args: object | string | undefined,
     given: GuardContext & CallOptions,
   ): Promise<unknown> {
-    const { callId, signal: _signal, onHeld: _onHeld, ...named } = given;
+    const { callId, signal, onHeld: _onHeld, ...named } = given;
+    checkSignal(signal);
     const guarded: GuardedCall = {
       call: { ...named, callId: callId ?? randomUUID(), tool, arguments: args ?? {} },
       context: given,
@@ -104,8 +105,8 @@ export class Guard {
 
   async #run(guarded: GuardedCall, decision: Decision, event: CallAllowed): Promise<unknown> {
     const call = executableCall(decision, event);
-    if (call === null) return refusedOf(decision, this.#notRun(decision, "gate_unavailable"));
     const repeatable = guarded.named || decision.repeated || event.approvalId !== null;
+    if (call === null) return this.#keyless(decision, event, repeatable);
     let claimed: ReportOutcome | undefined;
     const claim = async (): Promise<boolean> => {
       claimed = await this.#client.report(call.decisionId, { status: "started" });
@@ -119,16 +120,28 @@ export class Guard {
     try {
       execution = await this.#executor.run(call, guarded.handler, options);
     } catch (error) {
-      if (error instanceof NotRecordedError) return this.#unrecorded(error, decision);
+      if (error instanceof NotRecordedError) return this.#unrecorded(error, guarded, decision);
       // The claim got no answer, so nothing has run.
+      const { signal } = guarded.context;
+      if (signal?.aborted === true) throw signal.reason;
       const proposed = this.#client.unavailableFor(guarded.call, error).decision;
       return refusedOf(proposed, refusalOf(proposed));
     }
-    if (execution.type === "not_claimed") return this.#earlier(decision, call, claimed);
-    return this.#answer(execution, decision);
+    if (execution.type === "not_claimed") return this.#earlier(guarded, decision, call, claimed);
+    return this.#answer(execution, guarded, decision);
   }
 
-  #answer(execution: Execution, decision: Decision): unknown {
+  /** Decided under a secret that this program does not have. What nobody else can have begun is told to be over. */
+  async #keyless(decision: Decision, event: CallAllowed, repeatable: boolean): Promise<unknown> {
+    if (!repeatable) {
+      const error = { code: "secret", message: "the program that asked has another secret" };
+      await this.#client.report(event.decisionId, { status: "not_executed", error });
+    }
+    const refusal = this.#notRun(decision, "gate_unavailable");
+    return refusedOf(decision, { ...refusal, message: OTHER_SECRET });
+  }
+
+  #answer(execution: Execution, guarded: GuardedCall, decision: Decision): unknown {
     switch (execution.type) {
       case "succeeded":
         return execution.value;
@@ -139,17 +152,22 @@ export class Guard {
         throw timeLimit(decision);
       case "not_executed":
         if (execution.why === "aborted") throw execution.reason;
-        return refusedOf(decision, {
-          ...this.#notRun(decision, "gate_unavailable"),
-          detail: "timeout",
-        });
+        return this.#notExecuted(guarded, decision);
       case "not_claimed":
         return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
     }
   }
 
+  /** Under a name it is over; a call without one has another id the next time. */
+  #notExecuted({ named }: GuardedCall, decision: Decision): unknown {
+    const refusal = this.#notRun(decision, "gate_unavailable");
+    const message = named ? NOT_EXECUTED : refusal.message;
+    return refusedOf(decision, { ...refusal, detail: "timeout", message });
+  }
+
   /** The call was started before: by a process that is gone, or by one that has reported. */
   async #earlier(
+    guarded: GuardedCall,
     decision: Decision,
     call: ExecutableCall,
     claimed: ReportOutcome | undefined,
@@ -157,7 +175,7 @@ export class Guard {
     const { decisionId } = call;
     const ended = claimed?.recorded === false ? await this.#client.endOf(decisionId) : undefined;
     if (ended !== undefined && ended.stored.status !== "unknown") {
-      return this.#answerAgain(decision, ended);
+      return this.#answerAgain(guarded, decision, ended);
     }
     const message = "the process that started it is gone";
     await this.#client.report(decisionId, { status: "unknown", error: { message } });
@@ -165,11 +183,8 @@ export class Guard {
   }
 
   /** As the call ended, so far as the journal has it. */
-  #answerAgain(decision: Decision, { stored, reported }: EndedCall): unknown {
-    if (stored.status === "not_executed") {
-      const refusal = this.#notRun(decision, "gate_unavailable");
-      return refusedOf(decision, { ...refusal, detail: "timeout", message: NOT_EXECUTED });
-    }
+  #answerAgain(guarded: GuardedCall, decision: Decision, { stored, reported }: EndedCall): unknown {
+    if (stored.status === "not_executed") return this.#notExecuted(guarded, decision);
     // An output that reads as a failure was returned by the handler, too.
     if (reported === "succeeded" && stored.whole) return stored.output;
     if (stored.status === "failed") throw failureOf(stored);
@@ -177,15 +192,15 @@ export class Guard {
     return refusedOf(decision, this.#notRun(decision, "duplicate_call"));
   }
 
-  #unrecorded(error: NotRecordedError, decision: Decision): unknown {
+  #unrecorded(error: NotRecordedError, guarded: GuardedCall, decision: Decision): unknown {
     const { execution, cause } = error;
-    if (execution.type === "not_executed") return this.#answer(execution, decision);
+    if (execution.type === "not_executed") return this.#answer(execution, guarded, decision);
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CallgateError(
       "result_not_recorded",
       `\`${decision.tool}\` ran, and its result could not be recorded: ${why}; the gate counts the ` +
         "call as under way until it is reported or reconciled",
-      execution.type === "succeeded" ? { cause, output: execution.value } : { cause },
+      { cause, ...endOf(execution) },
     );
   }
 
@@ -207,6 +222,31 @@ function answerOf({ refusal }: CallRefused): unknown {
 function refusalOf(decision: Decision): CallRefusal {
   return decision.refusal ?? notRun(decision, "gate_unavailable", "");
 }
+
+/** What the tool gave or threw, or what it was given up for. */
+function endOf(execution: Execution): { readonly output?: unknown; readonly thrown?: unknown } {
+  switch (execution.type) {
+    case "succeeded":
+      return { output: execution.value };
+    case "failed":
+      return { thrown: execution.error };
+    case "unknown":
+      return { thrown: execution.reason };
+    case "not_executed":
+    case "not_claimed":
+      return {};
+  }
+}
+
+/** @throws CallgateError `invalid_input`: found once the call is allowed, it would be neither run nor reported. */
+function checkSignal(signal: unknown): void {
+  if (signal === undefined || signal instanceof AbortSignal) return;
+  const hint = signal instanceof AbortController ? ": pass its `.signal`" : "";
+  throw new CallgateError("invalid_input", `\`signal\` must be an AbortSignal${hint}`);
+}
+
+const OTHER_SECRET =
+  "This call was not run: this program does not have the secret under which the gate has decided it.";
 
 const NOT_EXECUTED =
   "This call was not run, and does not run any more under its call id. Make it again as a new call.";

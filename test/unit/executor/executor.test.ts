@@ -137,6 +137,39 @@ describe("a call", () => {
     expect(reports).toEqual([]);
   });
 
+  test.each([true, false])(
+    "that is too late is claimed all the same (granted: %s)",
+    async (granted) => {
+      const { executor, reports } = setUp();
+      const late = { ...CALL, notAfterMs: NOW_MS - 1 };
+      const run = executor.run(late, () => "ran", { claim: async () => granted });
+      // Somebody else may have started it in time: then nothing is told of it.
+      expect(await run).toMatchObject({ type: granted ? "not_executed" : "not_claimed" });
+      expect(reports.map(([, { status }]) => status)).toEqual(granted ? ["not_executed"] : []);
+    },
+  );
+
+  test("given up before its claim is not told to be over where another has started it", async () => {
+    const { executor, reports } = setUp();
+    const options = { signal: AbortSignal.abort(), claim: async () => false };
+    expect(await executor.run(CALL, () => "ran", options)).toEqual({ type: "not_claimed" });
+    expect(reports).toEqual([]);
+  });
+
+  test("that throws what cannot be read fails all the same", async () => {
+    const { executor, reports } = setUp();
+    const thrown = Object.defineProperty(new Error("declined"), "code", {
+      get: () => {
+        throw new Error("not to be read");
+      },
+    });
+    const run = executor.run(CALL, () => {
+      throw thrown;
+    });
+    expect(await run).toEqual({ type: "failed", error: thrown });
+    expect(reports).toMatchObject([["d1", { status: "failed", error: { message: "declined" } }]]);
+  });
+
   test("is not started where asking for the claim fails", async () => {
     const { executor, reports } = setUp();
     const refused = new Error("no answer");

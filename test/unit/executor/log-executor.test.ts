@@ -21,14 +21,16 @@ const POLICY = {
   tool_schemas: { pay: { idempotency_argument: "key" }, read: { read_only: true }, other: {} },
 };
 
-async function openGate() {
-  const embedded = await openEmbedded({ policy: { document: POLICY }, dataDir: false });
+async function openGate(pay: object = {}) {
+  const tools = { ...POLICY.tool_schemas, pay: { ...POLICY.tool_schemas.pay, ...pay } };
+  const document = { tool_schemas: tools };
+  const embedded = await openEmbedded({ policy: { document }, dataDir: false });
   onTestFinished(() => embedded.close());
   const client = new GateClient(linkToEmbedded(embedded), { timeoutMs: 10_000, onLost: undefined });
   let calls = 0;
-  const propose = async (tool: string, args: object) => {
+  const propose = async (tool: string, args: object, conversationId = "c1") => {
     calls += 1;
-    const call = { conversationId: "c1", turn: 1, step: 1, callId: `call-${calls}`, tool };
+    const call = { conversationId, turn: 1, step: 1, callId: `call-${calls}`, tool };
     return (await client.propose({ ...call, arguments: args })).decision;
   };
   /** What the gate was told of a decision, in order. */
@@ -188,6 +190,56 @@ describe("an executor that follows the log", () => {
     await expect.poll(() => told(next.decisionId)).toEqual(["started", "succeeded"]);
     await expect.poll(() => first.status.state).toBe("not_owner");
     expect(runs).toEqual(["8"]);
+  });
+
+  test("says nothing of a call that it had in hand when another executor took over", async () => {
+    const { embedded, propose, told } = await openGate({ start_within_ms: 1_000 });
+    const ownership = new FencingOwnership(embedded.log);
+    const ends: (() => void)[] = [];
+    const slow = () => new Promise<void>((resolve) => ends.push(resolve));
+    const first = await startExecutor(embedded, { pay: slow }, { ownership });
+    const begun = await propose("pay", { order: "7" });
+    await expect.poll(() => told(begun.decisionId)).toEqual(["started"]);
+    // It waits in the first executor, and is run by the second.
+    const next = await propose("pay", { order: "8" });
+    await startExecutor(embedded, { pay: slow }, { ownership });
+    await expect.poll(() => ends.length).toBe(2);
+    await expect
+      .poll(() => Date.now() > (next.notAfter ?? Infinity), { timeout: 3_000 })
+      .toBe(true);
+    ends[0]?.();
+    await expect.poll(() => first.status.state).toBe("not_owner");
+    expect(await told(next.decisionId)).toEqual(["started"]);
+    expect((await propose("pay", { order: "8" })).outcome).toBe("refused");
+  });
+
+  test("does not start what another executor has begun while the partition was lost to it", async () => {
+    const { embedded, propose, told } = await openGate();
+    const ownership = new FencingOwnership(embedded.log);
+    const ends: (() => void)[] = [];
+    const runs: string[] = [];
+    const slow: Handler = ({ order }) => {
+      runs.push(`first ${order}`);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    };
+    const first = await startExecutor(embedded, { pay: slow }, { ownership });
+    const begun = await propose("pay", { order: "7" });
+    await expect.poll(() => runs).toEqual(["first 7"]);
+    const queued = await propose("pay", { order: "8" });
+    ownership.outcomes.push("unknown, not done");
+    await propose("pay", { order: "9" }, "c2");
+    await expect.poll(() => first.status.state).toBe("suspended");
+    const pay: Handler = ({ order }) => {
+      runs.push(`second ${order}`);
+      return new Promise(() => undefined);
+    };
+    await startExecutor(embedded, { pay }, { ownership });
+    await expect.poll(() => runs).toContain("second 8");
+    await expect.poll(() => first.status.state).toBe("running");
+    ends[0]?.();
+    await expect.poll(() => told(queued.decisionId)).toEqual(["started", "unknown"]);
+    expect(runs).not.toContain("first 8");
+    expect(await told(begun.decisionId)).toContain("succeeded");
   });
 
   test.each(["unknown, done", "unknown, not done"] as const)(

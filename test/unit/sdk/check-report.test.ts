@@ -7,6 +7,7 @@ describe("a report", () => {
     { status: "succeeded", output: { id: 1 }, durationMs: 3 },
     { status: "failed", error: { message: "no" } },
     { status: "not_executed" },
+    { status: "succeeded", cost: { microUnits: 5, currency: "EUR" } },
   ])("%j is taken", (report) => {
     expect(() => checkReport(report)).not.toThrow();
   });
@@ -16,6 +17,9 @@ describe("a report", () => {
     [{}, "`status` must be one of started, succeeded"],
     [{ status: "done" }, "`status` must be one of"],
     [{ status: "succeeded", durationMs: "3" }, "`durationMs` must be a number"],
+    [{ status: "succeeded", durationMs: 1e300 }, "`durationMs` must be a number"],
+    [{ status: "succeeded", cost: 5 }, "`cost` must be { microUnits"],
+    [{ status: "succeeded", cost: { microUnits: 0.5, currency: "EUR" } }, "`cost` must be"],
     [{ status: "failed", error: "no" }, "`error` must be an object"],
   ])("%j is told what is wrong", (report, message) => {
     expect(() => checkReport(report as CallReport)).toThrow(message);

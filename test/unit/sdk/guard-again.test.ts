@@ -74,3 +74,77 @@ describe("a guarded call that is made again under its id", () => {
     expect(await reported(report)).toEqual(told);
   });
 });
+
+describe("a guarded write that is made again once it may not start any more", () => {
+  /** A gate whose calls must start within a moment, and a card that is charged as the test says. */
+  async function late(charge: () => unknown, time: object = {}) {
+    const tools = { charge_card: { start_within_ms: 50, ...time } };
+    const gate = await openGate({ policy: { tool_schemas: tools } });
+    let charged = 0;
+    const guarded = gate.guard(
+      {
+        charge_card: (_: { order: string }): unknown => {
+          charged += 1;
+          return charge();
+        },
+      },
+      CONTEXT,
+    );
+    const ask = (signal?: AbortSignal) =>
+      guarded.charge_card({ order: "7" }, { callId: "call-7", ...(signal && { signal }) });
+    const untilLate = () => new Promise((resolve) => setTimeout(resolve, 80));
+    return { gate, ask, untilLate, charged: () => charged };
+  }
+
+  test("gives what it gave the first time", async () => {
+    const { ask, untilLate, charged } = await late(() => ({ paid: 7 }));
+    expect(await ask()).toEqual({ paid: 7 });
+    await untilLate();
+    expect(await ask()).toEqual({ paid: 7 });
+    expect(charged()).toBe(1);
+  });
+
+  test("is of unknown outcome where it was given up while it ran, and is not freed by that", async () => {
+    const { gate, ask, untilLate, charged } = await late(() => new Promise(() => undefined), {
+      time_limit_ms: 20,
+    });
+    await expect(ask()).rejects.toMatchObject({ code: "time_limit" });
+    await untilLate();
+    expect(await ask()).toMatchObject({ reason: "outcome_unknown" });
+    expect(await ask(AbortSignal.abort())).toMatchObject({ reason: "outcome_unknown" });
+    const other = { ...CALL, callId: "call-8" };
+    expect((await gate.propose(other)).refusal?.reason).toBe("outcome_unknown");
+    expect(charged()).toBe(1);
+  });
+
+  test("was not run where nobody had started it, and says that its id is used up", async () => {
+    const { gate, ask, untilLate, charged } = await late(() => "paid");
+    await gate.propose(CALL);
+    await untilLate();
+    const answer = await ask();
+    expect(answer).toMatchObject({
+      reason: "gate_unavailable",
+      detail: "timeout",
+      message: expect.stringContaining("Make it again as a new call"),
+    });
+    expect(charged()).toBe(0);
+  });
+});
+
+test("a signal that is none is told before anything is asked", async () => {
+  const gate = await openGate();
+  const { charge_card } = gate.guard({ charge_card: (_: object) => "paid" }, CONTEXT);
+  const signal = new AbortController() as unknown as AbortSignal;
+  await expect(charge_card({ order: "7" }, { signal })).rejects.toMatchObject({
+    code: "invalid_input",
+    message: expect.stringContaining("pass its `.signal`"),
+  });
+});
+
+test("what cannot be learned of the context is a rejection, as every other error is", async () => {
+  const gate = await openGate();
+  const { charge_card } = gate.guard({ charge_card: (_: object) => "paid" }, () => {
+    throw new Error("no conversation");
+  });
+  await expect(charge_card({ order: "7" })).rejects.toThrow("no conversation");
+});
