@@ -8,7 +8,7 @@
  * E3 every call that was handed over is reported, once it has ended and before its run resolves.
  * E4 what was started and then given up is `unknown`: nobody can say whether it took effect.
  */
-import { setMaxListeners } from "node:events";
+import { allowManyListeners } from "../adapters/system/many-listeners.ts";
 import type { JsonObject } from "../core/canonical/json-value.ts";
 import { cutText } from "../core/cut-text.ts";
 import type { CallError } from "../core/inputs.ts";
@@ -95,8 +95,7 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
 
   constructor(parts: ExecutorParts<Call>) {
     this.#parts = parts;
-    // Each call under way listens: hundreds at once are no leak.
-    setMaxListeners(0, this.#abort.signal);
+    allowManyListeners(this.#abort.signal);
   }
 
   /** @throws NotRecordedError; what the claim threw: the call has not run. */

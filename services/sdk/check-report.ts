@@ -1,5 +1,6 @@
 /** What callers without types hand over as a report, checked before anything is written. */
 
+import { costProblem } from "../adapters/avro/input-rules.ts";
 import { type Money, RESULT_STATUSES } from "../core/inputs.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import { CallgateError } from "./callgate-error.ts";
@@ -25,19 +26,19 @@ export function checkReport(report: CallReport): void {
   if (durationMs !== undefined && !isDuration(durationMs)) {
     throw invalid("`durationMs` must be a number of milliseconds below 2^53");
   }
-  if (cost !== undefined && !isMoney(cost)) {
-    throw invalid("`cost` must be { microUnits: whole number, currency: text }");
-  }
+  if (cost !== undefined) checkCost(cost);
   if (error === undefined) return;
   if (typeof error !== "object" || error === null) {
     throw invalid("`error` must be an object with a `message`");
   }
 }
 
-function isMoney(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const { microUnits, currency }: Partial<Record<keyof Money, unknown>> = value;
-  return Number.isSafeInteger(microUnits) && typeof currency === "string";
+function checkCost(value: unknown): void {
+  const problem =
+    typeof value === "object" && value !== null
+      ? (memberProblem(value, ["microUnits", "currency"]) ?? costProblem(value as Money, "cost"))
+      : "`cost` must be { microUnits: whole number, currency: text }";
+  if (problem !== undefined) throw invalid(problem);
 }
 
 function isDuration(value: unknown): boolean {

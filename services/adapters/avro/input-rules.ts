@@ -58,15 +58,18 @@ export function shownTool(tool: string): string {
   return tool.slice(0, SHOWN_CHARACTERS).replaceAll(/[^\x20-\x7e]/g, "?");
 }
 
-/** Why an amount cannot be an estimated cost, or undefined. */
-export function costProblem(cost: Money | null): string | undefined {
+/** Why an amount cannot be a cost, or undefined; `field` is what the sender calls it. */
+export function costProblem(
+  cost: Money | null,
+  field: "estimatedCost" | "cost" = "estimatedCost",
+): string | undefined {
   if (cost === null) return undefined;
   const { microUnits } = cost;
   if (!Number.isInteger(microUnits) || microUnits < 0 || microUnits > EXACT_MAX) {
-    return `\`estimatedCost.microUnits\` must be a whole number from 0 to ${EXACT_MAX}`;
+    return `\`${field}.microUnits\` must be a whole number from 0 to ${EXACT_MAX}`;
   }
   if (CURRENCY.test(cost.currency)) return undefined;
-  return "`estimatedCost.currency` must be three capital letters (ISO 4217)";
+  return `\`${field}.currency\` must be three capital letters (ISO 4217)`;
 }
 
 /** The beginning of what the model said, as far as the gate looks at it. */

@@ -36,6 +36,8 @@ export function decodeResult(types: RecordTypes, value: Uint8Array): DecodedInpu
 function numbersProblem(input: ResultInput): string | undefined {
   if ((input.outputBytes ?? 0) < 0) return "`outputBytes` must not be negative";
   if ((input.durationMs ?? 0) < 0) return "`durationMs` must not be negative";
+  // It would give back what other calls have spent.
+  if ((input.cost?.microUnits ?? 0) < 0) return "`cost.microUnits` must not be negative";
   return undefined;
 }
 

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { Kafka } from "kafkajs";
 import { FatalError, type PipelineError, RetryableError } from "../../runtime/errors.ts";
 import type {
@@ -10,6 +9,7 @@ import type {
   WaitPosition,
 } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, TOPICS, type Topic } from "../../runtime/topics.ts";
+import { allowManyListeners } from "../system/many-listeners.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { ClusterLink, type OffsetKind } from "./cluster-link.ts";
 import { type FetchedPartition, fetchRequest } from "./fetch-request.ts";
@@ -90,7 +90,7 @@ export class KafkaLog implements Log {
     facts: TopicFacts,
   ) {
     // Each reader of each partition waits on it.
-    setMaxListeners(0, this.#closing.signal);
+    allowManyListeners(this.#closing.signal);
     this.#facts = facts;
     this.#names = options.names;
     this.partitions = facts.partitions;

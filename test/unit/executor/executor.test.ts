@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { argumentsWithKey } from "../../../services/executor/arguments-with-key.ts";
 import {
   callErrorOf,
@@ -262,4 +262,25 @@ test("the key stands where the tool declares it, and the model's own value never
   expect(argumentsWithKey(args, "key", "k")).toEqual({ order: "7", key: "k" });
   expect(argumentsWithKey({ order: "7" }, "key", "k")).toEqual({ order: "7", key: "k" });
   expect(argumentsWithKey(args, "key", undefined)).toEqual({ order: "7" });
+});
+
+test("many calls under way are no leak that Node warns of", async () => {
+  const warned = vi.fn();
+  process.on("warning", warned);
+  try {
+    const { executor } = setUp();
+    const ends: (() => void)[] = [];
+    const handler = () => new Promise<void>((resolve) => ends.push(resolve));
+    const runs = Array.from({ length: 20 }, (_, at) =>
+      executor.run({ ...CALL, isRead: true, decisionId: `d${at}` }, handler),
+    );
+    await turn();
+    expect(ends).toHaveLength(20);
+    for (const end of ends) end();
+    await Promise.all(runs);
+    await turn();
+    expect(warned).not.toHaveBeenCalled();
+  } finally {
+    process.off("warning", warned);
+  }
 });

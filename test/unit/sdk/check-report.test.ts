@@ -19,7 +19,14 @@ describe("a report", () => {
     [{ status: "succeeded", durationMs: "3" }, "`durationMs` must be a number"],
     [{ status: "succeeded", durationMs: 1e300 }, "`durationMs` must be a number"],
     [{ status: "succeeded", cost: 5 }, "`cost` must be { microUnits"],
-    [{ status: "succeeded", cost: { microUnits: 0.5, currency: "EUR" } }, "`cost` must be"],
+    [
+      { status: "succeeded", cost: { microUnits: 0.5, currency: "EUR" } },
+      "`cost.microUnits` must be a whole",
+    ],
+    [{ status: "succeeded", cost: { microUnits: -5, currency: "EUR" } }, "`cost.microUnits` must"],
+    [{ status: "succeeded", cost: { microUnits: 5, currency: "eur" } }, "`cost.currency` must"],
+    [{ status: "succeeded", cost: { amount: 5, currency: "EUR" } }, "amount"],
+    [{ status: "succeeded", cost: {} }, "`cost.microUnits` must"],
     [{ status: "failed", error: "no" }, "`error` must be an object"],
   ])("%j is told what is wrong", (report, message) => {
     expect(() => checkReport(report as CallReport)).toThrow(message);

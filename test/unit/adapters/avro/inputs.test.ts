@@ -155,13 +155,15 @@ describe("a result", () => {
     });
   });
 
-  test.each([{ outputBytes: -1 }, { durationMs: -1 }, { tenantId: "a/b" }])(
-    "with %j is refused",
-    (change) => {
-      const [field] = Object.keys(change);
-      expect(report(change)).toEqual({ ok: false, message: expect.stringContaining(field ?? "") });
-    },
-  );
+  test.each([
+    { outputBytes: -1 },
+    { durationMs: -1 },
+    { tenantId: "a/b" },
+    { cost: { microUnits: -1, currency: "EUR" } },
+  ])("with %j is refused", (change) => {
+    const [field] = Object.keys(change);
+    expect(report(change)).toEqual({ ok: false, message: expect.stringContaining(field ?? "") });
+  });
 });
 
 describe("a verdict", () => {
