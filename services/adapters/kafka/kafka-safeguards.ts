@@ -14,6 +14,8 @@ export type KafkaSafeguards = {
   readonly oneSend: boolean;
   /** K7: a record that was not acknowledged is an error. */
   readonly acknowledged: boolean;
+  /** W4: who finds records of others in its journal stops. Off: it goes on beside them. */
+  readonly soleWriter: boolean;
   /** K17: partition numbers are assigned. Off: partitions, round robin, and parts of a number are run. */
   readonly assignNumbers: boolean;
 };
@@ -24,5 +26,6 @@ export const ALL_KAFKA_SAFEGUARDS: KafkaSafeguards = {
   askGroup: true,
   oneSend: true,
   acknowledged: true,
+  soleWriter: true,
   assignNumbers: true,
 };

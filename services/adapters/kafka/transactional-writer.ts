@@ -6,6 +6,8 @@
  * W2 after anything but a clean commit the producer is thrown away; nothing is tried again with it (K4).
  * W3 what was sent is committed only if every topic-partition acknowledged it: kafkajs drops silently
  *    what has a new leader while it is sent (K7).
+ * W4 where the journal was written by somebody else meanwhile, nothing is written any more: who decides a
+ *    partition decides it alone.
  */
 import type { Producer, RecordMetadata, TopicMessages, Transaction } from "kafkajs";
 import { FatalError, FencedError } from "../../runtime/errors.ts";
@@ -21,6 +23,7 @@ import type { Grant, GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { isFencedCode, isTooLargeCode, mapKafkaError, protocolCode } from "./map-error.ts";
 import { SentRecords, toTopicMessages } from "./outgoing-messages.ts";
+import { SoleWriter } from "./sole-writer.ts";
 import type { TopicNames } from "./topic-names.ts";
 
 export type WriterContext = {
@@ -57,6 +60,7 @@ export class TransactionalWriter implements PartitionWriter {
   readonly #producer: Producer;
   readonly #grant: Grant;
   readonly #isLatest: () => boolean;
+  readonly #sole = new SoleWriter();
   #busy = false;
   #usedUp = false;
 
@@ -128,7 +132,12 @@ export class TransactionalWriter implements PartitionWriter {
     } catch (error) {
       return this.#ended(error, topics, (cause) => ({ type: "unknown", error: cause }));
     }
-    return { type: "committed", appended };
+    const { soleWriter, freshProducer } = this.#context.safeguards;
+    if (this.#sole.isAlone(batch.records, appended) || !soleWriter) {
+      return { type: "committed", appended };
+    }
+    if (freshProducer) void this.#throwAway();
+    throw new FatalError("role_taken", notAlone(this.partition, this.#context));
   }
 
   /** Records and offsets side by side; `commit` comes after both (K8). */
@@ -257,6 +266,14 @@ export class TransactionalWriter implements PartitionWriter {
       clearTimeout(timer);
     }
   }
+}
+
+function notAlone(partition: number, { names, group }: WriterContext): string {
+  return (
+    `another gate writes the journal of partition number ${partition} (\`${names.decisions}\`), so nothing is decided on it ` +
+    `any more: all gates of an installation have one \`kafka.app\` and one \`kafka.group\` (here \`${group}\`); stop the ` +
+    "other and see docs/operations.md, Limits"
+  );
 }
 
 function failed(error: Error, oversize: boolean): CommitOutcome {

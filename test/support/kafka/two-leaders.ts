@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
+import type { KafkaSafeguards } from "../../../services/adapters/kafka/kafka-safeguards.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { OutgoingRecord, PartitionWriter } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
@@ -68,14 +69,14 @@ async function commitFirst(ownership: KafkaOwnership): Promise<PartitionWriter> 
 
 async function commitUnder(
   { brokers, names, reader, opened }: TwoLeaders,
-  acknowledged: boolean,
+  safeguards: Partial<KafkaSafeguards>,
   leader: (topic: string) => number,
   arm: (proxy: KafkaProxy) => void,
 ): Promise<string> {
   const proxy = await KafkaProxy.start(brokers, { nodes: [JOURNALS, ALLOWED], leader });
   opened.unshift(proxy);
   const ownership = ownAlone(proxy.brokers, names, {
-    safeguards: { acknowledged },
+    safeguards,
     transactionTimeoutMs: TRANSACTION_TIMEOUT_MS,
   });
   opened.push(ownership);
@@ -95,7 +96,7 @@ async function commitUnder(
 export function commitWhileLeaderMoves(two: TwoLeaders, acknowledged = true): Promise<string> {
   let leader = ALLOWED;
   const leaderOf = (topic: string) => (topic === two.names.allowed ? leader : JOURNALS);
-  return commitUnder(two, acknowledged, leaderOf, (proxy) => {
+  return commitUnder(two, { acknowledged }, leaderOf, (proxy) => {
     const { struck } = proxy.arm({
       api: "Produce",
       where: (_, node) => node === JOURNALS,
@@ -121,9 +122,12 @@ export function commitWhileLeaderMoves(two: TwoLeaders, acknowledged = true): Pr
  * The same, where the leader of the allowed calls refuses once while the journal's has not answered yet:
  * until the former is asked again, or for many times what kafkajs waits before it sends again.
  */
-export function commitWhileOneRefuses(two: TwoLeaders): Promise<string> {
+export function commitWhileOneRefuses(
+  two: TwoLeaders,
+  safeguards: Partial<KafkaSafeguards> = {},
+): Promise<string> {
   const leaderOf = (topic: string) => (topic === two.names.allowed ? ALLOWED : JOURNALS);
-  return commitUnder(two, true, leaderOf, (proxy) => {
+  return commitUnder(two, safeguards, leaderOf, (proxy) => {
     const isAllowed = (_: Buffer, node: number) => node === ALLOWED;
     const refused = proxy.arm({
       api: "Produce",
