@@ -1,44 +1,88 @@
+import { emptiedByJson } from "./emptied-by-json.ts";
+
 /**
  * Outputs as text, and back as they were returned. Text stays text, so that patterns, paths and
- * people see what the tool gave; anything else becomes JSON. The one ambiguous case, a text that
- * is itself JSON, is marked by a line feed after it: JSON made here never ends in one.
+ * people see what the tool gave; anything else becomes JSON. Two marks after it make it clear what it
+ * was, as JSON made here never ends in white space: a line feed for a text that is itself JSON, a
+ * space for JSON that is not all of what was returned.
  */
-export type OutputText = {
-  /** Null: there was no output (`undefined`). */
-  readonly text: string | null;
-  /** False: `valueOfText` gives something else (dates, maps, what JSON has no form for). */
-  readonly faithful: boolean;
-};
+export type OutputText =
+  /** There was no output (`undefined`). */
+  | { readonly kind: "none" }
+  /** `valueOfText` gives what was returned. */
+  | { readonly kind: "exact"; readonly text: string }
+  /** What people, models and patterns can have of it. It must not pass for what was returned. */
+  | { readonly kind: "near"; readonly text: string }
+  /** Nothing can be had of it but what kind of thing it was. */
+  | { readonly kind: "lost"; readonly text: string };
 
 const DEPTH_MAX = 100;
 const HALF_A_PAIR = /\p{Surrogate}/u;
+const TEXT_MARK = "\n";
+const NEAR_MARK = " ";
 
-/** Total: what JSON has no form for becomes a short text that says so. */
+/** Total. */
 export function textOfValue(value: unknown): OutputText {
-  if (value === undefined) return { text: null, faithful: true };
+  if (value === undefined) return { kind: "none" };
   if (typeof value === "string") {
+    const text = isJson(value) ? `${value}${TEXT_MARK}` : value;
     // Half a surrogate pair has no UTF-8 form: what is written is not what comes back.
-    const faithful = !HALF_A_PAIR.test(value);
-    return { text: isJson(value) ? `${value}\n` : value, faithful };
+    return { kind: HALF_A_PAIR.test(value) ? "near" : "exact", text };
   }
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch {
-    text = undefined;
-  }
-  if (text === undefined) return { text: `[${typeof value} without a JSON form]`, faithful: false };
-  return { text, faithful: isPlainData(value, 0) };
+  const exact = exactJson(value);
+  if (exact !== undefined) return { kind: "exact", text: exact };
+  const near = nearJson(value);
+  if (near !== undefined) return { kind: "near", text: `${near}${NEAR_MARK}` };
+  return { kind: "lost", text: `[${typeof value} without a JSON form]` };
 }
 
-/** What `textOfValue` was given. */
+function exactJson(value: unknown): string | undefined {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text !== undefined && isPlainData(value, 0) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function nearJson(value: unknown): string | undefined {
+  try {
+    // What stands for the whole of it would be no output, but a text that was made up here.
+    if (typeof value === "object" && value !== null && standsFor(value) !== undefined) {
+      return undefined;
+    }
+    return JSON.stringify(value, shown) as string | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A replacer: a large number in its digits, and what JSON would empty as what it was. */
+function shown(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  return typeof value === "object" && value !== null ? (standsFor(value) ?? value) : value;
+}
+
+function standsFor(value: object): string | undefined {
+  if (typeof Reflect.get(value, "toJSON") === "function") return undefined;
+  const kind = emptiedByJson(value);
+  if (kind === undefined) return undefined;
+  return `[${value instanceof Error ? String(value) : kind}]`;
+}
+
+/** What `textOfValue` was given, where that was `exact`. */
 export function valueOfText(text: string): unknown {
-  if (text.endsWith("\n")) {
+  if (text.endsWith(TEXT_MARK)) {
     const before = text.slice(0, -1);
     if (isJson(before)) return before;
   }
   const read = parsed(text);
   return read === undefined ? text : read.value;
+}
+
+/** Of JSON that is not all of what was returned: `valueOfText` gives what there is of it. */
+export function isNearText(text: string): boolean {
+  return text.endsWith(NEAR_MARK) && isJson(text);
 }
 
 function isJson(text: string): boolean {
@@ -61,16 +105,30 @@ function mayBeJson(text: string): boolean {
   return JSON_START.test(text);
 }
 
-/** Whether JSON gives back the same: no dates, no maps, no `undefined`, no NaN, no accessors' magic. */
+/** Whether JSON gives back the same: no dates, no maps, no NaN, no members that it does not write. */
 function isPlainData(value: unknown, depth: number): boolean {
   if (value === null || typeof value === "string" || typeof value === "boolean") return true;
   if (typeof value === "number") return Number.isFinite(value) && !Object.is(value, -0);
   if (typeof value !== "object" || depth > DEPTH_MAX) return false;
-  if (Array.isArray(value)) return value.every((item) => isPlainData(item, depth + 1));
+  if (Array.isArray(value)) {
+    return isPlainArray(value) && value.every((item) => isPlainData(item, depth + 1));
+  }
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
   if (typeof Reflect.get(value, "toJSON") === "function") return false;
-  return Object.values(value).every((item) => item === undefined || isPlainData(item, depth + 1));
+  const members = Object.values(value);
+  // A brand under a symbol, or a member out of sight, is a part of it, too.
+  if (Object.getOwnPropertyNames(value).length !== members.length) return false;
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
+  return members.every((item) => item === undefined || isPlainData(item, depth + 1));
+}
+
+/** Its items and nothing else: query results carry a count, matches their place. */
+function isPlainArray(value: readonly unknown[]): boolean {
+  if (Object.getPrototypeOf(value) !== Array.prototype) return false;
+  // Items come first among the keys, `length` right after: a hole moves it up, a member stands after it.
+  const keys = Reflect.ownKeys(value);
+  return keys.length === value.length + 1 && keys[value.length] === "length";
 }
 
 const encoder = new TextEncoder();

@@ -4,7 +4,7 @@ import type { ResultInput } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { CallReport } from "./call-report.ts";
 import { callErrorOf } from "./executor.ts";
-import { cutToBytes, textOfValue, utf8Length } from "./output-text.ts";
+import { cutToBytes, isNearText, textOfValue, utf8Length } from "./output-text.ts";
 
 /** As the core digests outputs: one that was cut compares equal to itself whole. */
 const OUTPUT_TAG = "callgate.output.v1";
@@ -44,15 +44,22 @@ type SentOutput = Pick<ResultInput, "output" | "outputDigest" | "outputBytes">;
  * looked at, so more of it is sent, and a refusal refers to it.
  */
 function outputOf(call: ReportedCall, output: unknown, outputBytes: number): SentOutput {
-  const { text, faithful } = textOfValue(output);
-  if (text === null) return { output: null, outputDigest: null, outputBytes: null };
+  const written = textOfValue(output);
+  if (written.kind === "none") return { output: null, outputDigest: null, outputBytes: null };
+  const { kind, text } = written;
   const bytes = utf8Length(text);
   const bytesMax = call.isRead ? outputBytes : LIMITS.outputBytesMax;
   const digest = (): string => sha256Hex(OUTPUT_TAG, text);
-  // A read whose output cannot be given back as it was is not to be answered from memory.
-  if (call.isRead && !faithful) return { output: null, outputDigest: digest(), outputBytes: bytes };
-  if (bytes <= bytesMax) return { output: text, outputDigest: null, outputBytes: bytes };
-  return { output: cutToBytes(text, bytesMax), outputDigest: digest(), outputBytes: bytes };
+  if (kind === "lost") return { output: null, outputDigest: digest(), outputBytes: bytes };
+  if (bytes > bytesMax) {
+    return { output: cutToBytes(text, bytesMax), outputDigest: digest(), outputBytes: bytes };
+  }
+  if (kind === "exact" || (isNearText(text) && !call.isRead)) {
+    return { output: text, outputDigest: null, outputBytes: bytes };
+  }
+  // One byte more than there is: the gate answers with nothing that is not whole. A write is never
+  // answered with its output, and what its output names as written must be known.
+  return { output: text, outputDigest: digest(), outputBytes: bytes + 1 };
 }
 
 function errorOf({ status, error }: CallReport): ResultInput["error"] {

@@ -144,9 +144,12 @@ export type StoredResult = {
   readonly status: ResultStatus;
   /** What the executor said of a failure; null: nothing. */
   readonly error: CallError | null;
-  /** As it was reported; where it was cut, the beginning as text; undefined: there was none. */
+  /**
+   * As it was reported. Where not `whole`: the beginning as text, or what JSON has of it, or nothing (undefined). Undefined and
+   * `whole`: there was none.
+   */
   readonly output: unknown;
-  /** False: only the beginning is kept. */
+  /** False: only the beginning is kept, or JSON cannot give back what was reported (dates, maps). */
   readonly whole: boolean;
   readonly bytes: number;
   readonly digest: string | null;

@@ -1,6 +1,6 @@
 import type { GateEvent } from "../core/events.ts";
 import type { ResultStatus } from "../core/inputs.ts";
-import { utf8Length, valueOfText } from "../executor/output-text.ts";
+import { isNearText, utf8Length, valueOfText } from "../executor/output-text.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
 import type { StoredResult } from "./gate-types.ts";
 
@@ -72,6 +72,7 @@ function withOutput(
   text: string | null,
 ): StoredResult {
   if (text === null) return { ...known, output: undefined, whole: known.bytes === 0 };
+  if (isNearText(text)) return { ...known, output: valueOfText(text), whole: false };
   if (utf8Length(text) < known.bytes) return { ...known, output: text, whole: false };
   return { ...known, output: valueOfText(text), whole: true };
 }
