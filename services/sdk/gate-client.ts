@@ -14,6 +14,7 @@ import type { InputTopic } from "../runtime/topics.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { checkReport } from "./check-report.ts";
 import { decisionOf, unavailable } from "./decision-view.ts";
+import { type CallSearch, findCall, findHold, findResult } from "./find-call.ts";
 import type { GateLink } from "./gate-link.ts";
 import type {
   Approval,
@@ -25,10 +26,10 @@ import type {
   WaitOptions,
 } from "./gate-types.ts";
 import { JournalReplies } from "./journal-replies.ts";
-import { JournalWaits } from "./journal-waits.ts";
-import { type JournalPlace, type KnownCall, KnownCalls, knownCall } from "./known-calls.ts";
+import { type JournalWait, JournalWaits } from "./journal-waits.ts";
+import { isDecision, type KnownCall, KnownCalls } from "./known-calls.ts";
 import { proposalEnvelope } from "./proposal-envelope.ts";
-import { readJournalRecord, searchJournal, searchPartition } from "./search-journal.ts";
+import { readJournalRecord, searchPartition } from "./search-journal.ts";
 import { type EndedCall, endedCallOf, endedCalls, resultOf } from "./stored-result.ts";
 import { unknownApproval, verdictIgnored, verdictInput } from "./verdict-input.ts";
 
@@ -93,11 +94,10 @@ export class GateClient {
     const { outputBytes } = this.#link;
     const value = this.#link.codec.encodeResult(resultInput(call, report, outputBytes));
     const outcome = reportOutcome(await this.#send("results", call, value));
-    if (outcome.recorded || outcome.why !== "unknown_call" || call.outcome !== "allowed") {
-      return outcome;
-    }
-    // The gate forgets calls that are over; the journal does not.
-    const isOver = call.isOver || (await this.#hasEnded(call));
+    if (outcome.recorded || outcome.why !== "unknown_call") return outcome;
+    // The gate forgets calls that are over; the journal does not. It may be over since a moment ago.
+    const latest = this.#known.get(decisionId) ?? call;
+    const isOver = latest.isOver || (await this.#hasEnded(latest));
     return isOver ? { recorded: false, why: "already_reported" } : outcome;
   }
 
@@ -112,14 +112,14 @@ export class GateClient {
     approvalId: string,
     verdict: Approval,
   ): Promise<Decision> {
-    const call = this.#known.held(approvalId) ?? (await this.#findHold(approvalId));
+    const call = await this.#heldCall(approvalId);
     if (call === undefined) throw unknownApproval(approvalId);
     const value = this.#link.codec.encodeVerdict(verdictInput(kind, call, approvalId, verdict));
     const { record } = await this.#send("verdicts", call, value);
     const event = record.events[0];
     if (isDecision(event)) return this.#proposed(event, false).decision;
     if (event?.type === "ruled") {
-      const held = await this.#latestDecision(call.decisionId);
+      const held = await this.#decisionOf(this.#known.get(call.decisionId) ?? call);
       if (held !== undefined) return this.#proposed(held, true).decision;
     }
     throw verdictIgnored(event, approvalId);
@@ -131,15 +131,8 @@ export class GateClient {
    * @throws CallgateError `unknown_decision`, `timeout`, `closed`; the signal's reason.
    */
   async awaitDecision(decisionId: string, options: WaitOptions): Promise<Proposed> {
-    // Waiting begins before looking: what is decided meanwhile must not be missed.
-    const wait = this.#decisions.begin(decisionId);
-    try {
-      const event = await this.#latestDecision(decisionId);
-      if (event === undefined) throw unknownDecision(decisionId);
-      return this.#proposed(event.type === "held" ? await wait.ended(options) : event, false);
-    } finally {
-      wait.end();
-    }
+    const { event } = await this.#decided(decisionId, options);
+    return this.#proposed(event, false);
   }
 
   /**
@@ -149,16 +142,12 @@ export class GateClient {
    * @throws CallgateError as `awaitDecision`; `invalid_input` where the call was refused.
    */
   async awaitResult(decisionId: string, options: WaitOptions): Promise<StoredResult> {
-    const startedMs = Date.now();
-    const wait = this.#results.begin(decisionId);
+    const wait = this.#results.begin(decisionId, options);
     try {
-      const { decision } = await this.awaitDecision(decisionId, options);
-      if (decision.outcome !== "allowed") throw noResult(decisionId);
-      const known = await this.endOf(decisionId);
-      if (known !== undefined) return known.stored;
-      const { timeoutMs } = options;
-      const left = timeoutMs === undefined ? undefined : timeoutMs - (Date.now() - startedMs);
-      return await wait.ended(left === undefined ? options : { ...options, timeoutMs: left });
+      const { call, event } = await this.#decided(decisionId, options);
+      if (event.type !== "allowed") throw noResult(decisionId);
+      const known = await this.#endOf(call);
+      return known === undefined ? await wait.ended() : known.stored;
     } finally {
       wait.end();
     }
@@ -173,15 +162,16 @@ export class GateClient {
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
   async previousResult(ref: string): Promise<StoredResult | undefined> {
     const call = this.#known.get(ref);
-    const find = (record: JournalRecord): StoredResult | undefined => resultOf(record, ref);
-    const place = call?.result ?? null;
-    const record =
-      place === null ? undefined : await this.#read(() => readJournalRecord(this.#link, place));
-    if (record !== undefined) return find(record);
-    if (call !== undefined) return this.#read(() => searchPartition(this.#link, call.place, find));
-    const stored = await this.#search(find);
-    if (stored === undefined && (await this.#callOf(ref)) === undefined) throw unknownDecision(ref);
-    return stored;
+    return this.#read(async () => {
+      if (call === undefined) {
+        const found = await findResult(this.#link, ref, this.#search());
+        if (found === undefined) throw unknownDecision(ref);
+        return found.stored;
+      }
+      const { result } = call;
+      const record = result === null ? undefined : await readJournalRecord(this.#link, result);
+      return record === undefined ? undefined : resultOf(record, ref);
+    });
   }
 
   /** From now on calls are refused; what is under way may still be reported. */
@@ -198,7 +188,7 @@ export class GateClient {
   close(): void {
     this.refuseNew();
     this.#closed = true;
-    this.#end(new CallgateError("closed", "the gate is closed: open it again"));
+    this.#end(closed());
   }
 
   /** The refusal of a call that could not be decided because of an error. */
@@ -225,10 +215,12 @@ export class GateClient {
     const partition = partitionOf(key, this.#link.log.partitions);
     const input = { topic, partition, key, value };
     // Before it is appended: the gate may answer sooner than the append returns.
-    const followed = this.#followed(partition);
-    return followed === null
-      ? this.#replies.send(input)
-      : followed.then(() => this.#replies.send(input));
+    const followed = this.#link.follow(partition);
+    if (followed === null) return this.#replies.send(input);
+    const notFollowed = (error: unknown): never => {
+      throw asCallgateError(error);
+    };
+    return followed.then(() => this.#replies.send(input), notFollowed);
   }
 
   #committed(records: readonly CommittedRecord[], partition: number): void {
@@ -275,39 +267,57 @@ export class GateClient {
     throw error;
   }
 
-  async #callOf(decisionId: string): Promise<KnownCall | undefined> {
+  /** The call, and what was decided of it in the end. */
+  async #decided(
+    decisionId: string,
+    options: WaitOptions,
+  ): Promise<{ readonly call: KnownCall; readonly event: DecisionEvent }> {
+    // Waiting begins before looking: what is decided meanwhile must not be missed.
+    const wait = this.#decisions.begin(decisionId, options);
+    try {
+      const call = await this.#callOf(decisionId, wait);
+      const event = call === undefined ? undefined : await this.#decisionOf(call);
+      if (call === undefined || event === undefined) throw unknownDecision(decisionId);
+      if (event.type !== "held") return { call, event };
+      const decided = await wait.ended();
+      return { call: this.#known.get(decisionId) ?? call, event: decided };
+    } finally {
+      wait.end();
+    }
+  }
+
+  /** @param wait for whose sake the journal is searched; absent: it is searched to its end. */
+  async #callOf(decisionId: string, wait?: JournalWait<unknown>): Promise<KnownCall | undefined> {
     const known = this.#known.get(decisionId);
     if (known !== undefined) return known;
-    const find = (record: JournalRecord, place: JournalPlace): KnownCall | undefined => {
-      const event = record.events.find((one) => isDecision(one) && one.decisionId === decisionId);
-      return isDecision(event) ? knownCall(event, place) : undefined;
-    };
-    const found = await this.#search(find);
-    if (found === undefined || !(await this.#followed(found.place.partition))) return found;
-    // What was decided of it before the partition was followed was not told.
-    return this.#read(() => searchPartition(this.#link, found.place, find));
+    const find = (isOver?: () => boolean) =>
+      this.#read(() => findCall(this.#link, decisionId, this.#search(isOver)));
+    const found = await (wait === undefined ? find() : wait.searched(find));
+    // What was decided while the journal was searched is known by now, and newer.
+    return this.#known.get(decisionId) ?? found;
   }
 
-  async #findHold(approvalId: string): Promise<KnownCall | undefined> {
-    return this.#search((record, place) => {
-      const event = record.events.find((one) => one.type === "held" && one.holdId === approvalId);
-      return event?.type === "held" ? knownCall(event, place) : undefined;
-    });
+  async #heldCall(approvalId: string): Promise<KnownCall | undefined> {
+    const known = this.#known.held(approvalId);
+    if (known !== undefined) return known;
+    const found = await this.#read(() => findHold(this.#link, approvalId, this.#search()));
+    return this.#known.held(approvalId) ?? found;
   }
 
-  async #latestDecision(decisionId: string): Promise<DecisionEvent | undefined> {
-    const call = await this.#callOf(decisionId);
-    if (call === undefined) return undefined;
-    const record = await this.#read(() => readJournalRecord(this.#link, call.place));
+  async #decisionOf({ decisionId, place }: KnownCall): Promise<DecisionEvent | undefined> {
+    const record = await this.#read(() => readJournalRecord(this.#link, place));
     const event = record?.events.find((one) => isDecision(one) && one.decisionId === decisionId);
     return isDecision(event) ? event : undefined;
   }
 
-  #endOf({ decisionId, place, end }: KnownCall): Promise<EndedCall | undefined> {
+  #endOf({ decisionId, end, since }: KnownCall): Promise<EndedCall | undefined> {
     const find = (record: JournalRecord): EndedCall | undefined => endedCallOf(record, decisionId);
     return this.#read(async () => {
+      const { assertWanted } = this.#search();
+      const newer = since && (await searchPartition(this.#link, since, { find, assertWanted }));
+      if (newer?.found !== undefined) return newer.found;
       const record = end === null ? undefined : await readJournalRecord(this.#link, end);
-      return record === undefined ? searchPartition(this.#link, place, find) : find(record);
+      return record === undefined ? undefined : find(record);
     });
   }
 
@@ -317,30 +327,33 @@ export class GateClient {
     return ended !== undefined && ended.stored.status !== "unknown";
   }
 
-  #search<T>(find: Parameters<typeof searchJournal<T>>[1]): Promise<T | undefined> {
-    return this.#read(() => searchJournal(this.#link, find));
-  }
-
-  #followed(partition: number): Promise<boolean> | null {
-    const followed = this.#link.follow(partition);
-    if (followed === null) return null;
-    return followed.catch((error: unknown) => {
-      throw asCallgateError(error);
-    });
+  /** @param isOver nobody waits for it any more. */
+  #search(isOver?: () => boolean): CallSearch {
+    return {
+      assertWanted: () => {
+        this.#assertOpen();
+        if (isOver?.() === true) throw new CallgateError("timeout", "the search was given up");
+      },
+      follow: (partition) => this.#link.follow(partition),
+    };
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {
-    if (this.#closed) throw new CallgateError("closed", "the gate is closed: open it again");
+    this.#assertOpen();
     try {
       return await read();
     } catch (error) {
       throw asCallgateError(error);
     }
   }
+
+  #assertOpen(): void {
+    if (this.#closed) throw closed();
+  }
 }
 
-function isDecision(event: GateEvent | undefined): event is DecisionEvent {
-  return event?.type === "allowed" || event?.type === "refused" || event?.type === "held";
+function closed(): CallgateError {
+  return new CallgateError("closed", "the gate is closed: open it again");
 }
 
 function terminalDecisions(events: readonly GateEvent[]) {

@@ -198,7 +198,7 @@ export type OpenOptions = {
 };
 
 export type WaitOptions = {
-  /** Default: as long as the hold lasts. */
+  /** Default, as with `Infinity`: as long as the hold lasts. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 };

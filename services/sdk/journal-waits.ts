@@ -1,12 +1,22 @@
 /** Who waits for something to be journaled of a decision. */
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { CallgateError } from "./callgate-error.ts";
+import { checkWait } from "./check-wait.ts";
 import type { WaitOptions } from "./gate-types.ts";
 import { KeepAlive } from "./keep-alive.ts";
+import { waitWithin } from "./wait-within.ts";
 
+/** The time runs from its beginning, whatever it is spent on. */
 export interface JournalWait<T> {
+  /**
+   * What a search of the journal gives. One that takes too long is left to itself: it is to look whether it
+   * is over, and end.
+   *
+   * @throws CallgateError `timeout`; the signal's reason; what the search throws.
+   */
+  searched<R>(search: (isOver: () => boolean) => Promise<R>): Promise<R>;
   /** @throws CallgateError `timeout`, `closed`; the signal's reason. */
-  ended(options: WaitOptions): Promise<T>;
+  ended(): Promise<T>;
   /** To be called once, whatever came of it. */
   end(): void;
 }
@@ -27,13 +37,16 @@ export class JournalWaits<T> {
   readonly #notYet: (decisionId: string) => string;
   readonly #waiters = new Map<string, Set<Waiter<T>>>();
   readonly #alive = new KeepAlive(() => undefined);
+  #ended: CallgateError | undefined;
 
   constructor(find: Findings<T>, notYet: (decisionId: string) => string) {
     this.#find = find;
     this.#notYet = notYet;
   }
 
-  begin(decisionId: string): JournalWait<T> {
+  /** @throws CallgateError `invalid_input` */
+  begin(decisionId: string, options: WaitOptions): JournalWait<T> {
+    checkWait(options);
     let waiter: Waiter<T> | undefined;
     const found = new Promise<T>((resolve, reject) => {
       waiter = { resolve, fail: reject };
@@ -41,8 +54,10 @@ export class JournalWaits<T> {
     // It may fail before, or without, anybody having asked for it.
     found.catch(() => undefined);
     if (waiter !== undefined) this.#add(decisionId, waiter);
+    const within = limitedBy(options);
     return {
-      ended: (options) => this.#within(decisionId, found, options),
+      searched: (search) => searchedWithin(within, search, decisionId),
+      ended: () => within(found, (time) => `${this.#notYet(decisionId)} within ${time}: ask again`),
       end: () => {
         if (waiter !== undefined) this.#remove(decisionId, waiter);
       },
@@ -58,13 +73,16 @@ export class JournalWaits<T> {
     }
   }
 
+  /** Nothing more will be committed: whoever waits gets the error, and so does who waits from now on. */
   end(error: CallgateError): void {
+    this.#ended ??= error;
     for (const waiters of this.#waiters.values()) {
       for (const waiter of waiters) waiter.fail(error);
     }
   }
 
   #add(decisionId: string, waiter: Waiter<T>): void {
+    if (this.#ended !== undefined) waiter.fail(this.#ended);
     const waiters = this.#waiters.get(decisionId) ?? new Set();
     waiters.add(waiter);
     this.#waiters.set(decisionId, waiters);
@@ -77,33 +95,34 @@ export class JournalWaits<T> {
     if (waiters?.size === 0) this.#waiters.delete(decisionId);
     this.#alive.end();
   }
+}
 
-  async #within(
-    decisionId: string,
-    found: Promise<T>,
-    { timeoutMs, signal }: WaitOptions,
-  ): Promise<T> {
-    let stop: (() => void) | undefined;
-    const givenUp = new Promise<never>((_resolve, reject) => {
-      const abort = (): void => reject(signal?.reason);
-      if (signal?.aborted === true) abort();
-      signal?.addEventListener("abort", abort, { once: true });
-      const late = (): void => reject(this.#timeout(decisionId, timeoutMs ?? 0));
-      const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
-      stop = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", abort);
-      };
+/** @throws CallgateError `timeout` with what `late` says of the time it took. */
+type Within = <R>(action: Promise<R>, late: (time: string) => string) => Promise<R>;
+
+/** Counted from now on. */
+function limitedBy({ timeoutMs = Number.POSITIVE_INFINITY, signal }: WaitOptions): Within {
+  const untilMs = performance.now() + timeoutMs;
+  return (action, late) =>
+    waitWithin(action, {
+      leftMs: Math.max(0, untilMs - performance.now()),
+      signal,
+      late: () => new CallgateError("timeout", late(`${timeoutMs} ms`)),
     });
-    try {
-      return await Promise.race([found, givenUp]);
-    } finally {
-      stop?.();
-    }
-  }
+}
 
-  #timeout(decisionId: string, timeoutMs: number): CallgateError {
-    const what = this.#notYet(decisionId);
-    return new CallgateError("timeout", `${what} within ${timeoutMs} ms: ask again`);
+async function searchedWithin<R>(
+  within: Within,
+  search: (isOver: () => boolean) => Promise<R>,
+  decisionId: string,
+): Promise<R> {
+  let isOver = false;
+  try {
+    return await within(
+      search(() => isOver),
+      (time) => `the journal was not searched for \`${decisionId}\` within ${time}: give it more`,
+    );
+  } finally {
+    isOver = true;
   }
 }

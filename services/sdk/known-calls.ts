@@ -3,7 +3,7 @@
  * only an id finds its conversation without reading the journal. A cache: what is not in it is searched
  * for there.
  */
-import type { CallHeld, DecisionEvent, GateEvent, ResultRecorded } from "../core/events.ts";
+import type { CallHeld, DecisionEvent, GateEvent } from "../core/events.ts";
 import type { VerdictSubject } from "../core/inputs.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { RecentMap } from "./recent-map.ts";
@@ -33,7 +33,13 @@ export type KnownCall = {
   readonly isOver: boolean;
   /** Of the latest result that was reported. */
   readonly result: JournalPlace | null;
+  /** From here on nothing is known of it: it was searched for, not told. Null: all that is journaled of it is told. */
+  readonly since: JournalPlace | null;
 };
+
+/** What is told of a call once it is allowed. */
+export type CallNews = Pick<KnownCall, "decisionId" | "end"> &
+  Partial<Pick<KnownCall, "isOver" | "result">>;
 
 export class KnownCalls {
   readonly #calls = new RecentMap<KnownCall>(CALLS_MAX);
@@ -59,26 +65,8 @@ export class KnownCalls {
   }
 
   learn(event: GateEvent, place: JournalPlace): void {
-    switch (event.type) {
-      case "allowed":
-      case "refused":
-      case "held":
-        this.#decided(event, place);
-        return;
-      case "result_recorded":
-        if (event.status !== "started") this.#reported(event, place);
-        return;
-      case "outcome_unknown":
-        this.#told(event.decisionId, { end: place });
-        return;
-      case "reconciled":
-        this.#told(event.decisionId, { end: place, isOver: true });
-        return;
-      case "repeated":
-      case "ruled":
-      case "ignored":
-        return;
-    }
+    if (isDecision(event)) this.#decided(event, place);
+    else this.#told(newsOf(event, place));
   }
 
   #decided(event: DecisionEvent, place: JournalPlace): void {
@@ -87,12 +75,8 @@ export class KnownCalls {
     this.#put(knownCall(event, place));
   }
 
-  #reported({ decisionId, status }: ResultRecorded, place: JournalPlace): void {
-    this.#told(decisionId, { end: place, isOver: status !== "unknown", result: place });
-  }
-
-  #told(decisionId: string, news: Partial<Pick<KnownCall, "end" | "isOver" | "result">>): void {
-    const call = this.get(decisionId);
+  #told(news: CallNews | null): void {
+    const call = news === null ? undefined : this.get(news.decisionId);
     if (call !== undefined) this.#put({ ...call, ...news });
   }
 
@@ -109,6 +93,32 @@ export class KnownCalls {
 
 function isOpen({ outcome, isOver }: KnownCall): boolean {
   return outcome === "held" || (outcome === "allowed" && !isOver);
+}
+
+export function isDecision(event: GateEvent | undefined): event is DecisionEvent {
+  return event?.type === "allowed" || event?.type === "refused" || event?.type === "held";
+}
+
+/** Null where the event says nothing of how a call ended. */
+export function newsOf(event: GateEvent, place: JournalPlace): CallNews | null {
+  switch (event.type) {
+    case "result_recorded": {
+      const { decisionId, status } = event;
+      if (status === "started") return null;
+      return { decisionId, end: place, isOver: status !== "unknown", result: place };
+    }
+    case "outcome_unknown":
+      return { decisionId: event.decisionId, end: place };
+    case "reconciled":
+      return { decisionId: event.decisionId, end: place, isOver: true };
+    case "allowed":
+    case "refused":
+    case "held":
+    case "repeated":
+    case "ruled":
+    case "ignored":
+      return null;
+  }
 }
 
 function subjectOf({ callId, actionKey, ruleDigest }: CallHeld): VerdictSubject {
@@ -129,5 +139,6 @@ export function knownCall(event: DecisionEvent, place: JournalPlace): KnownCall 
     end: null,
     isOver: false,
     result: null,
+    since: null,
   };
 }

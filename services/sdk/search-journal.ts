@@ -1,14 +1,32 @@
-/** Finds in the journal what memory does not have (any more), newest first. */
+/**
+ * Finds in the journal what memory does not have (any more), newest first.
+ *
+ * S1 all searches of a process together keep it from everything else for a slice at a time: a log in this
+ *    process answers at once, and the journal is long.
+ * S2 a search that is given up ends with its slice.
+ */
 import { FatalError } from "../runtime/errors.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
-import type { Codec, Log, LogRecord } from "../runtime/ports.ts";
+import type { Codec, Log, LogRecord, ReadResult } from "../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../runtime/topics.ts";
 import type { JournalPlace } from "./known-calls.ts";
 
 const WINDOW_RECORDS = 1_000;
-const WINDOW_BYTES = 64 * 1024 * 1024;
+/** Read at once: an embedded log is not left in between. */
+const READ_BYTES = 256 * 1024;
+/** Half of what nobody notices: a read, or a large record, comes on top of it. */
+const SLICE_MS = 10;
 
 export type Journal = { readonly log: Log; readonly codec: Codec };
+
+export type Search<T> = {
+  readonly find: (record: JournalRecord, place: JournalPlace) => T | undefined;
+  /** Throws where nobody waits for the search any more. */
+  readonly assertWanted: () => void;
+};
+
+/** What was found, and from where on it was not searched: that was journaled after the search began. */
+export type Searched<T> = { readonly found: T; readonly since: JournalPlace };
 
 /** Undefined where it is gone by retention. */
 export async function readJournalRecord(
@@ -31,19 +49,19 @@ async function recordAt(
     const { records } = await log.read(JOURNAL_TOPIC, partition, offset, limits);
     return records[0];
   } catch (error) {
-    if (error instanceof FatalError && error.code === "input_out_of_reach") return undefined;
+    if (isGone(error)) return undefined;
     throw error;
   }
 }
 
-/** The newest finding of each partition that `find` gives; the first there is. */
+/** The newest finding of the first partition that has one. */
 export async function searchJournal<T>(
   journal: Journal,
-  find: (record: JournalRecord, place: JournalPlace) => T | undefined,
-): Promise<T | undefined> {
+  search: Search<T>,
+): Promise<Searched<T> | undefined> {
   for (let partition = 0; partition < journal.log.partitions; partition += 1) {
-    const found = await searchPartition(journal, { partition, offset: 0 }, find);
-    if (found !== undefined) return found;
+    const { found, since } = await searchPartition(journal, { partition, offset: 0 }, search);
+    if (found !== undefined) return { found, since };
   }
   return undefined;
 }
@@ -52,43 +70,87 @@ export async function searchJournal<T>(
 export async function searchPartition<T>(
   journal: Journal,
   { partition, offset }: JournalPlace,
-  find: (record: JournalRecord, place: JournalPlace) => T | undefined,
-): Promise<T | undefined> {
+  search: Search<T>,
+): Promise<Searched<T | undefined>> {
   const { log } = journal;
   const start = Math.max(offset, await log.startOffset(JOURNAL_TOPIC, partition));
-  let end = await log.endOffset(JOURNAL_TOPIC, partition);
-  while (end > start) {
-    const from = Math.max(start, end - WINDOW_RECORDS);
-    for (const { record, place } of await readWindow(journal, partition, from, end)) {
-      const found = find(record, place);
-      if (found !== undefined) return found;
-    }
-    end = from;
+  const end = await log.endOffset(JOURNAL_TOPIC, partition);
+  const since = { partition, offset: end };
+  for (let to = end; to > start; to -= WINDOW_RECORDS) {
+    const from = Math.max(start, to - WINDOW_RECORDS);
+    const records = await readWindow(journal, { partition, offset: from }, to, search);
+    const found = await searchWindow(journal, partition, records, search);
+    if (found !== undefined) return { found, since };
+  }
+  return { found: undefined, since };
+}
+
+async function searchWindow<T>(
+  { codec }: Journal,
+  partition: number,
+  records: readonly LogRecord[],
+  search: Search<T>,
+): Promise<T | undefined> {
+  for (let at = records.length - 1; at >= 0; at -= 1) {
+    const { offset, value } = records[at] as LogRecord;
+    if (value === null) continue;
+    await pause(search);
+    const pending = codec.pending?.(value) ?? null;
+    if (pending !== null) await pending;
+    const found = search.find(codec.decodeJournal(value), { partition, offset });
+    if (found !== undefined) return found;
   }
   return undefined;
 }
 
-type Entry = { readonly record: JournalRecord; readonly place: JournalPlace };
-
-/** Newest first. */
+/** Oldest first. */
 async function readWindow(
-  { log, codec }: Journal,
-  partition: number,
-  from: number,
+  { log }: Journal,
+  { partition, offset }: JournalPlace,
   end: number,
-): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
-  const limits = { recordsMax: WINDOW_RECORDS, bytesMax: WINDOW_BYTES };
-  let offset = from;
-  while (offset < end) {
-    const { records, nextOffset } = await log.read(JOURNAL_TOPIC, partition, offset, limits);
-    if (nextOffset <= offset) break;
-    for (const { offset: at, value } of records) {
-      if (at >= end || value === null) continue;
-      await codec.pending?.(value);
-      entries.push({ record: codec.decodeJournal(value), place: { partition, offset: at } });
-    }
-    offset = nextOffset;
+  search: Search<unknown>,
+): Promise<readonly LogRecord[]> {
+  const window: LogRecord[] = [];
+  for (let next = offset; next < end; ) {
+    await pause(search);
+    const { records, nextOffset } = await readFrom(log, { partition, offset: next });
+    if (nextOffset <= next) break;
+    for (const record of records) if (record.offset < end) window.push(record);
+    next = nextOffset;
   }
-  return entries.reverse();
+  return window;
+}
+
+/** Retention goes on while a search does: what it has taken is passed over. */
+async function readFrom(log: Log, { partition, offset }: JournalPlace): Promise<ReadResult> {
+  try {
+    const limits = { recordsMax: WINDOW_RECORDS, bytesMax: READ_BYTES };
+    return await log.read(JOURNAL_TOPIC, partition, offset, limits);
+  } catch (error) {
+    const start = isGone(error) ? await log.startOffset(JOURNAL_TOPIC, partition) : offset;
+    if (start <= offset) throw error;
+    return { records: [], nextOffset: start, endOffset: start };
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof FatalError && error.code === "input_out_of_reach";
+}
+
+let sliceEndMs = 0;
+let turn: Promise<void> | undefined;
+
+/** S1: gives the event loop its turn where the searches have had theirs. S2 */
+async function pause({ assertWanted }: Search<unknown>): Promise<void> {
+  if (turn === undefined && performance.now() >= sliceEndMs) {
+    turn = new Promise((resolve) => {
+      setImmediate(() => {
+        turn = undefined;
+        sliceEndMs = performance.now() + SLICE_MS;
+        resolve();
+      });
+    });
+  }
+  if (turn !== undefined) await turn;
+  assertWanted();
 }

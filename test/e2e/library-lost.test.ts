@@ -18,6 +18,7 @@ test("a gate whose partition somebody else has taken over refuses from then on",
   let runs = 0;
   const tools = gate.guard({ charge_card: (_: { order: string }) => ++runs }, PAY);
   const held = await gate.propose({ ...PAY, tool: "delete_order" });
+  const open = await gate.propose({ ...PAY, callId: "open", arguments: { order: "8" } });
   const waiting = gate.awaitDecision(held.decisionId ?? "").catch((error: unknown) => error);
   const other = openDiskLog(dataDir, systemClock);
   other.fence(0);
@@ -34,6 +35,11 @@ test("a gate whose partition somebody else has taken over refuses from then on",
   expect(runs).toBe(0);
   expect(lost).toMatchObject([{ code: "closed" }]);
   expect(await waiting).toMatchObject({ code: "closed" });
+  // Who asks later waits no longer, and still gets what is in the journal.
+  const closed = { code: "closed" };
+  await expect(gate.awaitDecision(held.decisionId ?? "")).rejects.toMatchObject(closed);
+  await expect(gate.awaitResult(open.decisionId ?? "")).rejects.toMatchObject(closed);
+  expect((await gate.awaitDecision(open.decisionId ?? "")).outcome).toBe("allowed");
 });
 
 // `ulimit` is the shell's; the limit stands for a full disk wherever no disk can be made small.

@@ -124,6 +124,16 @@ describe("report", () => {
     expect(await gate.report(decisionId, { status: "succeeded" })).toEqual(late);
   });
 
+  test("is told that another one made at the same time has told the end", async () => {
+    const gate = await openGate();
+    const { decisionId = "" } = await gate.propose(CALL);
+    await gate.report(decisionId, { status: "unknown" });
+    const report = { status: "succeeded", output: "paid" } as const;
+    const outcomes = await Promise.all([1, 2, 3].map(() => gate.report(decisionId, report)));
+    const late = { recorded: false, why: "already_reported" };
+    expect(outcomes).toEqual([{ recorded: true, status: "succeeded" }, late, late]);
+  });
+
   test("is told that there is no such call, or that it was never allowed", async () => {
     const gate = await openGate();
     const unknown = { recorded: false, why: "unknown_call" };
@@ -254,6 +264,8 @@ describe("a held call", () => {
     given.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     expect(await codeOf(gate.awaitDecision("no such decision"))).toBe("unknown_decision");
+    const never = gate.awaitResult(decisionId, { timeoutMs: Number.NaN });
+    expect(await codeOf(never)).toBe("invalid_input");
   });
 });
 

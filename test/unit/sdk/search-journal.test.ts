@@ -1,7 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { FatalError } from "../../../services/runtime/errors.ts";
+import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import type { Codec, Log } from "../../../services/runtime/ports.ts";
-import { readJournalRecord } from "../../../services/sdk/search-journal.ts";
+import {
+  readJournalRecord,
+  searchJournal,
+  searchPartition,
+} from "../../../services/sdk/search-journal.ts";
 
 function journalOf(read: () => Promise<unknown>) {
   const codec = { decodeJournal: () => ({ seq: 9 }) } as unknown as Codec;
@@ -33,5 +38,108 @@ describe("the journal record at a place", () => {
     const closed = new FatalError("closed", "the log is closed");
     const journal = journalOf(() => Promise.reject(closed));
     await expect(readJournalRecord(journal, PLACE)).rejects.toBe(closed);
+  });
+});
+
+/** A journal of so many records, each its own sequence number; `startOffset` may move. */
+class NumberedJournal {
+  startOffset = 0;
+  readonly #end: number;
+  /** For each record that is decoded. */
+  readonly #onDecoded: () => void;
+
+  constructor(end: number, onDecoded: () => void = () => undefined) {
+    this.#end = end;
+    this.#onDecoded = onDecoded;
+  }
+
+  get journal() {
+    const log: Partial<Log> = {
+      partitions: 1,
+      startOffset: async () => this.startOffset,
+      endOffset: async () => this.#end,
+      read: async (_topic, _partition, from, { recordsMax }) => this.#read(from, recordsMax),
+    };
+    const decodeJournal = (value: Uint8Array) => {
+      this.#onDecoded();
+      return { seq: Number(value) };
+    };
+    return { log: log as Log, codec: { decodeJournal } as unknown as Codec };
+  }
+
+  #read(from: number, most: number) {
+    if (from < this.startOffset) throw new FatalError("input_out_of_reach", "it is gone");
+    const count = Math.min(most, this.#end - from);
+    const records = Array.from({ length: count }, (_, at) => ({
+      ...{ offset: from + at, appendTimeMs: 1, key: null, headers: [] },
+      value: Buffer.from(String(from + at)),
+    }));
+    return { records, nextOffset: from + count, endOffset: this.#end };
+  }
+}
+
+const wanted = { assertWanted: () => undefined };
+const seq = (wantedSeq: number) => ({
+  ...wanted,
+  find: (one: JournalRecord) => (one.seq === wantedSeq ? one.seq : undefined),
+});
+
+describe("a search of the journal", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  test("finds the newest, and says from where on it did not look", async () => {
+    const { journal } = new NumberedJournal(2_500);
+    const since = { partition: 0, offset: 2_500 };
+    expect(await searchJournal(journal, seq(3))).toEqual({ found: 3, since });
+    const newest = { ...wanted, find: ({ seq: found }: JournalRecord) => found };
+    expect(await searchJournal(journal, newest)).toEqual({ found: 2_499, since });
+    expect(await searchJournal(journal, seq(9_999))).toBeUndefined();
+    const late = { partition: 0, offset: 2_000 };
+    expect(await searchPartition(journal, late, seq(3))).toEqual({ found: undefined, since });
+  });
+
+  test("leaves the event loop its turn, also where there are several at once", async () => {
+    let nowMs = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+    const { journal } = new NumberedJournal(400, () => {
+      nowMs += 1;
+    });
+    let longestMs = 0;
+    let isOver = false;
+    const turn = (lastMs: number): void => {
+      longestMs = Math.max(longestMs, nowMs - lastMs);
+      const fromMs = nowMs;
+      if (!isOver) setImmediate(() => turn(fromMs));
+    };
+    turn(0);
+    const searches = [1, 2, 3].map((one) => searchJournal(journal, seq(one)));
+    const found = await Promise.all(searches);
+    isOver = true;
+    expect(found.map((one) => one?.found)).toEqual([1, 2, 3]);
+    expect(nowMs).toBeGreaterThan(1_000);
+    expect(longestMs).toBeLessThanOrEqual(20);
+  });
+
+  test("ends where nobody wants it any more", async () => {
+    let decoded = 0;
+    const { journal } = new NumberedJournal(3_000, () => {
+      decoded += 1;
+    });
+    const assertWanted = (): void => {
+      if (decoded >= 10) throw new Error("nobody waits");
+    };
+    await expect(searchJournal(journal, { ...seq(1), assertWanted })).rejects.toThrow("nobody");
+    expect(decoded).toBe(10);
+  });
+
+  test("goes on where retention takes the oldest meanwhile", async () => {
+    const numbered = new NumberedJournal(5_000, () => {
+      numbered.startOffset = 2_345;
+    });
+    expect(await searchJournal(numbered.journal, seq(2_345))).toMatchObject({ found: 2_345 });
+    numbered.startOffset = 0;
+    expect(await searchJournal(numbered.journal, seq(3))).toBeUndefined();
   });
 });
