@@ -24,7 +24,7 @@ export function composeCallgate(link: GateLink, client: GateClient): Callgate {
     report: (call, report) => reportExecution(client, call, report),
     onLateError: () => undefined,
   });
-  const guard = new Guard(client, executor);
+  const guard = new Guard(client, executor, !link.isRemote);
   let closing: Promise<void> | undefined;
   const close = async (timeoutMs: number): Promise<void> => {
     client.refuseNew();

@@ -46,12 +46,15 @@ type GuardedCall = {
 export class Guard {
   readonly #client: GateClient;
   readonly #executor: Executor;
+  /** No other program runs calls of this gate. */
+  readonly #isAlone: boolean;
   /** Answers under way, by decision. */
   readonly #running = new Map<string, Promise<unknown>>();
 
-  constructor(client: GateClient, executor: Executor) {
+  constructor(client: GateClient, executor: Executor, isAlone: boolean) {
     this.#client = client;
     this.#executor = executor;
+    this.#isAlone = isAlone;
   }
 
   /** @throws what the handler threw; CallgateError `invalid_input`, `time_limit`, `result_not_recorded`. */
@@ -177,8 +180,11 @@ export class Guard {
     if (ended !== undefined && ended.stored.status !== "unknown") {
       return this.#answerAgain(guarded, decision, ended);
     }
-    const message = "the process that started it is gone";
-    await this.#client.report(decisionId, { status: "unknown", error: { message } });
+    // Elsewhere it may be running still: the gate says by itself when its time is over.
+    if (this.#isAlone) {
+      const message = "the process that started it is gone";
+      await this.#client.report(decisionId, { status: "unknown", error: { message } });
+    }
     return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
   }
 

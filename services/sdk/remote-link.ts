@@ -2,7 +2,7 @@ import type { AvroCodec } from "../adapters/avro/codec.ts";
 import { keyOfAllowed, openedArguments } from "../adapters/avro/encode-outputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Clock, Log } from "../runtime/ports.ts";
-import { asCallgateError, type CallgateError } from "./callgate-error.ts";
+import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import type { GateLink, JournalListener } from "./gate-link.ts";
 import { JournalFollower } from "./journal-follower.ts";
 
@@ -15,6 +15,10 @@ export type RemoteLinkParts = {
   /** Lets go of what `log` stands on. */
   readonly close: () => Promise<void>;
 };
+
+const NO_SECRET =
+  "tools that this program runs itself need the secret of the gate, which makes the keys of their calls: pass `secret` to " +
+  "`connectCallgate`; without it an executor runs them, and this program asks by `propose`";
 
 /** A gate behind the log: what it decides is read from its journal. Nothing is known of its health. */
 export function linkToRemote(parts: RemoteLinkParts): GateLink {
@@ -50,7 +54,9 @@ export function linkToRemote(parts: RemoteLinkParts): GateLink {
     problem: () => failure?.message ?? follower.problem,
     keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),
     argumentsOf: (event) => openedArguments(secrets, event) ?? undefined,
-    knowTools: () => undefined,
+    knowTools: () => {
+      if (secrets.size === 0) throw new CallgateError("secret_unreadable", NO_SECRET);
+    },
     close: async () => {
       await follower.close();
       await parts.close();

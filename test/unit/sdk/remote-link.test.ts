@@ -1,5 +1,6 @@
 // A client beside the gate's process: it sees the log alone.
 import { describe, expect, onTestFinished, test } from "vitest";
+import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { FatalError, RetryableError } from "../../../services/runtime/errors.ts";
 import type { Log, ReadResult } from "../../../services/runtime/ports.ts";
@@ -10,7 +11,7 @@ import { type Embedded, openEmbedded } from "../../../services/sdk/open-embedded
 import { linkToRemote } from "../../../services/sdk/remote-link.ts";
 
 const POLICY = {
-  tool_schemas: { pay: {}, look: { read_only: true }, wire: {} },
+  tool_schemas: { pay: {}, look: { read_only: true }, wire: {}, charge: { read_only: false } },
   authorization: {
     tiers: [
       { name: "asked", pattern: "wire", action: "hitl" },
@@ -28,11 +29,18 @@ async function openGate(): Promise<Embedded> {
   return embedded;
 }
 
-function connect({ log, codec }: Embedded, given: { log?: Log; timeoutMs?: number } = {}) {
+type Given = {
+  readonly log?: Log;
+  readonly timeoutMs?: number;
+  readonly secrets?: ReadonlyMap<string, Uint8Array>;
+};
+
+function connect({ log, codec }: Embedded, given: Given = {}) {
   const lost: CallgateError[] = [];
   const closed: string[] = [];
   const link = linkToRemote({
-    ...{ log: given.log ?? log, codec, clock: systemClock, secrets: new Map() },
+    ...{ log: given.log ?? log, codec, clock: systemClock },
+    secrets: given.secrets ?? new Map(),
     close: async () => {
       closed.push("log");
     },
@@ -85,6 +93,54 @@ describe("a client of a gate elsewhere", () => {
     expect(callgate.policyRevision).toMatch(/^sha256:/);
     const again = await callgate.propose(CALL);
     expect(again).toMatchObject({ repeated: true, decisionId: decision.decisionId });
+  });
+
+  test("runs no tools itself without the secret that their keys are made with", async () => {
+    const { callgate } = connect(await openGate());
+    const guard = () => callgate.guard({ pay: () => "paid" }, { conversationId: "c1" });
+    expect(guard).toThrow(
+      expect.objectContaining({
+        code: "secret_unreadable",
+        message: expect.stringContaining("pass `secret`"),
+      }),
+    );
+  });
+
+  test("says nothing of a call that another program has started, and does not start it", async () => {
+    const gate = await openGate();
+    const secret = secretFrom(SECRET);
+    if (!secret.ok) throw new Error("the secret is not one");
+    const secrets = new Map([[secret.secret.keyId, secret.secret.bytes]]);
+    const runs: string[] = [];
+    let end: (value: string) => void = () => undefined;
+    const guarded = (name: string) =>
+      connect(gate, { secrets }).callgate.guard(
+        {
+          charge: (_: object) => {
+            runs.push(name);
+            return new Promise<string>((resolve) => {
+              end = resolve;
+            });
+          },
+        },
+        { conversationId: "c1", turn: 1 },
+      );
+    const first = guarded("first").charge({}, { callId: "a" });
+    await expect.poll(() => runs).toEqual(["first"]);
+    expect(await guarded("second").charge({}, { callId: "a" })).toMatchObject({
+      reason: "outcome_unknown",
+    });
+    const { callgate } = connect(gate);
+    const { decisionId = "" } = await callgate.propose({
+      ...CALL,
+      step: undefined,
+      tool: "charge",
+    });
+    const told = callgate.awaitResult(decisionId);
+    end("paid");
+    expect(await first).toBe("paid");
+    expect(await told).toMatchObject({ status: "succeeded", output: "paid" });
+    expect(runs).toEqual(["first"]);
   });
 
   test("waits for the result that somebody else reports", async () => {
