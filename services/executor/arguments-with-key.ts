@@ -1,9 +1,9 @@
 import type { JsonObject } from "../core/canonical/json-value.ts";
-import { withoutArgument } from "../core/policy/argument-path.ts";
+import { withKey, withoutKey } from "../core/policy/key-argument.ts";
 
 /**
- * What the tool gets: the argument that is declared to carry the key holds the gate's key, never what
- * the model wrote there.
+ * What the tool gets: the argument that is declared to carry the key, a path with dots, holds the gate's
+ * key, never what the model wrote there.
  */
 export function argumentsWithKey(
   args: JsonObject,
@@ -11,6 +11,6 @@ export function argumentsWithKey(
   key: string | undefined,
 ): JsonObject {
   if (idempotencyArgument === null) return args;
-  if (key === undefined) return withoutArgument(args, idempotencyArgument);
-  return { ...args, [idempotencyArgument]: key };
+  if (key === undefined) return withoutKey(args, idempotencyArgument);
+  return withKey(args, idempotencyArgument, key);
 }

@@ -3,15 +3,10 @@ import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CompiledJsonSchema, SchemaProblem, ValueCapabilities } from "../capabilities.ts";
 import { type CompiledNormalizers, compileNormalizers } from "../normalize/compile-normalizers.ts";
-import {
-  getArgument,
-  isObject,
-  removeArgument,
-  setArgument,
-  withoutArgument,
-} from "./argument-path.ts";
+import { getArgument, isObject, removeArgument, setArgument } from "./argument-path.ts";
 import type { Identity, SealArguments } from "./compiled.ts";
 import type { ToolDocument } from "./document.ts";
+import { inWayOfKey, withoutKey } from "./key-argument.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 
 export interface CompileProblem {
@@ -39,9 +34,9 @@ export function compileIdentity(
   const defaults = schema?.defaults ?? null;
   return (args, text, sealed) => {
     const filled = defaults === null ? args : (defaults(args) as JsonObject);
-    const bare = drop === undefined ? filled : withoutArgument(filled, drop);
-    const done =
-      steps.length === 0 ? { ok: true as const, value: bare } : normalize(bare, steps, sealed);
+    const bare = bareOf(filled, drop);
+    if (!bare.ok) return bare;
+    const done = steps.length === 0 ? bare : normalize(bare.value, steps, sealed);
     if (!done.ok) return done;
     const normalized = sealedIf(sealed, done.value);
     const named = members === null ? "" : namedText(normalized, members);
@@ -51,6 +46,19 @@ export function compileIdentity(
     const same = normalized === args;
     return { ok: true, text: same ? text : canonicalText(normalized), normalized, fields: null };
   };
+}
+
+type Prepared =
+  | { readonly ok: true; readonly value: JsonObject }
+  | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
+
+/** Where the key has no place the call is refused: a tool without it would do again what is tried again. */
+function bareOf(args: JsonObject, key: string | undefined): Prepared {
+  if (key === undefined) return { ok: true, value: args };
+  const path = inWayOfKey(args, key);
+  if (path === null) return { ok: true, value: withoutKey(args, key) };
+  const message = "must be an object, or be left out";
+  return { ok: false, problems: [{ path: `$.${path}`, message }] };
 }
 
 function sealedIf(sealed: SealArguments | undefined, value: JsonObject): JsonObject {
@@ -86,9 +94,7 @@ function normalize(
   args: JsonObject,
   steps: readonly Step[],
   sealed: SealArguments | undefined,
-):
-  | { readonly ok: true; readonly value: JsonObject }
-  | { readonly ok: false; readonly problems: readonly SchemaProblem[] } {
+): Prepared {
   let problems = NO_PROBLEMS;
   let value = args;
   for (const { field, run } of steps) {

@@ -11,7 +11,7 @@ const NONE: readonly SensitivePath[] = [];
 const NO_MEMBER = /^$|[[\]{}*]|^\$$|^\s|\s$/;
 
 export function compileSensitive(
-  { sensitive, variants }: ToolDocument,
+  { sensitive, variants, idempotency_argument: key = "" }: ToolDocument,
   tool: string,
   problems: CompileProblem[],
 ): readonly SensitivePath[] {
@@ -30,6 +30,9 @@ export function compileSensitive(
         path,
         message: `\`${text}\` chooses the variant, and cannot be hidden: ${why}`,
       });
+    } else if (key.startsWith(`${text}.`)) {
+      const mend = "name its other members";
+      problems.push({ path, message: `\`${text}\` holds the idempotency argument: ${mend}` });
     } else {
       paths.push(keys);
     }

@@ -262,6 +262,15 @@ test("the key stands where the tool declares it, and the model's own value never
   expect(argumentsWithKey(args, "key", "k")).toEqual({ order: "7", key: "k" });
   expect(argumentsWithKey({ order: "7" }, "key", "k")).toEqual({ order: "7", key: "k" });
   expect(argumentsWithKey(args, "key", undefined)).toEqual({ order: "7" });
+  const nested = { order: "7", options: { key: "mine", currency: "EUR" } };
+  expect(argumentsWithKey(nested, "options.key", "k")).toEqual({
+    order: "7",
+    options: { key: "k", currency: "EUR" },
+  });
+  expect(argumentsWithKey(nested, "options.key", undefined)).toEqual({
+    order: "7",
+    options: { currency: "EUR" },
+  });
 });
 
 test("many calls under way are no leak that Node warns of", async () => {

@@ -74,6 +74,17 @@ describe("propose", () => {
     expect((await gate.propose(repeat)).refusal?.reason).toBe("duplicate_call");
   });
 
+  test("puts the key into an argument inside of another, and takes calls that differ in it for one", async () => {
+    const policy = { tool_schemas: { pay: { idempotency_argument: "options.key" } } };
+    const gate = await openGate({ policy });
+    const pay = (callId: string, key: string) =>
+      gate.propose({ ...CALL, callId, tool: "pay", arguments: { order: "7", options: { key } } });
+    const decision = await pay("call-1", "mine");
+    expect(decision.arguments).toEqual({ order: "7", options: { key: decision.idempotencyKey } });
+    await gate.report(decision.decisionId ?? "", { status: "succeeded" });
+    expect((await pay("call-2", "other")).refusal?.reason).toBe("duplicate_call");
+  });
+
   test("has the gate refuse what the model got wrong", async () => {
     const gate = await openGate();
     let calls = 0;

@@ -131,7 +131,7 @@ const toolKeys = {
   ),
   idempotency_argument: key(
     text,
-    "Argument that carries the idempotency key; what the model puts there is overwritten and no part of identity.",
+    "Argument that carries the idempotency key, also inside of another (options.idempotency_key); what the model puts there is overwritten and no part of identity.",
   ),
   empty_output: key(
     flag,

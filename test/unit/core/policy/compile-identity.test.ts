@@ -71,6 +71,25 @@ describe("the identity of a call", () => {
     });
   });
 
+  test("leaves it out inside of another argument, too, and refuses what has no place for it", () => {
+    const tool = { idempotency_argument: "options.key" };
+    const text = '{"a":1,"options":{"currency":"EUR"}}';
+    for (const key of ["k1", "k2"]) {
+      const args = `{"a":1,"options":{"currency":"EUR","key":"${key}"}}`;
+      expect(identityOf(tool, args)).toMatchObject({ text });
+      expect(identityOf({ ...tool, canonical_fields: ["a", "options"] }, args)).toMatchObject({
+        text,
+      });
+    }
+    for (const args of ['{"a":1}', '{"a":1,"options":{}}', '{"a":1,"options":{"key":"k"}}']) {
+      expect(identityOf(tool, args)).toMatchObject({ text: '{"a":1}' });
+    }
+    expect(identityOf(tool, '{"a":1,"options":null}')).toEqual({
+      ok: false,
+      problems: [{ path: "$.options", message: "must be an object, or be left out" }],
+    });
+  });
+
   test("is the whole text under byte_hash, whatever fields and normalizers are declared", () => {
     const tool = { canonical_fields: ["a"], normalizers: { a: [upper] } };
     const deduplication = { strategy: "byte_hash" } as const;

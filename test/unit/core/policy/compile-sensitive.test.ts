@@ -53,4 +53,12 @@ describe("sensitive arguments", () => {
     ]);
     expect(problems({ ...tool, sensitive: ["other"] })).toEqual([]);
   });
+
+  test("that hold the idempotency key cannot be hidden: identity is told without it", () => {
+    const tool = { idempotency_argument: "options.key" };
+    expect(problems({ ...tool, sensitive: ["options"] })).toEqual([
+      "tool_schemas.t.sensitive[0]: `options` holds the idempotency argument: name its other members",
+    ]);
+    expect(problems({ ...tool, sensitive: ["options.key", "options.card", "opt"] })).toEqual([]);
+  });
 });

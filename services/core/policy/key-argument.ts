@@ -1,0 +1,53 @@
+/**
+ * The argument that carries the idempotency key, by its path: the key stands in the members that the path
+ * names, whatever the model wrote there. A literal key with dots is never taken for it, and goes: a model
+ * could write one so that the key lands where no tool looks.
+ */
+import type { JsonObject } from "../canonical/json-value.ts";
+import { isObject, withoutArgument } from "./argument-path.ts";
+
+type Step = { readonly head: string; readonly rest: string };
+
+/** The first member of a path and the path in it; null where the path is one member. */
+function stepOf(path: string): Step | null {
+  const dot = path.indexOf(".");
+  return dot < 0 ? null : { head: path.slice(0, dot), rest: path.slice(dot + 1) };
+}
+
+function memberOf(args: JsonObject, { head }: Step) {
+  return Object.hasOwn(args, head) ? args[head] : undefined;
+}
+
+/**
+ * The arguments without the key, and without an object that then holds nothing: calls that a tool gets
+ * as one once the key is in place are one.
+ */
+export function withoutKey(args: JsonObject, path: string): JsonObject {
+  const bare = withoutArgument(args, path);
+  const step = stepOf(path);
+  if (step === null) return bare;
+  const child = memberOf(bare, step);
+  if (!isObject(child)) return bare;
+  const kept = withoutKey(child, step.rest);
+  if (Object.keys(kept).length === 0) return withoutArgument(bare, step.head);
+  return kept === child ? bare : { ...bare, [step.head]: kept };
+}
+
+/** The arguments with the key in its place; objects that it lies in are made where there are none. */
+export function withKey(args: JsonObject, path: string, key: string): JsonObject {
+  const step = stepOf(path);
+  if (step === null) return { ...args, [path]: key };
+  const bare = withoutArgument(args, path);
+  const child = memberOf(bare, step);
+  return { ...bare, [step.head]: withKey(isObject(child) ? child : {}, step.rest, key) };
+}
+
+/** Path of a value that stands where an object has to hold the key; null where none does. */
+export function inWayOfKey(args: JsonObject, path: string): string | null {
+  const step = stepOf(path);
+  const child = step === null ? undefined : memberOf(args, step);
+  if (step === null || child === undefined) return null;
+  if (!isObject(child)) return step.head;
+  const inner = inWayOfKey(child, step.rest);
+  return inner === null ? null : `${step.head}.${inner}`;
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
+import { inWayOfKey, withKey, withoutKey } from "../../../../services/core/policy/key-argument.ts";
+
+const PATH = "options.stripe.key";
+
+test("a key inside of other arguments is taken out, and they with it where they hold nothing else", () => {
+  const args: JsonObject = { order: 7, options: { stripe: { key: "k", v: 1 }, currency: "EUR" } };
+  expect(withoutKey(args, PATH)).toEqual({
+    order: 7,
+    options: { stripe: { v: 1 }, currency: "EUR" },
+  });
+  for (const options of [{ stripe: { key: "k" } }, { stripe: {} }, {}]) {
+    expect(withoutKey({ order: 7, options }, PATH)).toEqual({ order: 7 });
+  }
+  expect(withoutKey({ key: "k", a: 1 }, "key")).toEqual({ a: 1 });
+});
+
+test("arguments without a key are left as they are", () => {
+  for (const args of [{ order: 7 }, { options: { currency: "EUR" } }, { options: "key" }]) {
+    expect(withoutKey(args, PATH)).toBe(args);
+  }
+  const options = { stripe: { v: 1 } };
+  expect(withoutKey({ options }, PATH)["options"]).toBe(options);
+});
+
+test("the key is put where the path leads, and the way to it is made", () => {
+  const args: JsonObject = { order: 7, options: { stripe: { key: "k", v: 1 } } };
+  expect(withKey(args, PATH, "K")).toEqual({ order: 7, options: { stripe: { key: "K", v: 1 } } });
+  expect(args).toEqual({ order: 7, options: { stripe: { key: "k", v: 1 } } });
+  for (const start of [{}, { options: {} }, { options: null }, { options: { stripe: "x" } }]) {
+    expect(withKey(start, PATH, "K")).toEqual({ options: { stripe: { key: "K" } } });
+  }
+  expect(withKey({ key: "k" }, "key", "K")).toEqual({ key: "K" });
+});
+
+test("a literal key with dots is neither read for it nor handed out beside it", () => {
+  const args: JsonObject = { order: 7, "options.key": "k", options: { currency: "EUR" } };
+  const bare = { order: 7, options: { currency: "EUR" } };
+  expect(withoutKey(args, "options.key")).toEqual(bare);
+  expect(withKey(args, "options.key", "K")).toEqual({
+    order: 7,
+    options: { currency: "EUR", key: "K" },
+  });
+  expect(withKey({ "options.key": "k" }, "options.key", "K")).toEqual({ options: { key: "K" } });
+});
+
+test("what every object inherits is no place", () => {
+  expect(withoutKey({ a: 1 }, "toString.key")).toEqual({ a: 1 });
+  expect(withKey({}, "constructor.key", "K")).toEqual({ constructor: { key: "K" } });
+  expect(inWayOfKey({}, "toString.key")).toBeNull();
+});
+
+test("a value where an object has to hold the key is named", () => {
+  expect(inWayOfKey({ options: "x" }, PATH)).toBe("options");
+  expect(inWayOfKey({ options: null }, PATH)).toBe("options");
+  expect(inWayOfKey({ options: { stripe: [] } }, PATH)).toBe("options.stripe");
+  for (const args of [{}, { options: {} }, { options: { stripe: { key: 1 } } }]) {
+    expect(inWayOfKey(args, PATH)).toBeNull();
+  }
+  expect(inWayOfKey({ key: "x" }, "key")).toBeNull();
+});
