@@ -3,7 +3,9 @@ import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
 import { lintLadder } from "./lint/ladder.ts";
 import { lintLimits } from "./lint/limits.ts";
+import { lintPatternSyntax } from "./lint/pattern-syntax.ts";
 import { lintPatterns } from "./lint/patterns.ts";
+import { lintShellRules } from "./lint/shell-rules.ts";
 import { lintTiers } from "./lint/tiers.ts";
 import { lintTools } from "./lint/tools.ts";
 import { lintWholePolicy } from "./lint/whole-policy.ts";
@@ -11,7 +13,9 @@ import { lintWholePolicy } from "./lint/whole-policy.ts";
 const RULES: readonly LintRule[] = [
   lintWholePolicy,
   lintTiers,
+  lintPatternSyntax,
   lintPatterns,
+  lintShellRules,
   lintTools,
   lintLadder,
   lintLimits,

@@ -12,7 +12,7 @@ export const lintTiers: LintRule = (document, report) => {
   const tiers = document.authorization?.tiers ?? [];
   tiers.forEach((tier, index) => {
     lintShadow(tiers, index, report);
-    lintGlobs(tier, index, report);
+    lintCatchAll(tier, index, report);
     lintNamespaces(document, tier, index, report);
     lintAction(tier, index, report);
   });
@@ -61,15 +61,8 @@ function lintShadow(tiers: readonly PolicyTier[], index: number, report: Report)
   );
 }
 
-function lintGlobs(tier: PolicyTier, index: number, report: Report): void {
+function lintCatchAll(tier: PolicyTier, index: number, report: Report): void {
   const path = ["authorization", "tiers", index, "pattern"];
-  if (/[,;]|\S\s+[^\s|]/.test(tier.pattern.replaceAll(/\s*\|\s*/g, "|"))) {
-    const message = `\`${tier.pattern}\` has a comma, a semicolon or a space, which no name of a tool has`;
-    report("warning", "pattern-syntax", path, message, "separate globs by `|`: get_*|list_*");
-  } else if (/[?[\]{}^$()+\\]/.test(tier.pattern)) {
-    const message = `\`${tier.pattern}\` looks like a regular expression; only \`*\` and \`|\` are special`;
-    report("warning", "pattern-syntax", path, message, "write globs: get_*|list_*");
-  }
   const lax = tier.action === "allowlist" || tier.action === "per_conversation_grant";
   if (lax && globsOf(tier).includes("*")) {
     const message = `\`*\` lets the tier \`${tier.name}\` take every tool that no tier before it names, also unknown ones`;

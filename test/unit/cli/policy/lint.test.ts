@@ -1,20 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
-import type { Finding } from "../../../../services/cli/policy/lint/finding.ts";
 import { lintPolicy } from "../../../../services/cli/policy/lint.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { lint } from "../../../support/policy/linted.ts";
 
 const T1 = new URL("../../../fixtures/policies/templates/t1.yaml", import.meta.url);
 
 /** A tool with tier and class, so that a policy says nothing else of itself. */
 const QUIET_TOOL = "tool_schemas: { a: { read_only: false, risk_level: LOW } }\n";
-
-function lint(text: string): readonly Finding[] {
-  const loaded = loadPolicy([{ name: "p.yaml", text }]);
-  if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join("\n"));
-  return lintPolicy(loaded.document, loaded.source);
-}
 
 /** `severity code line:column` of every finding that is more than information. */
 function serious(text: string): readonly string[] {

@@ -1,0 +1,72 @@
+/** Patterns that are written in another language than that of globs, and so fit nothing. */
+import type { PolicyDocument } from "../../../core/policy/document.ts";
+import type { PathSegment } from "../../../core/policy/path.ts";
+import type { LintRule, Report } from "./finding.ts";
+
+type Fault = { readonly message: string; readonly mend: string };
+
+const GLOBS = "get_*|list_*";
+
+export const lintPatternSyntax: LintRule = (document, report) => {
+  const told = (fault: Fault | null, path: readonly PathSegment[]): void => {
+    if (fault !== null) report("warning", "pattern-syntax", path, fault.message, fault.mend);
+  };
+  (document.authorization?.tiers ?? []).forEach(({ pattern }, index) => {
+    told(faultOfNames(pattern), ["authorization", "tiers", index, "pattern"]);
+  });
+  const { tools = [], agents = [], tenants = [] } = document.kill ?? {};
+  tools.forEach((pattern, index) => {
+    told(faultOfNames(pattern), ["kill", "tools", index]);
+  });
+  agents.forEach((pattern, index) => {
+    told(faultOfTexts(pattern), ["kill", "agents", index]);
+  });
+  tenants.forEach((pattern, index) => {
+    told(faultOfTexts(pattern), ["kill", "tenants", index]);
+  });
+  for (const [name, { variants }] of Object.entries(document.tool_schemas ?? {})) {
+    (variants?.rules ?? []).forEach(({ like = "" }, index) => {
+      told(faultOfTexts(like), ["tool_schemas", name, "variants", "rules", index, "like"]);
+    });
+  }
+  lintKeys(document, report);
+};
+
+/** Of names of tools, which have no spaces, commas or brackets. */
+function faultOfNames(pattern: string): Fault | null {
+  if (/[,;]|\S\s+[^\s|]/.test(pattern.replaceAll(/\s*\|\s*/g, "|"))) {
+    const message = `\`${pattern}\` has a comma, a semicolon or a space, which no name of a tool has`;
+    return { message, mend: `separate globs by \`|\`: ${GLOBS}` };
+  }
+  return /[?[\]{}^$()+\\]/.test(pattern) ? regularExpression(pattern) : null;
+}
+
+/** Of any texts: only what looks like a whole expression or a list, as single characters may be meant. */
+function faultOfTexts(pattern: string): Fault | null {
+  if (/^[^\s,;|]+(?:\s*[,;]\s*[^\s,;|]+)+$/.test(pattern) && /\*|[,;]\s/.test(pattern)) {
+    const message = `\`${pattern}\` is one glob with a comma or a semicolon in it, and no list`;
+    return { message, mend: `separate globs by \`|\`: ${GLOBS}` };
+  }
+  const parts = pattern.split("|").map((part) => part.trim());
+  const isExpression = parts.some((part) => /^\^|\$$/.test(part) || !isBalanced(part));
+  return isExpression ? regularExpression(pattern) : null;
+}
+
+/** `(get|list)_*` is two globs, `(get` and `list)_*`. */
+function isBalanced(part: string): boolean {
+  return part.split("(").length === part.split(")").length;
+}
+
+function regularExpression(pattern: string): Fault {
+  const message = `\`${pattern}\` looks like a regular expression; only \`*\` and \`|\` are special`;
+  return { message, mend: `write globs: ${GLOBS}` };
+}
+
+function lintKeys(document: PolicyDocument, report: Report): void {
+  for (const name of Object.keys(document.tool_schemas ?? {})) {
+    if (!/[*|]|^\^|\$$/.test(name)) continue;
+    const message = `\`${name}\` is the name of one tool: keys of \`tool_schemas\` are no patterns`;
+    const mend = "name each tool, or write a tier with this pattern";
+    report("warning", "pattern-syntax", ["tool_schemas", name], message, mend);
+  }
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it, test } from "vitest";
+import { lint } from "../../../../support/policy/linted.ts";
+
+const TIERS =
+  "authorization:\n  tiers: [{ name: ask, pattern: ask, action: hitl, expires_ms: 1000 }]\n";
+
+/** `path: message` of what a lint rule says of the policy. */
+function told(code: string, text: string): readonly string[] {
+  return lint(TIERS + text)
+    .filter((finding) => finding.code === code)
+    .map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
+}
+
+describe("patterns that are no globs", () => {
+  const rules = (like: string) =>
+    `tool_schemas: { run: { variants: { argument: name, rules: [{ like: '${like}', tier: ask }] } } }`;
+
+  it.each([
+    ["kill: { tools: ['^delete_.*$'] }", "kill.tools[0]", "looks like a regular expression"],
+    ["kill: { tools: [a, 'drop_*, wipe_*'] }", "kill.tools[1]", "has a comma"],
+    ["kill: { agents: ['^batch.*'] }", "kill.agents[0]", "looks like a regular expression"],
+    ["kill: { agents: ['a, b'] }", "kill.agents[0]", "is one glob with a comma"],
+    ["kill: { tenants: ['(a|b)-*'] }", "kill.tenants[0]", "looks like a regular expression"],
+    [rules("^delete_.*$"), "tool_schemas.run.variants.rules[0].like", "looks like a regular"],
+    [rules("drop_*, wipe_*"), "tool_schemas.run.variants.rules[0].like", "is one glob with"],
+    [rules("drop_*,wipe_*"), "tool_schemas.run.variants.rules[0].like", "is one glob with"],
+  ])("%s", (text, path, message) => {
+    const [found, ...more] = told("pattern-syntax", text);
+    expect(found).toContain(`warning ${path}: `);
+    expect(found).toContain(message);
+    expect(more).toEqual([]);
+  });
+
+  it.each([
+    "kill: { tools: [a, 'b|c_*'], agents: ['bot+1@example.com', 'Smith,John', 'a?'], tenants: [acme] }",
+    rules("SELECT a, b FROM *"),
+    rules("/etc/*|f(x)*|C:\\data\\*|*.[ch]|a?b=$1&*"),
+  ])("but not %s", (text) => {
+    expect(told("pattern-syntax", text)).toEqual([]);
+  });
+
+  test("a key of `tool_schemas` is the name of one tool", () => {
+    const text = "tool_schemas: { 'refund_*': {}, 'a|b': {}, '^c$': {}, d.e: {}, $f: {} }";
+    const why = "is the name of one tool: keys of `tool_schemas` are no patterns";
+    expect(told("pattern-syntax", text)).toEqual([
+      `warning tool_schemas["refund_*"]: \`refund_*\` ${why}`,
+      `warning tool_schemas["a|b"]: \`a|b\` ${why}`,
+      `warning tool_schemas["^c$"]: \`^c$\` ${why}`,
+    ]);
+  });
+});
+
+describe("rules of a shell that fit no line", () => {
+  const outside = (rule: string, set = "posix_shell") =>
+    told(
+      "unfit-rule",
+      `tool_schemas: { sh: { variants: { set: ${set}, rules: [{ ${rule}, tier: ask }] } } }`,
+    ).map((found) => found.replace(/^.*rules\[0\]\.(\w+): .*: (.*) fits only.*$/, "$1 $2"));
+
+  it.each([
+    ["match: '^rm -rf .* && '", "match `&&`"],
+    ["match: '^cat .*\\| *sh'", "match `|`"],
+    ["match: '[;&|]rm'", "match `;`"],
+    ["match: 'cd .*; *rm'", "match `;`"],
+    ["match: '> /etc'", "match a redirection"],
+    ["match: 'x 2>&1'", "match a redirection"],
+    ["match: 'rm  -rf'", "match more than one space"],
+    ["match: '^FOO=1 make'", "match a variable before a command"],
+    ["like: 'ls|cd * && rm *'", "like `&&`"],
+    ["like: 'echo *>>*'", "like a redirection"],
+    ["equals: ['ls', 'cat a | sh']", "equals `|`"],
+  ])("%s", (rule, expected) => {
+    expect(outside(rule)).toEqual([expected]);
+  });
+
+  it.each([
+    "match: '^(?:rm|mv) -rf?'",
+    "match: '(?<name>rm) (?i)-RF'",
+    "match: 'find .* -exec rm .* ;$'",
+    "match: 'a->b|c=>d'",
+    "match: 'make FOO=1'",
+    "like: 'rm *| mv *'",
+    "equals: ls -la",
+  ])("but not %s", (rule) => {
+    expect(outside(rule)).toEqual([]);
+  });
+
+  test("a statement of SQL may have all of this", () => {
+    expect(outside("match: '> 5; *drop  table'", "sql")).toEqual([]);
+  });
+});
