@@ -3,6 +3,7 @@ import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
 import { lintLadder } from "./lint/ladder.ts";
 import { lintLimits } from "./lint/limits.ts";
+import { lintOneThing } from "./lint/one-thing.ts";
 import { lintPatternSyntax } from "./lint/pattern-syntax.ts";
 import { lintPatterns } from "./lint/patterns.ts";
 import { lintShellRules } from "./lint/shell-rules.ts";
@@ -17,6 +18,7 @@ const RULES: readonly LintRule[] = [
   lintPatterns,
   lintShellRules,
   lintTools,
+  lintOneThing,
   lintLadder,
   lintLimits,
 ];

@@ -1,0 +1,89 @@
+/** Tools that name one thing by arguments which the policy brings into different forms. */
+import { aliasesOf } from "../../../core/policy/compile-aliases.ts";
+import type { PolicyDocument, ToolDocument } from "../../../core/policy/document.ts";
+import type { PathSegment } from "../../../core/policy/path.ts";
+import type { LintRule, Report } from "./finding.ts";
+
+/** What a placeholder is filled with. */
+type Filling = { readonly argument: string; readonly chain: string; readonly steps: number };
+
+/** A resource as a tool names it. */
+type Named = {
+  readonly tool: string;
+  readonly isWritten: boolean;
+  /** With placeholders that have no names. */
+  readonly shape: string;
+  readonly fillings: readonly Filling[];
+  readonly path: readonly PathSegment[];
+};
+
+/** A write under one spelling leaves what was read under another in memory, and runs beside its like. */
+export const lintOneThing: LintRule = (document, report) => {
+  if (document.deduplication?.strategy === "byte_hash") return;
+  const all = Object.entries(document.tool_schemas ?? {}).flatMap(([name, tool]) =>
+    namedBy(document, name, tool),
+  );
+  const told = new Set<string>();
+  all.forEach((one, index) => {
+    for (const other of all.slice(index + 1)) {
+      if (areOneThing(one, other)) compareFillings(one, other, told, report);
+    }
+  });
+};
+
+const PLACEHOLDER = /\{([^{}]*)\}/g;
+
+function namedBy(document: PolicyDocument, tool: string, entry: ToolDocument): readonly Named[] {
+  const aliased = aliasesOf(document.aliases, tool);
+  const named = (
+    written: string,
+    isWritten: boolean,
+    path: readonly PathSegment[],
+  ): readonly Named[] => {
+    const resource = aliased(written);
+    const names = [...resource.matchAll(PLACEHOLDER)].map(([, name = ""]) => name.trim());
+    if (names.length === 0 || names.some((name) => name.startsWith("result."))) return [];
+    const fillings = names.map((name) => fillingOf(entry, name));
+    return [{ tool, isWritten, shape: resource.replace(PLACEHOLDER, "{}"), fillings, path }];
+  };
+  const base = ["tool_schemas", tool];
+  return [
+    ...(entry.effects ?? []).flatMap(({ resource, kind }, at) =>
+      named(resource, kind !== "read", [...base, "effects", at]),
+    ),
+    ...(entry.reads ?? []).flatMap((resource, at) =>
+      named(resource, false, [...base, "reads", at]),
+    ),
+  ];
+}
+
+function fillingOf(entry: ToolDocument, argument: string): Filling {
+  const steps = entry.normalizers?.[argument] ?? [];
+  const texts = steps.map(({ name, arguments: given }) =>
+    given.length === 0 ? name : `${name}(${given.join(", ")})`,
+  );
+  return { argument, chain: texts.join(", "), steps: steps.length };
+}
+
+function areOneThing(one: Named, other: Named): boolean {
+  if (one.tool === other.tool || (!one.isWritten && !other.isWritten)) return false;
+  const isIn = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}/`);
+  return isIn(one.shape, other.shape) || isIn(other.shape, one.shape);
+}
+
+function compareFillings(one: Named, other: Named, told: Set<string>, report: Report): void {
+  one.fillings.forEach((mine, index) => {
+    const theirs = other.fillings[index];
+    if (theirs === undefined || theirs.chain === mine.chain) return;
+    const isShorter = mine.steps < theirs.steps;
+    const [lacking, less] = isShorter ? [one, mine] : [other, theirs];
+    const [having, more] = isShorter ? [other, theirs] : [one, mine];
+    const key = JSON.stringify([lacking.tool, less.argument]);
+    if (told.has(key)) return;
+    told.add(key);
+    const forms = less.chain === "" ? "as it is written" : `after \`[${less.chain}]\``;
+    const message = `\`${less.argument}\` of \`${lacking.tool}\` names the same thing as \`${more.argument}\` of \`${having.tool}\`, but is taken ${forms}, and the other after \`[${more.chain}]\`: one thing may have two names`;
+    const mend = `write \`normalizers: { ${less.argument}: [${more.chain}] }\` for \`${lacking.tool}\`, too`;
+    report("warning", "two-forms", lacking.path, message, mend);
+  });
+}

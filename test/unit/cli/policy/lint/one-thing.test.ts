@@ -1,0 +1,55 @@
+import { expect, it, test } from "vitest";
+import { lint } from "../../../../support/policy/linted.ts";
+
+function told(text: string): readonly string[] {
+  return lint(text)
+    .filter(({ code }) => code === "two-forms")
+    .map(({ severity, path, message, mend }) => `${severity} ${path}: ${message}; ${mend}`);
+}
+
+const charge = (more: string) =>
+  `  charge: { effects: [{ resource: "order/{id}/payment", kind: charge }], ${more} }\n`;
+const get = (more = "") => `  get: { reads: ["order/{order_id}"]${more} }\n`;
+const UPPER = "normalizers: { id: [trim, to_upper] }";
+
+test("a read that takes as it is written what a write brings into a form", () => {
+  expect(told(`tool_schemas:\n${charge(UPPER)}${get()}`)).toEqual([
+    "warning tool_schemas.get.reads[0]: `order_id` of `get` names the same thing as `id` of `charge`, but is taken as it is written, and the other after `[trim, to_upper]`: one thing may have two names; write `normalizers: { order_id: [trim, to_upper] }` for `get`, too",
+  ]);
+});
+
+test("chains that differ are told for the tool with the shorter one, once for an argument", () => {
+  const reads = 'reads: ["order/{id}", "order/{id}/payment"]';
+  const text = `tool_schemas:\n  get: { ${reads}, normalizers: { id: [minor_units(USD)] } }\n${charge(UPPER)}`;
+  const [found, ...more] = told(text);
+  expect(found).toContain("`id` of `get` names the same thing as `id` of `charge`");
+  expect(found).toContain("after `[minor_units(USD)]`, and the other after `[trim, to_upper]`");
+  expect(more).toEqual([]);
+});
+
+test("arguments that an alias calls one are one", () => {
+  const aliases = 'aliases: [{ resource: "order/{id}", names: [charge.order, bill.number] }]\n';
+  const bill = '  bill: { effects: [{ resource: "order/{id}", kind: delete }] }\n';
+  const normalized = "normalizers: { order: trim }";
+  const [found] = told(`${aliases}tool_schemas:\n${charge(normalized)}${bill}`);
+  expect(found).toContain("tool_schemas.bill.effects[0]: `number` of `bill`");
+  expect(found).toContain("as `order` of `charge`");
+});
+
+it.each([
+  [`${charge(UPPER)}${get(", normalizers: { order_id: [trim, to_upper] }")}`],
+  // Reads leave each other's answers as they are.
+  [`  list: { reads: ["order/{id}"], ${UPPER} }\n${get()}`],
+  // Neither lies in the other.
+  [`  refund: { effects: [{ resource: "order/{id}/refund", kind: custom }] }\n${charge(UPPER)}`],
+  [`  user: { effects: [{ resource: "user/{id}", kind: delete }] }\n${charge(UPPER)}`],
+  // Nothing brings the part of a result into a form.
+  [`  make: { effects: [{ resource: "order/{result.id}", kind: create }] }\n${charge(UPPER)}`],
+])("but not in\n%s", (tools) => {
+  expect(told(`tool_schemas:\n${tools}`)).toEqual([]);
+});
+
+test("under `byte_hash` no argument is brought into a form", () => {
+  const text = `deduplication: { strategy: byte_hash }\ntool_schemas:\n${charge(UPPER)}${get()}`;
+  expect(told(text)).toEqual([]);
+});
