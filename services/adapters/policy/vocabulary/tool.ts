@@ -104,12 +104,14 @@ const toolKeys = {
   ),
   volatile_output: key(
     z.array(
-      z.string().regex(/^\$(\.[^.\s]+)+$/, {
-        error:
-          "is not a path into the output\nwrite it from the root in dots, for example $.took_ms",
+      z.string().regex(/^\$(\.[^.\s[\]*]+)+$/, {
+        error: ({ input }) =>
+          /[[\]*]/.test(String(input))
+            ? "has brackets or a `*`: a path names members only, and goes into each item of a list by itself\nwrite $.items.ts for the `ts` of all items, or $.meta.ts"
+            : "is not a path into the output\nwrite it from the root in dots, for example $.took_ms",
       }),
     ),
-    "Parts of the output that differ each time and mean nothing, such as $.took_ms; left out of comparisons.",
+    "Parts of the output that differ each time and mean nothing, such as $.took_ms, or $.items.ts for all items of a list; left out of comparisons.",
   ),
   error_patterns: key(
     texts,

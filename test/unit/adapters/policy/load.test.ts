@@ -201,6 +201,14 @@ describe("problems", () => {
       "p0.yaml:2:26 tool_schemas.a.volatile_output[0]: is not a path into the output; write it from the root in dots, for example $.took_ms",
     ],
     [
+      'tool_schemas:\n  a: { volatile_output: [$.took_ms, "$.items[*].ts"] }',
+      "p0.yaml:2:37 tool_schemas.a.volatile_output[1]: has brackets or a `*`: a path names members only, and goes into each item of a list by itself; write $.items.ts for the `ts` of all items, or $.meta.ts",
+    ],
+    [
+      "tool_schemas:\n  a: { volatile_output: [\"$.a['b']\"] }",
+      "p0.yaml:2:26 tool_schemas.a.volatile_output[0]: has brackets or a `*`: a path names members only, and goes into each item of a list by itself; write $.items.ts for the `ts` of all items, or $.meta.ts",
+    ],
+    [
       "tool_schemas:\n  a: { canonical_fields: [] }",
       "p0.yaml:2:26 tool_schemas.a.canonical_fields: is empty; name the fields that make two calls the same, or leave the key out: then all arguments count",
     ],
