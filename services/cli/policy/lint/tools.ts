@@ -32,13 +32,24 @@ function lintTier(
   if (tier === undefined) {
     const hasTiers = (document.authorization?.tiers ?? []).length > 0;
     if (!hasTiers || tool.risk_level !== undefined) return;
-    const message = `no tier matches \`${name}\` and it has no \`risk_level\`: it is allowed`;
+    const message = `no tier matches \`${name}\` and it has no \`risk_level\`: ${withoutRule(document, tool)}`;
     report("warning", "tool-without-tier", path, message, "add a tier or a `risk_level`");
     return;
   }
   if (tier.action !== "allowlist" || declaresItsClass(tool)) return;
   const message = `\`${name}\` counts as a read only because the tier \`${tier.name}\` allows it`;
   report("warning", "read-by-tier", path, message, "write `read_only: true` or `false`");
+}
+
+/** What becomes of a tool that no tier and no risk speaks of. */
+function withoutRule({ preset }: PolicyDocument, tool: ToolDocument): string {
+  if (preset !== "strict") return "it is allowed";
+  if (tool.variants !== undefined) return "what it writes is held, by `preset: strict`";
+  const { read_only, reads, polling, volatile, effects = [], side_effect_resource } = tool;
+  const writes = side_effect_resource !== undefined || effects.some(({ kind }) => kind !== "read");
+  const isRead =
+    read_only ?? (!writes && (reads !== undefined || polling !== undefined || volatile === true));
+  return isRead ? "it is allowed, as a read" : "it is held, by `preset: strict`";
 }
 
 function declaresItsClass(tool: ToolDocument): boolean {

@@ -136,6 +136,24 @@ describe("tools", () => {
     expect(serious("tool_schemas: { send: {} }")).toEqual([]);
   });
 
+  it.each([
+    ["", "{}", "it is allowed"],
+    ["preset: strict\n", "{}", "it is held, by `preset: strict`"],
+    ["preset: strict\n", "{ polling: {}, read_only: false }", "it is held, by `preset: strict`"],
+    [
+      "preset: strict\n",
+      "{ volatile: true, effects: [{ resource: a, kind: update }] }",
+      "it is held, by `preset: strict`",
+    ],
+    ["preset: strict\n", "{ reads: [a] }", "it is allowed, as a read"],
+    ["preset: strict\n", "{ read_only: true }", "it is allowed, as a read"],
+    ["preset: strict\n", "{ variants: sql }", "what it writes is held, by `preset: strict`"],
+  ])("without a tier, and what becomes of them: %s%s", (preset, tool, expected) => {
+    const found = lint(`${preset}${reads}tool_schemas: { send: ${tool} }`);
+    const [{ message = "" } = {}] = found.filter(({ code }) => code === "tool-without-tier");
+    expect(message).toBe(`no tier matches \`send\` and it has no \`risk_level\`: ${expected}`);
+  });
+
   it("that are reads by their tier alone", () => {
     expect(serious(`${reads}tool_schemas: { get_a: {} }`)).toEqual(["warning read-by-tier 4:17"]);
     expect(serious(`${reads}tool_schemas: { get_a: { read_only: true } }`)).toEqual([]);
