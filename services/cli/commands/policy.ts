@@ -111,7 +111,7 @@ function addLint(policy: Command, cli: Cli): void {
   const command = policy
     .command("lint")
     .description("look for what a policy says and its author may not have meant; exits 1 if any")
-    .argument("[file...]", "policy files, merged; the same as --policy");
+    .argument("[file...]", "policy files, merged; - is stdin; the same as --policy");
   addJsonOption(addPolicyOption(command, "optional")).action(
     async (files: string[], options: LintOptions) => {
       const paths = [...files, ...(options.policy ?? [])];

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import { NotUtf8Error, utf8Text } from "../../adapters/system/utf8-text.ts";
 import { usageError } from "./cli-error.ts";
 import { fileError } from "./file-error.ts";
@@ -10,9 +11,18 @@ export async function readJsonFile(path: string): Promise<unknown> {
 }
 
 /** @throws CliError: unreadable file, or one that is not UTF-8. */
-export async function readTextFile(path: string): Promise<string> {
+export function readTextFile(path: string): Promise<string> {
+  return textOf(path, () => readFile(path));
+}
+
+/** All that comes on stdin. @throws CliError: it cannot be read, or is not UTF-8. */
+export function readStdin(input: NodeJS.ReadableStream): Promise<string> {
+  return textOf("stdin", () => buffer(input));
+}
+
+async function textOf(path: string, read: () => Promise<Uint8Array>): Promise<string> {
   try {
-    return utf8Text(await readFile(path));
+    return utf8Text(await read());
   } catch (error) {
     if (error instanceof NotUtf8Error) throw usageError(`${path}: ${error.message}`);
     throw fileError("read", path, error);

@@ -1,27 +1,50 @@
 /** `callgate policy lint`: what a policy says that its author may not have meant. */
 import { type LoadedPolicy, loadPolicy } from "../../adapters/policy/load.ts";
 import { formatProblem, type PolicyProblem, placeOf } from "../../adapters/policy/problem.ts";
+import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
 import { capabilities } from "../../gate/capabilities.ts";
 import { compileGatePolicy } from "../../gate/gate-policy.ts";
+import { nameOfInput, STDIN } from "../input/read-lines.ts";
+import { usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { readStdin } from "../output/read-json.ts";
 import type { Style } from "../output/style.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { Finding } from "./lint/finding.ts";
 import { lintPolicy } from "./lint.ts";
 import { readPolicyFile } from "./open-policy.ts";
 
-/** A policy that does not load has its problems as findings, with file, line and column. */
+/**
+ * A policy that does not load has its problems as findings, with file, line and column. `-` among the
+ * paths is stdin.
+ */
 export async function runLint(
   paths: readonly string[],
   json: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const found = findingsOf(loadPolicy(await Promise.all(paths.map(readPolicyFile))));
+  const found = findingsOf(loadPolicy(await filesOf(paths, terminal)));
   const { style } = terminal.out;
   const text = json ? `${JSON.stringify({ findings: found })}\n` : render(found, style);
   await terminal.out.write(text);
   return found.some(({ severity }) => severity !== "info") ? EXIT_FINDINGS : EXIT_OK;
+}
+
+async function filesOf(
+  paths: readonly string[],
+  { input }: Terminal,
+): Promise<readonly PolicyFile[]> {
+  if (paths.filter((path) => path === STDIN).length > 1) {
+    throw usageError("`-` is named twice: stdin can be read once; name it once");
+  }
+  return Promise.all(
+    paths.map(async (path) =>
+      path === STDIN
+        ? { name: nameOfInput(path), text: await readStdin(input) }
+        : readPolicyFile(path),
+    ),
+  );
 }
 
 function findingsOf(loaded: ReturnType<typeof loadPolicy>): readonly Finding[] {
