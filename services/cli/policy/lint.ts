@@ -10,6 +10,7 @@ import { lintShellRules } from "./lint/shell-rules.ts";
 import { lintTiers } from "./lint/tiers.ts";
 import { lintTools } from "./lint/tools.ts";
 import { lintWholePolicy } from "./lint/whole-policy.ts";
+import { lintWindows } from "./lint/windows.ts";
 
 const RULES: readonly LintRule[] = [
   lintWholePolicy,
@@ -21,6 +22,7 @@ const RULES: readonly LintRule[] = [
   lintOneThing,
   lintLadder,
   lintLimits,
+  lintWindows,
 ];
 
 /** All findings, by file and from top to bottom. The document has passed the loader. */

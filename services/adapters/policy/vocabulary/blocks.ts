@@ -21,7 +21,10 @@ const loopThreshold = z.union(
 );
 
 const deduplication = z.strictObject({
-  window_ms: key(duration.ms, "How long an earlier call counts for duplicates. Default 300000."),
+  window_ms: key(
+    duration.ms,
+    "How long an earlier call of a write counts for duplicates; a read has cache_ttl_ms. Default 300000.",
+  ),
   strategy: key(
     z.enum(["semantic_hash", "byte_hash"]),
     "semantic_hash (default): normalized identity. byte_hash: all arguments in canonical JSON, no normalizers, no canonical_fields.",
@@ -87,7 +90,10 @@ const budgets = z.strictObject({
 });
 
 const tools = z.strictObject({
-  dedupe_window_s: key(duration.s, "How long an earlier call counts for duplicates, in seconds."),
+  dedupe_window_s: key(
+    duration.s,
+    "How long an earlier call of a write counts for duplicates, in seconds; a read has cache_ttl_s.",
+  ),
   cache_ttl_s: key(duration.s, "How long reads are answered from memory, in seconds."),
   retries: key(retries, "When a failed call may be tried again."),
 });

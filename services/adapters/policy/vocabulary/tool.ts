@@ -118,7 +118,10 @@ const toolKeys = {
     "Regular expressions; an output that one of them matches counts as a failure.",
   ),
   similarity: key(z.array(similarity), "Arguments by which near duplicates are found."),
-  dedupe_window_s: key(duration.s, "How long an earlier call counts for duplicates, in seconds."),
+  dedupe_window_s: key(
+    duration.s,
+    "How long an earlier call of a write counts for duplicates, in seconds; a read has cache_ttl_s.",
+  ),
   cache_ttl_s: key(duration.s, "How long a read is answered from memory, in seconds."),
   retries: key(retries, "When a failed call may be tried again."),
   scope: key(scope, "How far a call is remembered: turn or conversation."),

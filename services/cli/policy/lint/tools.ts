@@ -2,6 +2,7 @@
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { variantArgument } from "../../../core/policy/compile-variants.ts";
 import type { PolicyDocument, PolicyTier, ToolDocument } from "../../../core/policy/document.ts";
+import { declaresRead } from "./declares-read.ts";
 import type { LintRule, Report } from "./finding.ts";
 import { matcherOf } from "./tiers.ts";
 
@@ -45,11 +46,7 @@ function lintTier(
 function withoutRule({ preset }: PolicyDocument, tool: ToolDocument): string {
   if (preset !== "strict") return "it is allowed";
   if (tool.variants !== undefined) return "what it writes is held, by `preset: strict`";
-  const { read_only, reads, polling, volatile, effects = [], side_effect_resource } = tool;
-  const writes = side_effect_resource !== undefined || effects.some(({ kind }) => kind !== "read");
-  const isRead =
-    read_only ?? (!writes && (reads !== undefined || polling !== undefined || volatile === true));
-  return isRead ? "it is allowed, as a read" : "it is held, by `preset: strict`";
+  return declaresRead(tool) ? "it is allowed, as a read" : "it is held, by `preset: strict`";
 }
 
 function declaresItsClass(tool: ToolDocument): boolean {

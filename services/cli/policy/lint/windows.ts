@@ -1,0 +1,28 @@
+/** Windows for duplicates, which are those of writes: a read is answered from memory by its cache time. */
+import type { PolicyDocument } from "../../../core/policy/document.ts";
+import { windowsOf } from "../../../core/policy/windows.ts";
+import { declaresRead } from "./declares-read.ts";
+import type { LintRule, Report } from "./finding.ts";
+
+export const lintWindows: LintRule = (document, report) => {
+  for (const [name, tool] of Object.entries(document.tool_schemas ?? {})) {
+    if (tool.dedupe_window_s === undefined || tool.variants !== undefined) continue;
+    if (!declaresRead(tool)) continue;
+    const message =
+      "`dedupe_window_s` does nothing here: how long a read is answered from memory is its `cache_ttl_s`";
+    const mend = `write \`cache_ttl_s: ${tool.dedupe_window_s}\`, or remove it`;
+    report("warning", "idle-key", ["tool_schemas", name, "dedupe_window_s"], message, mend);
+  }
+  lintShortWindow(document, report);
+};
+
+/** Somebody who writes a window of seconds has no default of a minute in mind. */
+function lintShortWindow(document: PolicyDocument, report: Report): void {
+  const { windowMs, cacheMs, cacheWritten } = windowsOf(document, Number.POSITIVE_INFINITY);
+  if (cacheWritten || windowMs >= cacheMs) return;
+  const inTools = document.tools?.dedupe_window_s !== undefined;
+  const path = inTools ? ["tools", "dedupe_window_s"] : ["deduplication", "window_ms"];
+  const message = `ends after ${windowMs / 1_000} s for writes; reads are answered from memory for ${cacheMs / 1_000} s all the same`;
+  const mend = inTools ? "write `cache_ttl_s`, too" : "write `cache_ttl_ms`, too";
+  report("warning", "short-window", path, message, mend);
+}

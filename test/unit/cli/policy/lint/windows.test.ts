@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { lint } from "../../../../support/policy/linted.ts";
+
+const READ = "tool_schemas: { a: { read_only: true } }\n";
+
+function told(text: string): readonly string[] {
+  return lint(text)
+    .filter(({ severity }) => severity !== "info")
+    .map(({ code, path, message, mend }) => `${code} ${path}: ${message}; ${mend}`);
+}
+
+it.each(["read_only: true", "reads: [x]"])(
+  "a window of a read says nothing of its cache: %s",
+  (declared) => {
+    expect(told(`tool_schemas: { a: { ${declared}, dedupe_window_s: 0 } }`)).toEqual([
+      "idle-key tool_schemas.a.dedupe_window_s: `dedupe_window_s` does nothing here: how long a read is answered from memory is its `cache_ttl_s`; write `cache_ttl_s: 0`, or remove it",
+    ]);
+  },
+);
+
+it.each([
+  [
+    "deduplication: { window_ms: 10000 }",
+    "short-window deduplication.window_ms: ends after 10 s for writes; reads are answered from memory for 60 s all the same; write `cache_ttl_ms`, too",
+  ],
+  [
+    "tools: { dedupe_window_s: 1 }",
+    "short-window tools.dedupe_window_s: ends after 1 s for writes; reads are answered from memory for 60 s all the same; write `cache_ttl_s`, too",
+  ],
+])("a window shorter than the cache that nobody wrote: %s", (text, expected) => {
+  expect(told(READ + text)).toEqual([expected]);
+});
+
+it.each([
+  "tool_schemas: { a: { read_only: false, dedupe_window_s: 1 } }",
+  "tool_schemas: { a: { volatile: true, side_effect_resource: x, dedupe_window_s: 1 } }",
+  "tool_schemas: { a: { polling: {}, effects: [{ resource: a, kind: update }], dedupe_window_s: 1 } }",
+  "tool_schemas: { a: { variants: sql, dedupe_window_s: 1 } }",
+  `${READ}deduplication: { window_ms: 60000 }`,
+  `${READ}deduplication: { window_ms: 1000, cache_ttl_ms: 60000 }`,
+  `${READ}tools: { dedupe_window_s: 1, cache_ttl_s: 60 }`,
+  `${READ}tool_deduplication: { enabled: true }\ndeduplication: { window_ms: 1000 }`,
+])("nothing is said of %s", (text) => {
+  expect(told(text)).toEqual([]);
+});
