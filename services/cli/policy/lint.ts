@@ -1,5 +1,6 @@
 /** `callgate policy lint`: what a valid policy says that its author may not have meant. */
 import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts";
+import { lintEdges } from "./lint/edges.ts";
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
 import { lintLadder } from "./lint/ladder.ts";
 import { lintLimits } from "./lint/limits.ts";
@@ -20,6 +21,7 @@ const RULES: readonly LintRule[] = [
   lintShellRules,
   lintTools,
   lintOneThing,
+  lintEdges,
   lintLadder,
   lintLimits,
   lintWindows,

@@ -3,6 +3,7 @@ import { aliasesOf } from "../../../core/policy/compile-aliases.ts";
 import type { PolicyDocument, ToolDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import type { LintRule, Report } from "./finding.ts";
+import { PLACEHOLDER, shapeOf } from "./resource-shape.ts";
 
 /** What a placeholder is filled with. */
 type Filling = { readonly argument: string; readonly chain: string; readonly steps: number };
@@ -31,8 +32,6 @@ export const lintOneThing: LintRule = (document, report) => {
   });
 };
 
-const PLACEHOLDER = /\{([^{}]*)\}/g;
-
 function namedBy(document: PolicyDocument, tool: string, entry: ToolDocument): readonly Named[] {
   const aliased = aliasesOf(document.aliases, tool);
   const named = (
@@ -44,7 +43,7 @@ function namedBy(document: PolicyDocument, tool: string, entry: ToolDocument): r
     const names = [...resource.matchAll(PLACEHOLDER)].map(([, name = ""]) => name.trim());
     if (names.length === 0 || names.some((name) => name.startsWith("result."))) return [];
     const fillings = names.map((name) => fillingOf(entry, name));
-    return [{ tool, isWritten, shape: resource.replace(PLACEHOLDER, "{}"), fillings, path }];
+    return [{ tool, isWritten, shape: shapeOf(resource), fillings, path }];
   };
   const base = ["tool_schemas", tool];
   return [

@@ -1,0 +1,36 @@
+/** Edges between resources that no tool acts on, as all act on what lies in them. */
+import { aliasesOf } from "../../../core/policy/compile-aliases.ts";
+import type { PolicyDocument, VariantKeys } from "../../../core/policy/document.ts";
+import type { LintRule } from "./finding.ts";
+import { shapeOf } from "./resource-shape.ts";
+
+/** `derives` is told from the two resources themselves; `contains` also from what lies in a part. */
+export const lintEdges: LintRule = (document, report) => {
+  const derives = document.edges?.derives ?? [];
+  if (derives.length === 0) return;
+  const named = [...new Set(Object.keys(document.tool_schemas ?? {}).flatMap(namesOf(document)))];
+  derives.forEach((sides, index) => {
+    sides.forEach((side, at) => {
+      const shape = shapeOf(side);
+      const inner = named.find((one) => shapeOf(one).startsWith(`${shape}/`));
+      if (inner === undefined || named.some((one) => shapeOf(one) === shape)) return;
+      const message = `no tool acts on \`${side}\` itself, only on what lies in it, such as \`${inner}\`, for which the edge does not hold`;
+      const mend = "name what the tools act on, on both sides";
+      report("warning", "idle-edge", ["edges", "derives", index, at], message, mend);
+    });
+  });
+};
+
+/** Resources that the tool changes or reads, whichever of its variants does. */
+function namesOf(document: PolicyDocument): (tool: string) => readonly string[] {
+  return (tool) => {
+    const entry = document.tool_schemas?.[tool] ?? {};
+    const { classes = {}, rules = [], otherwise = {} } = entry.variants ?? {};
+    const all: readonly VariantKeys[] = [entry, ...Object.values(classes), ...rules, otherwise];
+    const written = all.flatMap(({ effects = [], reads = [] }) => [
+      ...effects.map(({ resource }) => resource),
+      ...reads,
+    ]);
+    return written.map(aliasesOf(document.aliases, tool));
+  };
+}

@@ -1,0 +1,32 @@
+import { expect, it, test } from "vitest";
+import { lint } from "../../../../support/policy/linted.ts";
+
+function told(tools: string, edges = 'derives: [["order/{id}", "invoice/{id}"]]') {
+  return lint(`edges: { ${edges} }\ntool_schemas: { ${tools} }`)
+    .filter(({ code }) => code === "idle-edge")
+    .map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
+}
+
+const charge = 'charge: { effects: [{ resource: "order/{number}/payment", kind: charge }] }';
+const pay = 'pay: { effects: [{ resource: "invoice/{id}", kind: charge }] }';
+
+test("an edge does not hold for what lies in what it names", () => {
+  expect(told(`${charge}, ${pay}`)).toEqual([
+    "warning edges.derives[0][0]: no tool acts on `order/{id}` itself, only on what lies in it, such as `order/{number}/payment`, for which the edge does not hold",
+  ]);
+});
+
+it.each([
+  ["somebody acts on it", `${charge}, get: { reads: ["order/{order_id}"] }`],
+  [
+    "a variant acts on it",
+    `${charge}, x: { variants: { argument: a, rules: [{ equals: d, effects: [{ resource: "order/{id}", kind: delete }] }] } }`,
+  ],
+  ["nobody acts on anything in it", pay],
+])("nothing is said where %s", (_why, tools) => {
+  expect(told(tools)).toEqual([]);
+});
+
+test("what lies in a part lies in its whole", () => {
+  expect(told(charge, 'contains: [["project/{id}", "order/{id}"]]')).toEqual([]);
+});
