@@ -5,7 +5,8 @@ import { ranByFind } from "./find.ts";
 import { parseShell } from "./parse-shell.ts";
 import type { Ran } from "./ran.ts";
 import { ranBy } from "./ran-commands.ts";
-import type { ShellCommand, ShellWord } from "./shell-line.ts";
+import { type ShellCommand, type ShellWord, textOf } from "./shell-line.ts";
+import { spellSubcommand } from "./spell-subcommand.ts";
 
 /** Targets that hold nothing. */
 const NOWHERE = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"]);
@@ -20,7 +21,7 @@ const MOVING = /^\/(?:proc|sys|dev(?!\/null)|var\/log)(?:\/|$)|\.log$/;
 /** What one command is, and what rules may know it by. */
 export interface CommandReading {
   readonly class: VariantClass;
-  /** Its own words, then those of the commands that it runs, joined by single spaces. */
+  /** Its own words, then those without options before the subcommand and of the commands that it runs, joined by single spaces. */
   readonly texts: readonly string[];
   /** Something that nobody sees may run, too. */
   readonly hidden: boolean;
@@ -58,7 +59,10 @@ function readWords(words: readonly ShellWord[], depth: number): WordsReading {
   const slash = first.text.lastIndexOf("/");
   if (slash >= 0) return readByName(words, slash, depth);
   const ran = first.text === "find" ? ranByFind(words) : ranBy(words);
-  if (ran === null) return { class: classifyCommand(words), texts: [text], hidden: false };
+  if (ran === null) {
+    const { texts, hidden } = spellSubcommand(words);
+    return { class: classifyCommand(words), texts: [text, ...texts], hidden };
+  }
   return depth >= DEPTH_MAX ? UNREAD : withRan(text, ran, depth + 1);
 }
 
@@ -92,8 +96,4 @@ function withRan(
     texts: [text, ...inner.flatMap((one) => one.texts)],
     hidden: hidden || inner.some((one) => one.hidden),
   };
-}
-
-function textOf(words: readonly ShellWord[]): string {
-  return words.map(({ text }) => text).join(" ");
 }

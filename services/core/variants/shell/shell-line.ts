@@ -39,3 +39,13 @@ export function endOfOptions(words: readonly ShellWord[]): number {
   const end = words.findIndex(({ text, open }) => text === "--" && !open);
   return end < 0 ? words.length : end;
 }
+
+/** The words as rules know them. */
+export function textOf(words: readonly ShellWord[]): string {
+  return words.map(({ text }) => text).join(" ");
+}
+
+/** It may become several words, of which one could be a subcommand. */
+export function mayBeMore({ text, open, splits }: ShellWord): boolean {
+  return splits || (open && /[*?[{]/.test(text));
+}

@@ -85,6 +85,11 @@ const READ_ONLY_WORDS = new Map(
 const ACTING =
   /^--(?:log|logs-dir|cache|pipe|eval|define|load|macros|rcfile|output-dir.*|profile-output)(?:=|$)|^-[ED]/;
 
+/** Whether the first word of it that is no option says what it does. */
+export function hasSubcommands(program: string): boolean {
+  return READ_ONLY_WORDS.has(program);
+}
+
 /** Null: the program is not one of these. */
 export function classOfTool(words: readonly ShellWord[]): VariantClass | null {
   const known = READ_ONLY_WORDS.get(words[0]?.text ?? "");
