@@ -37,10 +37,16 @@ export type SchemaCapabilities = {
   readonly compileJsonSchema: (schema: unknown) => CompiledJsonSchema | CapabilityProblem;
 };
 
+export interface PatternOptions {
+  readonly ignoreCase?: boolean;
+  /** `.` is any character, also the end of a line. */
+  readonly dotAll?: boolean;
+}
+
 export type PatternCapabilities = {
   readonly compilePattern: (
     pattern: string,
-    options?: { readonly ignoreCase?: boolean },
+    options?: PatternOptions,
   ) => CompiledPattern | CapabilityProblem;
 };
 

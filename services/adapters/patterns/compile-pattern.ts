@@ -3,7 +3,11 @@
  * text: a pattern that an author or a tool server wrote must not be able to stall the gate.
  */
 import { RE2JS } from "re2js";
-import type { CapabilityProblem, CompiledPattern } from "../../core/capabilities.ts";
+import type {
+  CapabilityProblem,
+  CompiledPattern,
+  PatternOptions,
+} from "../../core/capabilities.ts";
 
 /** Longest accepted pattern, in characters. Hand-written patterns are far below it. */
 const PATTERN_LENGTH_MAX = 2_000;
@@ -14,13 +18,13 @@ const PATTERN_LENGTH_MAX = 2_000;
  */
 export function compilePattern(
   pattern: string,
-  options: { readonly ignoreCase?: boolean } = {},
+  { ignoreCase = false, dotAll = false }: PatternOptions = {},
 ): CompiledPattern | CapabilityProblem {
   if (pattern.length > PATTERN_LENGTH_MAX) {
     return { ok: false, problem: `the pattern is longer than ${PATTERN_LENGTH_MAX} characters` };
   }
   try {
-    const flags = options.ignoreCase === true ? RE2JS.CASE_INSENSITIVE : 0;
+    const flags = (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (dotAll ? RE2JS.DOTALL : 0);
     const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), flags);
     return { ok: true, test: (text) => compiled.test(text) };
   } catch (error) {

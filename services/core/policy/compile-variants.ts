@@ -156,7 +156,8 @@ function compileMatch(
   if (equals !== undefined) tests.push((text) => equals.includes(text));
   if (like !== undefined) tests.push(compileGlobs(like, onLastSegment));
   if (match !== undefined) {
-    const compiled = capabilities.compilePattern(match);
+    // An argument of several lines switches no rule off.
+    const compiled = capabilities.compilePattern(match, { dotAll: true });
     if (compiled.ok) tests.push(compiled.test);
     else problems.push({ path: policyPath([...at, "match"]), message: compiled.problem });
   }

@@ -26,6 +26,18 @@ describe("compilePattern", () => {
     expect(test("different approach", "A Different Approach", true)).toBe(true);
   });
 
+  it("takes the end of a line for any character only where asked", () => {
+    const found = [{}, { dotAll: true }, { dotAll: true, ignoreCase: true }].map((options) => {
+      const compiled = compilePattern("a.*B", options);
+      return compiled.ok && [compiled.test("a\n\r\u2028B"), compiled.test("A\nb")];
+    });
+    expect(found).toEqual([
+      [false, false],
+      [true, false],
+      [true, true],
+    ]);
+  });
+
   it("finishes where a backtracking engine would not", () => {
     expect(test("^(a+)+$", `${"a".repeat(50_000)}!`)).toBe(false);
   });
