@@ -2,7 +2,7 @@
 import type { JsonObject } from "../canonical/json-value.ts";
 import { readGitLine } from "../variants/classify-git-line.ts";
 import { classifyHttp, methodsOf } from "../variants/classify-http.ts";
-import { classifySql, readSql } from "../variants/classify-sql.ts";
+import { classifySql, readSql, spellSql } from "../variants/classify-sql.ts";
 import { partsOfShell, type ShellPart } from "../variants/shell/classify-shell.ts";
 import type { VariantClass } from "../variants/variant-class.ts";
 import type { VariantsDocument } from "./document.ts";
@@ -15,6 +15,8 @@ export interface Choices {
   readonly byClass: ByClass;
   readonly rules: readonly {
     readonly matches: (text: string) => boolean;
+    /** The same, whether letters are capitals or not. */
+    readonly matchesAnyCase: (text: string) => boolean;
     readonly byClass: ByClass;
   }[];
   readonly otherwise: Ranked;
@@ -59,9 +61,6 @@ export function chooser({ set, session }: VariantsDocument, choices: Choices): C
   }
 }
 
-/** More than one statement, where that is all that can be said. */
-const SEVERAL = /;\s*[^;\s]/;
-
 /** Statements whose rules are looked up; a text of more counts as one that cannot be read. */
 const STATEMENTS_MAX = 1_024;
 
@@ -71,18 +70,34 @@ function ofSql(
   choices: Choices,
   ruleFor: (text: string) => ByClass | undefined,
 ): readonly Ranked[] {
+  const { byClass, rules } = choices;
   const { class: found, statements } = readSql(text);
-  const of = (one: string, its: VariantClass): Ranked => (ruleFor(one) ?? choices.byClass)[its];
-  if (statements === null) return SEVERAL.test(text) ? unreadable(choices) : [of(text, found)];
-  if (statements.length > STATEMENTS_MAX) return unreadable(choices);
+  if (statements === null || statements.length > STATEMENTS_MAX) return unreadable(choices);
+  const of = (one: string, its: VariantClass): Ranked => (ruleFor(one) ?? byClass)[its];
   if (statements.length > 1) {
-    const ruled = choices.rules.filter(({ matches }) => matches(text));
-    const alone = statements.map((one) => of(one, classifySql(one)));
-    return [...alone, ...ruled.map(({ byClass }) => byClass[found])];
+    const ruled = rules.filter((rule) => rule.matches(text) || rule.matchesAnyCase(text));
+    const alone = statements.flatMap((one) => {
+      const its = classifySql(one);
+      return [of(one, its), ...spelled([one], its, choices)];
+    });
+    return [...alone, ...ruled.map((rule) => rule.byClass[found])];
   }
   // As it is written, and without what is around it.
   const bare = statements.flatMap((one) => ruleFor(one)?.[found] ?? []);
-  return [of(text, found), ...bare];
+  return [of(text, found), ...bare, ...spelled([text, ...statements], found, choices)];
+}
+
+/** What rules say of statements in other words: without comments, in any case. What is no rule's is not said here. */
+function spelled(
+  statements: readonly string[],
+  found: VariantClass,
+  { rules }: Choices,
+): readonly Ranked[] {
+  if (rules.length === 0) return [];
+  const texts = new Set(statements.flatMap((one) => [one, ...spellSql(one)]));
+  return [...texts].flatMap(
+    (one) => rules.find(({ matchesAnyCase }) => matchesAnyCase(one))?.byClass[found] ?? [],
+  );
 }
 
 /** A command; those that it runs, where a rule is about them; and what its words do not show. */

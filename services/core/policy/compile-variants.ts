@@ -126,8 +126,13 @@ function compileChoices(
     const holds =
       variants.set === undefined && STRICTNESS[actionOf(write)] > STRICTNESS[actionOf(rest)];
     const onLastSegment = isStrict(actionOf(write)) && (rule.tier !== undefined || holds);
-    const matches = compileMatch(rule, at, { capabilities, onLastSegment }, problems);
-    return { matches, byClass: { read, watch, run, write } };
+    const context = { capabilities, onLastSegment };
+    const matches = compileMatch(rule, at, context, problems);
+    const isSql = variants.set === "sql";
+    const matchesAnyCase = isSql
+      ? compileMatch(rule, at, { ...context, anyCase: true }, [])
+      : matches;
+    return { matches, matchesAnyCase, byClass: { read, watch, run, write } };
   });
   return { byClass, rules, otherwise: rest };
 }
@@ -144,20 +149,29 @@ function isStrict(action: CompiledTier["action"]): boolean {
 interface MatchContext {
   readonly capabilities: Capabilities;
   readonly onLastSegment: boolean;
+  /** Small letters and capitals are the same. */
+  readonly anyCase?: boolean;
 }
 
 function compileMatch(
   { match, equals, like }: VariantRule,
   at: readonly PathSegment[],
-  { capabilities, onLastSegment }: MatchContext,
+  { capabilities, onLastSegment, anyCase = false }: MatchContext,
   problems: CompileProblem[],
 ): (text: string) => boolean {
   const tests: ((text: string) => boolean)[] = [];
-  if (equals !== undefined) tests.push((text) => equals.includes(text));
-  if (like !== undefined) tests.push(compileGlobs(like, onLastSegment));
+  const lower = (text: string): string => (anyCase ? text.toLowerCase() : text);
+  if (equals !== undefined) {
+    const texts = equals.map(lower);
+    tests.push((text) => texts.includes(lower(text)));
+  }
+  if (like !== undefined) {
+    const fits = compileGlobs(lower(like), onLastSegment);
+    tests.push((text) => fits(lower(text)));
+  }
   if (match !== undefined) {
     // An argument of several lines switches no rule off.
-    const compiled = capabilities.compilePattern(match, { dotAll: true });
+    const compiled = capabilities.compilePattern(match, { dotAll: true, ignoreCase: anyCase });
     if (compiled.ok) tests.push(compiled.test);
     else problems.push({ path: policyPath([...at, "match"]), message: compiled.problem });
   }

@@ -21,7 +21,7 @@ interface Statement {
 
 export interface SqlReading {
   readonly class: VariantClass;
-  /** The statements that one server or another sees, without what is around them; null: it could not be read. */
+  /** The statements that one server or another sees, without what is around them; none in comments; null: it could not be read. */
   readonly statements: readonly string[] | null;
 }
 
@@ -36,20 +36,30 @@ export function readSql(text: string): SqlReading {
   if (text.length > LENGTH_MAX) return UNREAD;
   // Servers disagree whether a carriage return ends a comment.
   if (/--|#/.test(text) && /\r(?!\n|$)/.test(text)) return UNREAD;
-  const dialects = [STANDARD];
-  if (/[#$]|--[^\s]/.test(text)) dialects.push(MYSQL);
-  if (text.includes("[")) dialects.push(BRACKETS);
   const classes: VariantClass[] = [];
   const texts = new Set<string>();
-  for (const dialect of dialects) {
+  for (const dialect of dialectsOf(text)) {
     const statements = readStatements(text, dialect);
-    if (statements === null || statements.length === 0) return UNREAD;
+    if (statements === null) return UNREAD;
+    if (statements.length === 0) classes.push("write");
     for (const { tokens, from, to } of statements) {
       classes.push(classOfStatement(tokens));
       texts.add(text.slice(from, to).trimEnd());
     }
   }
   return { class: strictestOf(classes), statements: [...texts] };
+}
+
+/** A statement as each server sees it: without comments, and with single spaces around words, names in quotes and `*`. */
+export function spellSql(statement: string): readonly string[] {
+  return [...new Set(dialectsOf(statement).map((dialect) => plainText(statement, dialect)))];
+}
+
+function dialectsOf(text: string): readonly Dialect[] {
+  const dialects = [STANDARD];
+  if (/[#$]|--[^\s]/.test(text)) dialects.push(MYSQL);
+  if (text.includes("[")) dialects.push(BRACKETS);
+  return dialects;
 }
 
 const READING = new Set([
@@ -209,6 +219,9 @@ const BRACKETS: Dialect = {
   dollars: false,
 };
 
+/** A quote that ends in the same place where a backslash makes what follows it a letter. */
+const ESCAPING = /^(?:'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S]|"")*"|`(?:[^`\\]|\\[\s\S])*`)$/;
+
 const DOLLAR = /\$(\w*)\$/y;
 
 /** White space of no server, or of some. */
@@ -228,6 +241,8 @@ function letters(ascii: RegExp): LetterTest {
 
 const beginsWord = letters(/[A-Za-z_]/);
 const isOfWord = letters(/[\w$]/);
+/** Ends a quoted name, or is a word for itself. */
+const isEdge = letters(/["'`[\]*]/);
 /** A letter that may begin more than itself, and no word. */
 const isSpecial = letters(/["$'/:[\\`]/);
 
@@ -253,6 +268,28 @@ function readStatements(text: string, dialect: Dialect): readonly Statement[] | 
   }
   statements.push({ tokens, from, to: text.length });
   return statements.filter((one) => one.tokens.length > 0);
+}
+
+/** Its first statement. */
+function plainText(text: string, dialect: Dialect): string {
+  const { blank } = dialect;
+  let plain = "";
+  for (let at = afterBlank(text, 0, blank); at < text.length; ) {
+    const piece = readPiece(text, at, dialect);
+    if (piece === null || piece.token === END) break;
+    plain += text.slice(at, piece.end);
+    at = afterBlank(text, piece.end, blank);
+    if (at > piece.end || standsApart(text, at)) plain += " ";
+  }
+  return plain.trimEnd();
+}
+
+/** Whether a space may stand before the letter, which changes nothing. */
+function standsApart(text: string, at: number): boolean {
+  const before = charCodeAt.call(text, at - 1);
+  const after = charCodeAt.call(text, at);
+  if (isEdge(before)) return isEdge(after) || isOfWord(after);
+  return isEdge(after) && isOfWord(before);
 }
 
 const DOT = 0x2e;
@@ -305,7 +342,7 @@ function readSpecial(
     return null;
   const quoted = matchAt(quotes, text, at);
   if (quoted !== null) {
-    if (quoted.includes("\\")) return null;
+    if (quoted.includes("\\") && !ESCAPING.test(quoted)) return null;
     const end = at + quoted.length;
     return { end, token: isCall(text, end, blank) ? QUOTED_CALL : TEXT };
   }

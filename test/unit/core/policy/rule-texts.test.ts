@@ -42,3 +42,66 @@ describe("a pattern goes on behind the end of a line", () => {
     expect(text({ text: "commit a" })).toEqual([null, false]);
   });
 });
+
+describe("a rule of SQL", () => {
+  const sql = judge({
+    set: "sql",
+    classes: { write: { tier: "ask" } },
+    rules: [
+      { match: "^INSERT INTO logs\\b", tier: "free" },
+      { match: "^(DROP|drop) +(TABLE|table) ", tier: "never" },
+      { like: "select * from secrets*", tier: "never" },
+      { equals: ["VACUUM FULL"], tier: "never" },
+      { match: "^update .*set .*role=", tier: "never" },
+    ],
+  });
+  const tier = (query: string) => sql({ query })[0];
+
+  test.each([
+    "DROP TABLE users",
+    "Drop Table users",
+    "DROP\nTABLE users",
+    "DROP/**/TABLE users",
+    "drop -- it\n table /* now */ users",
+    'DROP TABLE"users"',
+    "DROP TABLE`users`",
+    "DROP TABLE[users]",
+    "SELECT 1; DROP\nTABLE users",
+    "SELECT 1;\tdrop/**/table\tusers;",
+    "# c\nDROP\tTABLE users",
+    "Select  *\nFrom Secrets",
+    "SELECT*FROM secrets",
+    "SELECT/**/ * FROM secrets WHERE 1=1",
+    "vacuum\tfull",
+    "UPDATE users\nSET a = 1,\nROLE=2",
+  ])("knows a statement in any spelling: %j", (query) => {
+    expect(tier(query)).toBe("never");
+  });
+
+  test.each([
+    "/*!50000 DROP TABLE users */",
+    "INSERT INTO logs VALUES ('a",
+    "INSERT INTO logs VALUES ('\\'') -- '",
+    "INSERT INTO logs VALUES (@a := 1)",
+    "DROP\u00a0TABLE users",
+  ])("may be about a statement that cannot be read: %j", (query) => {
+    expect(sql({ query })).toEqual(["never", false]);
+  });
+
+  test.each([
+    ["INSERT INTO logs VALUES (1)", "free"],
+    ["INSERT INTO logs VALUES ('C:\\\\dir\\\\', '\\d+', 'a''b', '\\\"')", "free"],
+    ["INSERT INTO logs VALUES ('DROP\nTABLE users')", "free"],
+    ["INSERT INTO logs /* c */ VALUES (1); INSERT INTO logs VALUES (2)", "free"],
+    ["insert into logs values (1)", "ask"],
+    ["INSERT  INTO logs VALUES (1)", "ask"],
+    ["insert into logs values (1); select 1", "ask"],
+    ["DROP TABLESPACE a", "ask"],
+    ["select '\\d+' from t", null],
+    ["select a -- DROP TABLE users", null],
+    ["", "ask"],
+    ["-- DROP TABLE users", "ask"],
+  ])("frees nothing that is written in another way, and holds no more: %j", (query, expected) => {
+    expect(tier(query)).toBe(expected);
+  });
+});
