@@ -52,12 +52,15 @@ export function chooser({ set, session }: VariantsDocument, choices: Choices): C
     case "sql":
       return (text) => ofSql(text, choices, ruleFor);
     case "http":
-      return (method, args) =>
-        methodsOf(method, args).flatMap((one) => {
+      return (method, args) => {
+        const { methods, unknown } = methodsOf(method, args);
+        const parts = methods.flatMap((one) => {
           const found = classifyHttp(one);
           const plain = one.trim().toUpperCase();
           return plain === one ? [ofText(one, found)] : [ofText(one, found), ofText(plain, found)];
         });
+        return unknown ? [...parts, ...unreadable(choices)] : parts;
+      };
   }
 }
 

@@ -9,33 +9,63 @@ export function classifyHttp(method: string): VariantClass {
 }
 
 /** Headers and parameters by which servers take another method than the one of the request. */
-const OVERRIDE = /^(?:x-http-method(?:-override)?|x-method-override|_method)$/i;
-const OVERRIDE_IN_TEXT =
-  /(?:^|[\r\n])(?:x-http-method(?:-override)?|x-method-override)[ \t]*:[ \t]*([^\s]+)|(?:^|[?&])_method=([^&#]*)/gi;
+const HEADER = "x[-_]http[-_]method(?:[-_]override)?|x[-_]method[-_]override";
+const OVERRIDE = new RegExp(`^\\s*(?:${HEADER}|_method)\\s*$`, "i");
+/** The name within a text: `payment_method` is another, and `a._method()` is none. */
+const OVERRIDE_IN_TEXT = new RegExp(
+  `(?<![\\w-])(?:${HEADER})(?![\\w-])|(?<![\\w.$-])_method(?=\\s*(?:["'=:]|$))`,
+  "gi",
+);
+/** Sticky: what follows the name of a header in its line, or of a parameter; first group: the method. */
+const VALUE = /(?:[ \t]*:[ \t]*|=)([A-Za-z]+)[ \t]*(?=[&#\r\n]|$)/y;
+const METHOD = /^\s*[A-Za-z]+\s*$/;
 
 /** Arguments are looked through so deep. */
 const DEPTH_MAX = 4;
 
-/** The method, and those that the arguments of the call ask the server to take instead. */
-export function methodsOf(method: string, args: JsonObject): readonly string[] {
-  const methods = [method];
-  addOverrides(args, methods, DEPTH_MAX);
-  return methods;
+export interface HttpMethods {
+  /** The method of the call, and those that its arguments ask the server to take instead. */
+  readonly methods: readonly string[];
+  /** They name another method in a way that is not read: it may be any. */
+  readonly unknown: boolean;
 }
 
-function addOverrides(value: JsonValue, methods: string[], depth: number): void {
-  if (typeof value === "string") addOverridesIn(value, methods);
+export function methodsOf(method: string, args: JsonObject): HttpMethods {
+  const found = { methods: [method], unknown: false };
+  addOverrides(args, found, DEPTH_MAX);
+  return found;
+}
+
+interface Found {
+  readonly methods: string[];
+  unknown: boolean;
+}
+
+function addOverrides(value: JsonValue, found: Found, depth: number): void {
+  if (typeof value === "string") addOverridesIn(value, found);
   if (typeof value !== "object" || value === null || depth === 0) return;
   for (const [key, member] of Object.entries(value)) {
-    if (OVERRIDE.test(key)) methods.push(typeof member === "string" ? member : "");
-    addOverrides(member, methods, depth - 1);
+    if (!OVERRIDE.test(key)) addOverridesIn(key, found);
+    else if (typeof member === "string" && METHOD.test(member)) found.methods.push(member);
+    else found.unknown = true;
+    addOverrides(member, found, depth - 1);
   }
 }
 
-function addOverridesIn(text: string, methods: string[]): void {
-  // The name of a header or parameter, with its value somewhere beside it.
-  if (OVERRIDE.test(text)) methods.push("");
-  for (const [, header, parameter] of text.matchAll(OVERRIDE_IN_TEXT)) {
-    methods.push(header ?? parameter ?? "");
+function addOverridesIn(text: string, found: Found): void {
+  const plain = decoded(text);
+  for (const { index, 0: name } of plain.matchAll(OVERRIDE_IN_TEXT)) {
+    VALUE.lastIndex = index + name.length;
+    const method = VALUE.exec(plain)?.[1];
+    // The name alone has its value somewhere beside it; in JSON and the like it is not looked for.
+    if (method === undefined) found.unknown = true;
+    else found.methods.push(method);
   }
+}
+
+/** Letters as addresses and JSON may write them. */
+function decoded(text: string): string {
+  return text.replace(/(?:%|\\u00)([0-7][\da-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }

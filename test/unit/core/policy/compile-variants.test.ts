@@ -384,7 +384,7 @@ describe("rules", () => {
       expect(tier({ method: "GET", ...more })).toEqual(["ask", false]);
       expect(tier({ method: "POST", ...more })).toEqual(["ask", false]);
     }
-    expect(tier({ method: "GET", headers: { "X-HTTP-Method": 1 } })).toEqual([null, false]);
+    expect(tier({ method: "GET", body: { payment_method: "DELETE" } })).toEqual([null, true]);
   });
 
   test("any may be about an argument that is no text", () => {

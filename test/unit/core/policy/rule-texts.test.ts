@@ -105,3 +105,24 @@ describe("a rule of SQL", () => {
     expect(tier(query)).toBe(expected);
   });
 });
+
+describe("a rule of HTTP may be about a method that the arguments ask for", () => {
+  const http = judge({ set: "http", rules: [{ equals: ["DELETE"], tier: "never" }] });
+
+  test.each([
+    { headers: '{"X-HTTP-Method-Override": "DELETE"}' },
+    { headers: [["X-HTTP-Method-Override", "DELETE"]] },
+    { body: '{"_method":"DELETE"}' },
+    { url: "https://a.example/b?%5fmethod=DELETE" },
+    { headers: { "X-HTTP-Method": 1 } },
+  ])("%j", (args) => {
+    expect(http({ method: "POST", ...args })).toEqual(["never", false]);
+    expect(http({ method: "GET", ...args })).toEqual(["never", false]);
+  });
+
+  test("which is no read, also where there is no rule", () => {
+    const headers = '{"X-HTTP-Method-Override": "DELETE"}';
+    expect(judge({ set: "http" })({ method: "GET", headers })).toEqual([null, false]);
+    expect(http({ method: "GET", body: '{"payment_method": "DELETE"}' })).toEqual([null, true]);
+  });
+});

@@ -25,7 +25,7 @@ test("a method is looked for in four objects that lie in each other, and not in 
   const nested = (depth: number) => {
     let args: JsonObject = { _method: "PUT" };
     for (let at = 1; at < depth; at += 1) args = { in: args };
-    return methodsOf("GET", args);
+    return methodsOf("GET", args).methods;
   };
   expect([4, 5].map(nested)).toEqual([["GET", "PUT"], ["GET"]]);
 });
@@ -33,10 +33,38 @@ test("a method is looked for in four objects that lie in each other, and not in 
 test.each([
   { body: "_method=PUT" },
   { url: "/a?_method=PUT" },
+  { url: "/a?b=c&%5fmethod=PUT#d" },
+  { headers: { "X-HTTP-Method-Override": "PUT" } },
+  { headers: { x_http_method: " PUT " } },
+  { headers: ["Accept: x", "x-method-override : PUT"] },
+])("another method is asked for by %j", (args) => {
+  const { methods, unknown } = methodsOf("GET", args);
+  expect([methods.map((one) => one.trim()), unknown]).toEqual([["GET", "PUT"], false]);
+});
+
+test.each([
   { headers: [{ name: "X-HTTP-Method-Override", value: "PUT" }] },
   { headers: [["X-Method-Override", "PUT"]] },
-])("another method is asked for by %j", (args) => {
-  expect(methodsOf("GET", args)).toHaveLength(2);
+  { headers: '{"X-HTTP-Method-Override": "PUT"}' },
+  { headers: { "X-HTTP-Method": 1 } },
+  { headers: { "X-HTTP-Method": "PUT, GET" } },
+  { headers: { "%58-HTTP-Method": "PUT" } },
+  { body: '{"_method":"PUT"}' },
+  { body: '{"\\u005fmethod":"PUT"}' },
+  { body: 'Content-Disposition: form-data; name="_method"\r\n\r\nPUT' },
+  { url: "/a?_method=" },
+  { body: "_method=PUT+" },
+])("which other method is asked for is not known of %j", (args) => {
+  expect(methodsOf("GET", args)).toEqual({ methods: ["GET"], unknown: true });
+});
+
+test.each([
+  { body: '{"payment_method":"card","method":"x"}' },
+  { body: "self._method(a); call the _method of it" },
+  { url: "/a?http_method=PUT&x_method=PUT" },
+  { body: { shipping_method: "PUT" } },
+])("no other method is asked for by %j", (args) => {
+  expect(methodsOf("GET", args)).toEqual({ methods: ["GET"], unknown: false });
 });
 
 test("SQL of so many characters is read, and of one more is not", () => {
