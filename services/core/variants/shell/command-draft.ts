@@ -5,11 +5,12 @@ export interface CommandDraft {
   assignments: string[];
   words: ShellWord[];
   outputs: ShellWord[];
+  inputs: ShellWord[];
   hasText: boolean;
   /** The next word is at the start of a command. */
   begins: boolean;
 }
 
 export function emptyCommand(): CommandDraft {
-  return { assignments: [], words: [], outputs: [], hasText: false, begins: true };
+  return { assignments: [], words: [], outputs: [], inputs: [], hasText: false, begins: true };
 }

@@ -59,7 +59,8 @@ const VALUES: Readonly<Record<string, RegExp>> = {
 };
 
 /** True also where it cannot be told. */
-export function dependsOnDirectory({ words }: ShellCommand): boolean {
+export function dependsOnDirectory({ words, inputs }: ShellCommand): boolean {
+  if (!inputs.every(isAbsolute)) return true;
   const given = words[0]?.text === "sudo" ? words.slice(1) : words;
   const command = given[0]?.text ?? "";
   if (TALKS.has(command) || given.length === 0) return false;

@@ -207,9 +207,10 @@ class ShellReader {
   }
 
   #finish(draft: CommandDraft, background: boolean): void {
-    const { assignments, words, outputs, hasText } = draft;
-    if (assignments.length + words.length + outputs.length === 0 && !hasText) return;
-    this.#commands.push({ assignments, words, outputs, hasText, background });
+    const { assignments, words, outputs, inputs, hasText } = draft;
+    const given = assignments.length + words.length + outputs.length + inputs.length;
+    if (given > 0 || hasText)
+      this.#commands.push({ assignments, words, outputs, inputs, hasText, background });
   }
 
   /** `2>&1`, `> file`, `<< END`, `&> file`; false where none begins here. */
@@ -234,6 +235,7 @@ class ShellReader {
     if (operator === "<<<") draft.hasText = true;
     else if (operator === ">&" && /^(?:\d+|-)$/.test(target.text) && !target.open) return;
     else if (operator !== "<" && operator !== "<&") draft.outputs.push(target);
+    if (operator === "<" || operator === "<>") draft.inputs.push(target);
   }
 
   #readDelimiter(draft: CommandDraft, tabs: boolean): void {

@@ -75,7 +75,9 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   },
 };
 
-const SHELLS = new Set(["sh", "bash", "dash", "ash", "zsh", "ksh"]);
+const SHELLS = new Set(
+  "sh bash rbash dash ash zsh ksh rksh ksh93 mksh lksh oksh pdksh posh yash csh tcsh".split(" "),
+);
 
 /** Null: the command runs no other. */
 export function ranBy(words: Words): Ran | null {

@@ -21,7 +21,7 @@ const MOVING = /^\/(?:proc|sys|dev(?!\/null)|var\/log)(?:\/|$)|\.log$/;
 /** What one command is, and what rules may know it by. */
 export interface CommandReading {
   readonly class: VariantClass;
-  /** Its own words, then those without options before the subcommand and of the commands that it runs, joined by single spaces. */
+  /** Its words, joined by single spaces; then without options before the subcommand, of the commands that it runs, and with the files that its input comes from. */
   readonly texts: readonly string[];
   /** Something that nobody sees may run, too. */
   readonly hidden: boolean;
@@ -33,17 +33,28 @@ export interface CommandReading {
 const DEPTH_MAX = 8;
 
 export function readCommand(command: ShellCommand, depth = 0): CommandReading {
-  const { words, outputs, assignments, background, hasText } = command;
+  const { words, outputs, inputs, assignments, background, hasText } = command;
   const written = outputs.some(({ text, open }) => open || !NOWHERE.has(text));
   const sets = !assignments.every((one) => HARMLESS_ASSIGNMENT.test(one));
   // What is set stays set for the lines after it, and may change what a command does.
   const beside = written ? "write" : sets || background ? "run" : "read";
   const read = readWords(words, depth);
-  const moves = words.some(({ text }) => MOVING.test(text)) ? "watch" : "read";
+  const given = inputs.length > 0 ? withInputs(command, depth) : [];
+  const moves = [...words, ...inputs].some(({ text }) => MOVING.test(text)) ? "watch" : "read";
   const found = strictestOf([beside, read.class, moves]);
   // A program that stands in the line itself: equal lines are equal programs.
   const own = hasText && found === "run" ? "write" : found;
-  return { ...read, class: own, beside };
+  return { ...read, texts: [...read.texts, ...given], class: own, beside };
+}
+
+/** Lines of the file become words of commands: the file itself is none. */
+const TAKES_LINES = /^(?:xargs|parallel)$/;
+
+/** What `cat < a` reads, it reads as `cat a`. */
+function withInputs({ words, inputs }: ShellCommand, depth: number): readonly string[] {
+  const isFile = words.length > 0 && !words.some(({ text }) => TAKES_LINES.test(text));
+  if (isFile) return readWords([...words, ...inputs], depth).texts;
+  return [`${textOf(words)} ${textOf(inputs)}`];
 }
 
 type WordsReading = Omit<CommandReading, "beside">;

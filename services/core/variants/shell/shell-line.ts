@@ -20,6 +20,8 @@ export interface ShellCommand {
   readonly words: readonly ShellWord[];
   /** Files that output is redirected to. */
   readonly outputs: readonly ShellWord[];
+  /** Files that its input comes from. */
+  readonly inputs: readonly ShellWord[];
   /** Text in the line itself is its input: a here-document or here-string. */
   readonly hasText: boolean;
   readonly background: boolean;

@@ -126,3 +126,9 @@ describe("a rule of HTTP may be about a method that the arguments ask for", () =
     expect(http({ method: "GET", body: '{"payment_method": "DELETE"}' })).toEqual([null, true]);
   });
 });
+
+test("a rule of a shell knows what a command reads from", () => {
+  const shell = judge({ set: "posix_shell", rules: [{ match: "^cat .*\\.env$", tier: "never" }] });
+  expect(shell({ command: "cat < .env" })).toEqual(["never", true]);
+  expect(shell({ command: "cat < a.txt" })).toEqual([null, true]);
+});

@@ -60,6 +60,11 @@ describe("a shell", () => {
     "bash -O extglob -c 'deploy x'",
     "bash +x -o pipefail -ec 'deploy x' name",
     "bash --norc --noprofile --posix -c 'deploy x'",
+    "rbash -c 'deploy x'",
+    "mksh -c 'deploy x'",
+    "yash -c 'deploy x'",
+    "/bin/ksh93 -c 'deploy x'",
+    "csh -fc 'deploy x'",
   ])("that is given a line runs that: %s", (line) => {
     expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining(["deploy x"])]);
   });
@@ -157,5 +162,27 @@ describe("an expression that the shell evaluates", () => {
     "export X='$(ls)'",
   ])("runs nothing without one: %s", (line) => {
     expect(isSeen(line)).toBe(true);
+  });
+});
+
+describe("a file that the input comes from", () => {
+  test.each([
+    ["cat < .env", "cat .env"],
+    ["cat 0<.env", "cat .env"],
+    ["<.env cat -n", "cat -n .env"],
+    ["cat <> .env", "cat .env"],
+    ["sudo cat < .env", "cat .env"],
+    ["/bin/cat < .env", "cat .env"],
+    ["sort -u < a < .env", "sort -u a .env"],
+    ["git -C /r apply < .env", "git apply .env"],
+    ["echo $(< .env)", " .env"],
+    ["while read l; do echo $l; done < .env", " .env"],
+  ])("stands behind the words of the command: %s", (line, text) => {
+    expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining([text])]);
+  });
+
+  test("is no word of the commands that get its lines", () => {
+    expect(textsOf("xargs rm -r < /list")).toEqual(["xargs rm -r", "rm -r ", "xargs rm -r /list"]);
+    expect(textsOf("cat <&3 3<<< a")).toEqual(["cat"]);
   });
 });
