@@ -88,6 +88,19 @@ describe("a rule of SQL", () => {
     expect(sql({ query })).toEqual(["never", false]);
   });
 
+  test("knows it where it is the only rule", () => {
+    const one = judge({ set: "sql", rules: [{ equals: ["drop table a"], tier: "never" }] });
+    expect(one({ query: "DROP\nTABLE a" })).toEqual(["never", false]);
+  });
+
+  test("knows calls as they are written", () => {
+    const one = judge({
+      set: "sql",
+      rules: [{ equals: ["select count(*) from t"], tier: "never" }],
+    });
+    expect(one({ query: "SELECT count(*)\nFROM t" })).toEqual(["never", true]);
+  });
+
   test.each([
     ["INSERT INTO logs VALUES (1)", "free"],
     ["INSERT INTO logs VALUES ('C:\\\\dir\\\\', '\\d+', 'a''b', '\\\"')", "free"],

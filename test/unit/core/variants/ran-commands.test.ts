@@ -184,5 +184,6 @@ describe("a file that the input comes from", () => {
   test("is no word of the commands that get its lines", () => {
     expect(textsOf("xargs rm -r < /list")).toEqual(["xargs rm -r", "rm -r ", "xargs rm -r /list"]);
     expect(textsOf("cat <&3 3<<< a")).toEqual(["cat"]);
+    expect(textsOf("( cat a ); { cat b; }")).toEqual(["cat a", "cat b"]);
   });
 });
