@@ -169,10 +169,16 @@ export class DecisionFold {
           this.#totals.add("spend_total", { currency: row.currency, tool }, amount);
         }
         return;
+      case "unknown":
+        // The gate's own word. It says so once, and journals no report of the same as a result after it.
+        this.#totals.add("call_results_total", { status: "unknown", tool });
+        return;
       case "dead_letter":
         this.#totals.add("analytics_dead_letters_total", { code: row.detail ?? "" });
         return;
-      default:
+      case "reconciled":
+      case "ruled":
+      case "ignored":
         return;
     }
   }

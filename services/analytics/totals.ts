@@ -35,7 +35,7 @@ export const FAMILIES = {
   },
   call_results_total: {
     type: "counter",
-    help: "results as the gate judged them",
+    help: "results as the gate judged them, and outcomes that nobody told in time",
     labelNames: ["status", "tool"],
   },
   spend_total: {

@@ -91,6 +91,24 @@ describe("DecisionFold", () => {
     expect(parts.data()).toEqual(whole.data());
   });
 
+  it("counts outcomes that the gate calls unknown beside those that executors report so", () => {
+    const fold = new DecisionFold(options);
+
+    fold.apply(
+      0,
+      [
+        row({ kind: "unknown", tool: "pay" }),
+        row({ kind: "result", tool: "pay", status: "unknown" }),
+        row({ kind: "reconciled", tool: "pay", detail: "succeeded" }),
+      ],
+      3,
+    );
+
+    expect(fold.data().totals.call_results_total).toEqual([
+      { labels: { status: "unknown", tool: "pay" }, value: 2 },
+    ]);
+  });
+
   it("counts what retention took", () => {
     const fold = new DecisionFold(options);
 
