@@ -13,6 +13,11 @@ const TOO_LARGE = new Set([10, 18]);
 /** Not allowed, wrong credentials, a topic that cannot be: trying again cannot help. */
 const REFUSED = new Map<number, string>([
   [17, "the topic's name is not valid"],
+  [
+    26,
+    "the brokers take no session of this length: set `kafka.sessionTimeoutMs` to what lies between their " +
+      "`group.min.session.timeout.ms` and `group.max.session.timeout.ms`",
+  ],
   [29, "no right to use the topic: grant READ, WRITE and DESCRIBE"],
   [30, "no right to use the consumer group: grant READ"],
   [31, "no right on the cluster: grant WRITE of the topics that it writes, or IDEMPOTENT_WRITE"],

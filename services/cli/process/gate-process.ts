@@ -113,9 +113,6 @@ function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { lo
         value: 1,
       })),
   );
-  metrics.watch("ready", "1: every partition that is ours is running", [], () => [
-    { labels: {}, value: host.status().ready ? 1 : 0 },
-  ]);
   if (log.level !== "debug") return;
   host.onCommitted((records, partition) => {
     for (const record of records) logRecord(logger, partition, record);

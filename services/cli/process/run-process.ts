@@ -60,6 +60,10 @@ export async function runProcess(parts: ProcessParts, terminal: Terminal): Promi
   };
   let running: RunningService | undefined;
   const ready = (): Health => (stop.signal.aborted ? STOPPING : (running?.ready() ?? STARTING));
+  // From the first moment: who waits for brokers, or for a place in its group, is not ready, and not absent.
+  metrics.watch("ready", "1: the process does its work, as /readyz says", [], () => [
+    { labels: {}, value: ready().ok ? 1 : 0 },
+  ]);
   const health = await openHealth(parts, metrics, ready);
   logger.info("starting", { host: config.http.host, port: health.port });
   try {

@@ -86,10 +86,22 @@ describe("without brokers", () => {
     const ready = await gate.get("/readyz");
     expect(ready.status).toBe(503);
     expect(await ready.json()).toEqual({ ok: false, state: "starting" });
-    expect(await (await gate.get("/metrics")).text()).toContain("callgate_inputs_total");
+    const numbers = await (await gate.get("/metrics")).text();
+    expect(numbers).toContain("callgate_inputs_total");
+    expect(numbers).toContain('callgate_ready{service="gate"} 0');
     gate.child.kill("SIGTERM");
     expect(await gate.ended).toEqual({ code: 0, signal: null });
     expect(gate.lines.map(({ msg }) => msg)).toContain("had not started");
+  });
+
+  test("an executor waits, and its numbers say that it is not ready", async () => {
+    const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
+    const module = "export const pay = () => 1;";
+    const executor = startProcess(["executor"], config, { "handlers.mjs": module });
+    await executor.line("waits for what it needs");
+    expect((await executor.get("/readyz")).status).toBe(503);
+    const numbers = await (await executor.get("/metrics")).text();
+    expect(numbers).toContain('callgate_ready{service="executor"} 0');
   });
 
   test("an address that is taken is said, with the key to change", async () => {
