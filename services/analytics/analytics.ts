@@ -93,6 +93,8 @@ export class Analytics {
   readonly #abort = new AbortController();
   readonly #pending = new Map<number, Segment>();
   readonly #ends = new Map<number, number>();
+  /** When each partition was last read; an idle one is read all the same. */
+  readonly #readAtMs = new Map<number, number>();
   #exported: TotalsData;
   #loops: Promise<unknown> | null = null;
   #isChanged = false;
@@ -147,6 +149,11 @@ export class Analytics {
       ...{ partition, endOffset },
       nextOffset: this.#fold.nextOffset(partition),
     }));
+  }
+
+  /** How long ago the log was last read to any good, ms: of the partition where that is longest. */
+  get unreadMs(): number {
+    return Math.max(0, this.#parts.clock.nowMs() - Math.min(...this.#readAtMs.values()));
   }
 
   start(): void {
@@ -217,6 +224,7 @@ export class Analytics {
       const { log } = this.#parts;
       const read = await log.read(JOURNAL_TOPIC, partition, offset, READ_LIMITS);
       this.#ends.set(partition, read.endOffset);
+      this.#readAtMs.set(partition, this.#parts.clock.nowMs());
       for (const { value } of read.records) await this.#parts.codec.pending?.(value);
       const committed = read.records.flatMap((record) => this.#decoded(partition, record));
       this.#take(partition, committed, read.nextOffset);

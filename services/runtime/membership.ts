@@ -11,7 +11,7 @@ export type Assignment = {
 export interface Membership {
   /** Ours as of now; empty before `join` and after `leave`. */
   readonly assignment: Assignment;
-  /** True from the first assignment on, until the group is left. */
+  /** True from the first assignment on, until the group is left, or says nothing for longer than a session. */
   readonly joined: boolean;
   /**
    * Resolves, with the reason, when the place is lost for good: whoever runs the gate must end with an

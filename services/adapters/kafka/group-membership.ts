@@ -23,6 +23,7 @@ import type { Logger } from "../../runtime/ports.ts";
 import { INPUT_TOPICS } from "../../runtime/topics.ts";
 import { Watchdog } from "../../runtime/watchdog.ts";
 import { RETRY } from "./client.ts";
+import { GroupPulse, REBALANCE_TIMEOUT_MS } from "./group-pulse.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { mapKafkaError, protocolCode } from "./map-error.ts";
 import { loadKafkajs } from "./mends.ts";
@@ -63,7 +64,6 @@ const PAUSE_MS_MAX = 5_000;
 const CAUSES_MAX = 8;
 const PROGRAMMING_ERRORS = ["TypeError", "RangeError", "ReferenceError", "SyntaxError"];
 const INCONSISTENT_GROUP_PROTOCOL = 23;
-const REBALANCE_TIMEOUT_MS = 10_000;
 const NONE: Assignment = { epoch: 0, numbers: [] };
 
 type Listener = (assignment: Assignment) => void;
@@ -81,12 +81,11 @@ export class GroupMembership implements Membership {
   #joined = false;
   #left: Promise<void> | null = null;
   #generation = -1;
-  /** When the heartbeat was sent that was answered last. */
-  #heartbeatSentAtMs = 0;
-  #heartbeatAnsweredSentAtMs = 0;
+  readonly #pulse: GroupPulse;
 
   constructor(context: GroupContext) {
     this.#context = context;
+    this.#pulse = new GroupPulse(context.settings.sessionTimeoutMs);
     this.failed = new Promise((resolve) => {
       this.#fail = resolve;
     });
@@ -105,7 +104,7 @@ export class GroupMembership implements Membership {
   }
 
   get joined(): boolean {
-    return this.#joined;
+    return this.#joined && !this.#pulse.isSilent(Date.now());
   }
 
   /** The grant of a number that is ours. */
@@ -124,7 +123,7 @@ export class GroupMembership implements Membership {
   async confirm(grant: Grant, sinceMs: number): Promise<boolean> {
     const untilMs = Date.now() + 2 * this.#context.settings.sessionTimeoutMs;
     while (this.isCurrent(grant)) {
-      if (this.#heartbeatAnsweredSentAtMs > sinceMs) return true;
+      if (this.#pulse.answeredSentAtMs > sinceMs) return true;
       const leftMs = untilMs - Date.now();
       if (leftMs <= 0) return false;
       await this.#change(leftMs);
@@ -223,6 +222,7 @@ export class GroupMembership implements Membership {
     const claim = (): { readonly numbers: readonly number[]; readonly generation: number } => {
       // The only sure sign of a rebalance, whatever started it: no event comes before it (K13).
       this.#watchdog.disarm();
+      this.#pulse.joining();
       return { numbers: this.#assignment.numbers, generation: this.#generation };
     };
     const { roundRobin } = loadKafkajs().PartitionAssigners;
@@ -258,11 +258,11 @@ export class GroupMembership implements Membership {
     const onTurn = guarded(() => this.#watchdog.turn());
     const onRebalance = guarded(() => this.#watchdog.disarm());
     const onRequest = guarded(({ payload: { apiName, sentAt } }: RequestEvent) => {
-      if (apiName === "Heartbeat") this.#heartbeatSentAtMs = sentAt;
+      if (apiName === "Heartbeat") this.#pulse.heartbeatSent(sentAt);
     });
     const onHeartbeat = guarded(({ payload }: ConsumerHeartbeatEvent) => {
       this.#generation = payload.groupGenerationId;
-      this.#heartbeatAnsweredSentAtMs = this.#heartbeatSentAtMs;
+      this.#pulse.heartbeatAnswered();
       this.#wake();
     });
     consumer.on(events.GROUP_JOIN, onJoin);
@@ -273,6 +273,7 @@ export class GroupMembership implements Membership {
     return new Promise((resolve) => {
       consumer.on(events.CRASH, ({ payload: { error } }) => {
         this.#watchdog.disarm();
+        this.#pulse.ended();
         resolve(error);
       });
     });
@@ -288,6 +289,7 @@ export class GroupMembership implements Membership {
     if (this.#left !== null) return;
     this.#become(this.#whole(memberAssignment));
     this.#joined = true;
+    this.#pulse.joined(Date.now());
     this.#wake();
   }
 

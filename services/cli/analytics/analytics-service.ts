@@ -7,6 +7,8 @@ import type { ProcessContext, RunningService } from "../process/run-process.ts";
 
 /** What is behind by more has not caught up yet. */
 const LAG_RECORDS_MAX = 10_000;
+/** An idle journal is read every second; one that was not for so long cannot be, however little seems to be left. */
+const UNREAD_MS_MAX = 10_000;
 
 export type AnalyticsSource = Pick<AnalyticsParts, "log" | "codec"> & {
   close(): Promise<void>;
@@ -35,10 +37,10 @@ export async function startAnalytics(
   analytics.start();
   return {
     ready: () => {
-      const { lags } = analytics;
+      const { lags, unreadMs } = analytics;
       const behind = lags.filter((lag) => lag.endOffset - lag.nextOffset > LAG_RECORDS_MAX);
-      const ok = lags.length === source.log.partitions && behind.length === 0;
-      return { ok, detail: { partitions: lags } };
+      const isRead = lags.length === source.log.partitions && unreadMs <= UNREAD_MS_MAX;
+      return { ok: isRead && behind.length === 0, detail: { unreadMs, partitions: lags } };
     },
     close: async () => {
       await analytics.close();

@@ -1,12 +1,20 @@
 // Whether a process does its work, as /readyz and the numbers tell it.
-import { describe, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { startKafka } from "../../../infra/local/start-kafka.js";
+import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { localParts } from "../../support/backends/local-parts.ts";
 import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 
 const kafka = await kafkaBackend();
+const parts = localParts(["kafka"]);
 
 const POLICY = "tool_schemas: {pay: {}}\n";
 const HANDLERS = "export const pay = () => 1;\n";
+
+/** A broker is started twice, and so are three processes, beside everything else that runs. */
+const WITHIN_MS = 600_000;
 
 describe.skipIf(!kafka.available)("a process that its brokers do not take", () => {
   test.each(["gate", "executor"])("a %s names the session time-out, and ends", async (service) => {
@@ -22,11 +30,56 @@ describe.skipIf(!kafka.available)("a process that its brokers do not take", () =
   });
 });
 
+describe.skipIf(!parts.available)("a broker that is killed while nothing is asked", () => {
+  test(
+    "is noticed by gate, executor and analytics, and so is that it is back",
+    async () => {
+      // Whoever starts a broker loads kafkajs to see that it is there; it must have been mended before.
+      loadKafkajs();
+      const own = await startKafka();
+      onTestFinished(async () => {
+        await own.stop();
+      });
+      const kit = await createClusterKit(own.bootstrap, { partitions: 2 });
+      const running = {
+        gate: kit.startGate(POLICY),
+        executor: kit.startExecutor(HANDLERS),
+        analytics: kit.startAnalytics(),
+      };
+      const all = Object.entries(running);
+      await Promise.all(all.map(([, one]) => one.ready()));
+      own.brokers[0]?.kill();
+      for (const [name, one] of all) {
+        const status = async () => (await one.get("/readyz")).status;
+        await expect.poll(status, { timeout: WITHIN_MS / 4, message: name }).toBe(503);
+        const numbers = await (await one.get("/metrics")).text();
+        expect(numbers).toContain(`callgate_ready{service="${name}"} 0`);
+      }
+      await own.brokers[0]?.restart();
+      await Promise.all(all.map(([, one]) => one.ready()));
+    },
+    WITHIN_MS,
+  );
+});
+
 describe.skipIf(!kafka.available)("a gate on a cluster", () => {
   test("has no number that says it was ready before it was", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     await gate.ready();
     expect(await (await gate.get("/metrics")).text()).toContain('callgate_ready{service="gate"} 1');
+  });
+
+  test("stays ready while nothing is asked, with a partition of its own and without", async () => {
+    const kit = await createClusterKit(kafka.brokers, { partitions: 1 });
+    const given = { kafka: { ...kit.config.kafka, sessionTimeoutMs: 3_000 } };
+    const gates = [kit.startGate(POLICY, given), kit.startGate(POLICY, given)];
+    await Promise.all(gates.map((gate) => gate.ready()));
+    await sleep(2 * given.kafka.sessionTimeoutMs);
+    await Promise.all(gates.map((gate) => gate.ready()));
+    const joined = await Promise.all(
+      gates.map(async (gate) => (await gate.get("/readyz")).json() as Promise<object>),
+    );
+    expect(joined).toMatchObject([{ joined: true }, { joined: true }]);
   });
 });

@@ -18,6 +18,7 @@ export interface ClusterKit {
   /** `given`: sections of the configuration, in place of the shared ones. */
   startGate(policy: string, given?: object): RunningProcess;
   startExecutor(handlers: string, given?: object): RunningProcess;
+  startAnalytics(given?: object): RunningProcess;
 }
 
 export async function createClusterKit(
@@ -46,5 +47,6 @@ export async function createClusterKit(
         { ...config, ...given },
         { [HANDLERS_FILE]: handlers },
       ),
+    startAnalytics: (given = {}) => startProcess(["analytics", "run"], { ...config, ...given }),
   };
 }
