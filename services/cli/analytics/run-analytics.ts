@@ -6,6 +6,7 @@ import type { ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { NO_BROKERS, openConfig } from "../process/open-config.ts";
 import { type ProcessContext, runProcess } from "../process/run-process.ts";
+import { untilThere } from "../process/until-there.ts";
 import { type AnalyticsSource, startAnalytics } from "./analytics-service.ts";
 
 const PORT = 8_082;
@@ -28,9 +29,11 @@ export async function runAnalytics(
 
 async function openSource(
   dataDir: string | undefined,
-  { config, logger }: ProcessContext,
+  { config, logger, signal }: ProcessContext,
 ): Promise<AnalyticsSource> {
-  if (dataDir === undefined) return await openCluster(config, new Map(), logger);
+  if (dataDir === undefined) {
+    return await untilThere(() => openCluster(config, new Map(), logger), { logger, signal });
+  }
   const { log, close } = openLog(dataDir);
   return { log, codec: createAvroCodec({ secrets: new Map() }), close };
 }

@@ -94,15 +94,24 @@ describe("without brokers", () => {
     expect(gate.lines.map(({ msg }) => msg)).toContain("had not started");
   });
 
-  test("an executor waits, and its numbers say that it is not ready", async () => {
-    const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
-    const module = "export const pay = () => 1;";
-    const executor = startProcess(["executor"], config, { "handlers.mjs": module });
-    await executor.line("waits for what it needs");
-    expect((await executor.get("/readyz")).status).toBe(503);
-    const numbers = await (await executor.get("/metrics")).text();
-    expect(numbers).toContain('callgate_ready{service="executor"} 0');
-  });
+  test.each([
+    [["executor"], "executor"],
+    [["analytics", "run"], "analytics"],
+  ])(
+    "%s waits, its numbers say that it is not ready, and it ends in order",
+    async (command, name) => {
+      const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
+      const running = startProcess(command, config, {
+        "handlers.mjs": "export const pay = () => 1;",
+      });
+      await running.line("waits for what it needs");
+      expect((await running.get("/readyz")).status).toBe(503);
+      const numbers = await (await running.get("/metrics")).text();
+      expect(numbers).toContain(`callgate_ready{service="${name}"} 0`);
+      running.child.kill("SIGTERM");
+      expect(await running.ended).toEqual({ code: 0, signal: null });
+    },
+  );
 
   test("an address that is taken is said, with the key to change", async () => {
     const config = { ...CONFIG, policy: { files: ["policy.yaml"] } };
