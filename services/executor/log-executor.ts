@@ -46,6 +46,8 @@ export type LogExecutorParts = {
   readonly parallelCalls: number;
   /** Told of each report that is in the log. */
   readonly onReported?: (status: ResultStatus) => void;
+  /** Told of each call that might be run and has no handler here. */
+  readonly onLeft?: (tool: string) => void;
 };
 
 export type ExecutorState = "restoring" | "running" | "suspended" | "not_owner" | "closed";
@@ -201,6 +203,7 @@ export class LogExecutor {
     const { handlers, clock, parallelCalls } = this.#parts;
     const { decisionId, tool } = allowed;
     const handler = Object.hasOwn(handlers, tool) ? handlers[tool] : undefined;
+    if (handler === undefined && clock.nowMs() <= allowed.notAfterMs) this.#parts.onLeft?.(tool);
     if (handler === undefined || this.#inHand.has(decisionId)) return;
     const started = run.open.get(decisionId);
     if (started !== undefined) {

@@ -11,6 +11,7 @@ import type { Ownership } from "../../runtime/ports.ts";
 import { type OpenedCluster, openCluster } from "../../sdk/open-cluster.ts";
 import type { ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { createLeftTools } from "./left-tools.ts";
 import { type Handlers, loadHandlers } from "./load-handlers.ts";
 import { openConfig } from "./open-config.ts";
 import { aborted, type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
@@ -52,6 +53,7 @@ async function startExecutor(handlers: Handlers, context: ProcessContext): Promi
     ...{ ownership, membership, parallelCalls: config.executor.parallelCalls },
     onReported: (status) =>
       metrics.add("executor_reports", "reports written, by what they say", { status }),
+    onLeft: createLeftTools(logger, metrics),
   });
   metrics.watch(
     "executor_partition_state",

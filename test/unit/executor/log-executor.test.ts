@@ -112,6 +112,28 @@ describe("an executor that follows the log", () => {
     expect(again.refusal?.previousResult).toMatchObject({ inline: "paid" });
   });
 
+  test("tells of calls whose tool has no handler here, of those that may still be begun", async () => {
+    const { embedded, propose } = await openGate();
+    const left: string[] = [];
+    const onLeft = (tool: string): void => void left.push(tool);
+    await propose("other", {});
+    await startExecutor(embedded, { pay: () => "paid" }, { onLeft });
+    await propose("other", {}, "c2");
+    await expect.poll(() => left).toEqual(["other", "other"]);
+
+    let taken = 0;
+    const pending = (): null => {
+      taken += 1;
+      return null;
+    };
+    const codec = { ...embedded.codec, pending };
+    const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + 3_600_000 };
+    await startExecutor(embedded, { pay: () => "paid" }, { onLeft, clock, codec });
+    await propose("pay", { order: "7" });
+    await expect.poll(() => taken).toBe(3);
+    expect(left).toEqual(["other", "other"]);
+  });
+
   test("takes up what was allowed before it started", async () => {
     const { embedded, propose, told } = await openGate();
     const early = await propose("pay", { order: "7" });

@@ -1,0 +1,25 @@
+import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
+import type { Logger } from "../../runtime/ports.ts";
+
+const TOOLS_MAX = 200;
+const OTHER_TOOLS = "(other)";
+
+/**
+ * Tells of tools that have no handler here: each once in the log, each call in the numbers. Right where executors of
+ * another group have the tool; where none has, its calls end `unknown`, and nobody else knows why.
+ */
+export function createLeftTools(
+  logger: Logger,
+  metrics: Pick<ProcessMetrics, "add">,
+): (tool: string) => void {
+  const told = new Set<string>();
+  return (tool) => {
+    // A policy may allow any name that an agent makes up.
+    const name = told.has(tool) || told.size < TOOLS_MAX ? tool : OTHER_TOOLS;
+    metrics.add("executor_left", "calls of tools that have no handler here", { tool: name });
+    if (told.has(name)) return;
+    told.add(name);
+    const what = "a tool has no handler here: its calls are left to executors of other groups";
+    logger.warn(what, { tool: name });
+  };
+}
