@@ -16,6 +16,7 @@ import { onStop } from "../dev/stop-signals.ts";
 import { environmentError } from "../output/cli-error.ts";
 import { EXIT_ENVIRONMENT, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { onStrayError } from "./stray-errors.ts";
 
 export type ProcessContext = {
   readonly config: Config;
@@ -58,6 +59,7 @@ export async function runProcess(parts: ProcessParts, terminal: Terminal): Promi
     logger.error("the process cannot go on", { message: asPipelineError(error).message });
     stop.now();
   };
+  const endStray = onStrayError(fail);
   let running: RunningService | undefined;
   const ready = (): Health => (stop.signal.aborted ? STOPPING : (running?.ready() ?? STARTING));
   // From the first moment: who waits for brokers, or for a place in its group, is not ready, and not absent.
@@ -91,6 +93,7 @@ export async function runProcess(parts: ProcessParts, terminal: Terminal): Promi
   } finally {
     stop.end();
     await health.close();
+    endStray();
   }
 }
 

@@ -113,6 +113,26 @@ describe("without brokers", () => {
     },
   );
 
+  test.each(["Promise.reject(error)", "(() => { throw error; })()"])(
+    "an error that nobody catches (%s) is said in the log, and the process ends in order",
+    async (stray) => {
+      const module = `
+        const error = new Error("left alone");
+        setTimeout(() => void ${stray}, 2_000);
+        export const pay = () => 1;
+      `;
+      const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
+      const executor = startProcess(["executor"], config, { "handlers.mjs": module });
+      expect(await executor.ended).toEqual({ code: 3, signal: null });
+      const told = executor.lines.find(({ msg }) => msg === "the process cannot go on");
+      expect(told?.["message"]).toMatch(
+        /^nobody caught an error: left alone \(at file:.*handlers\.mjs:2:/,
+      );
+      expect(executor.lines.map(({ msg }) => msg)).toContain("had not started");
+      expect(executor.stderr).not.toContain("left alone");
+    },
+  );
+
   test("an address that is taken is said, with the key to change", async () => {
     const config = { ...CONFIG, policy: { files: ["policy.yaml"] } };
     const first = startProcess(["gate"], config, { "policy.yaml": POLICY });
