@@ -56,13 +56,23 @@ export class ExecutorHost {
     return { ready: joined && running && !this.#abort.signal.aborted, joined, partitions };
   }
 
-  /** Begins nothing new, waits for what runs at most so long, then leaves the group. */
-  async stop(timeoutMs: number): Promise<void> {
+  /**
+   * Begins nothing new, waits for what runs at most so long, then leaves the group.
+   * @returns false where something had to be broken off: a call, or writing what came of one.
+   */
+  async stop(timeoutMs: number): Promise<boolean> {
     this.#abort.abort();
     const all = [...this.#hosted.values(), ...this.#leaving];
+    let isLate = false;
+    // Set before those of the executors, so that it goes off before what they break off has ended.
+    const timer = setTimeout(() => {
+      isLate = true;
+    }, timeoutMs);
     await Promise.all(all.map((executor) => executor.close(timeoutMs)));
+    clearTimeout(timer);
     await this.#looking;
     await this.#parts.membership.leave();
+    return !isLate;
   }
 
   #reconcile({ numbers }: Assignment): void {

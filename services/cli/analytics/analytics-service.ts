@@ -45,6 +45,7 @@ export async function startAnalytics(
     close: async () => {
       await analytics.close();
       await source.close();
+      return true;
     },
   };
 }

@@ -78,9 +78,10 @@ async function startExecutor(handlers: Handlers, context: ProcessContext): Promi
       return { ok: ready, detail: { joined, partitions: shown } };
     },
     close: async () => {
-      await host.stop(config.shutdownMs * HANDLERS_SHARE);
+      const hasFinished = await host.stop(config.shutdownMs * HANDLERS_SHARE);
       await ownership.close();
       await cluster.close();
+      return hasFinished;
     },
   };
 }

@@ -65,6 +65,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
       await Promise.all([gate.stop(), policy.close()]);
       redis?.close();
       close();
+      return true;
     },
   };
 }

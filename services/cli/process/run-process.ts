@@ -30,8 +30,8 @@ export type ProcessContext = {
 
 export type RunningService = {
   readonly ready: () => Health;
-  /** Finishes what is under way; to be done within `shutdownMs`. */
-  close(): Promise<void>;
+  /** Finishes what is under way; to be done within `shutdownMs`. False: something had to be broken off. */
+  close(): Promise<boolean>;
 };
 
 export type ProcessParts = {
@@ -81,13 +81,16 @@ export async function runProcess(parts: ProcessParts, terminal: Terminal): Promi
     const closed = starting.then(
       (started) => started.close(),
       // Asked to end before it could begin.
-      (error: unknown) =>
-        logger.warn("had not started", { message: asPipelineError(error).message }),
+      (error: unknown) => {
+        logger.warn("had not started", { message: asPipelineError(error).message });
+        return true;
+      },
     );
-    const inTime = await within(closed, config.shutdownMs);
-    if (!inTime) logger.error("did not stop in time", { withinMs: config.shutdownMs });
-    else logger.info("stopped");
-    return inTime && failures.length === 0 ? EXIT_OK : EXIT_ENVIRONMENT;
+    const end = await within(closed, config.shutdownMs);
+    if (end === "late") logger.error("did not stop in time", { withinMs: config.shutdownMs });
+    else if (end) logger.info("stopped");
+    else logger.error("stopped, and broke off what was under way");
+    return end === true && failures.length === 0 ? EXIT_OK : EXIT_ENVIRONMENT;
   } catch (error) {
     throw error instanceof PipelineError ? environmentError(error.message, error) : error;
   } finally {
@@ -122,11 +125,13 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether it was done in time. @throws what it threw. */
-async function within(done: Promise<void>, timeMs: number): Promise<boolean> {
+/** What it gives, if in time. @throws what it threw. */
+async function within<T>(done: Promise<T>, timeMs: number): Promise<T | "late"> {
   const controller = new AbortController();
-  const late = sleep(timeMs, false, { signal: controller.signal }).catch(() => false);
-  const inTime = await Promise.race([done.then(() => true), late]);
+  const late = sleep(timeMs, "late" as const, { signal: controller.signal }).catch(
+    () => "late" as const,
+  );
+  const given = await Promise.race([done, late]);
   controller.abort();
-  return inTime;
+  return given;
 }

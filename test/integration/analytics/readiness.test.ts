@@ -48,7 +48,9 @@ it("analytics that cannot read are not ready, though nothing seems to be left, u
       },
     },
   );
-  onTestFinished(() => service.close());
+  onTestFinished(async () => {
+    await service.close();
+  });
   await expect.poll(() => service.ready()).toMatchObject({ ok: true });
   isAway = true;
   await expect.poll(() => failed).toBeGreaterThan(log.partitions);

@@ -37,7 +37,7 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
     expect(await callgate.awaitResult(paid.decisionId ?? "")).toMatchObject({ output: "paid 8" });
   });
 
-  test("asked to end: waits for the call within its time, then tells that nobody knows", async () => {
+  test("asked to end: waits for the call within its time, then tells that nobody knows, and ends with an error", async () => {
     const kit = await createClusterKit(kafka.brokers);
     const gate = kit.startGate(POLICY);
     const callgate = await kit.connect();
@@ -48,7 +48,8 @@ describe.skipIf(!kafka.available)("an executor that ends while a call runs", () 
       .poll(async () => (await executor.get("/metrics")).text())
       .toContain('executor_reports_total{status="started"');
     executor.child.kill("SIGTERM");
-    expect(await executor.ended).toEqual({ code: 0, signal: null });
+    expect(await executor.ended).toEqual({ code: 3, signal: null });
+    expect(executor.lines.at(-1)?.msg).toBe("stopped, and broke off what was under way");
     expect(await callgate.awaitResult(begun.decisionId ?? "")).toMatchObject({ status: "unknown" });
   });
 

@@ -45,7 +45,9 @@ async function setUp(handlers: Readonly<Record<string, Handler>>) {
   const start = async (membership: Membership) => {
     const parts = { log, codec, clock: systemClock, logger: quietLogger, handlers, membership };
     const host = new ExecutorHost({ ...parts, ownership: null, parallelCalls: 10 });
-    onTestFinished(() => host.stop(0));
+    onTestFinished(async () => {
+      await host.stop(0);
+    });
     await host.start();
     return host;
   };
@@ -92,8 +94,22 @@ test("stopping waits for what runs and for nothing else, then leaves the group",
   await expect
     .poll(async () => (await client.report(paid, { status: "started" })).recorded)
     .toBe(false);
-  await host.stop(10_000);
+  expect(await host.stop(10_000)).toBe(true);
   expect(membership.left).toBe(true);
   expect(await client.awaitResult(paid, {})).toMatchObject({ status: "succeeded" });
   expect(host.status().ready).toBe(false);
+});
+
+test("stopping says that calls were broken off, and that nobody knows what came of them", async () => {
+  const { client, propose, start } = await setUp({ pay: () => new Promise(() => undefined) });
+  const membership = new TestMembership();
+  const host = await start(membership);
+  membership.give([0]);
+  const paid = await propose("1");
+  await expect
+    .poll(async () => (await client.report(paid, { status: "started" })).recorded)
+    .toBe(false);
+  expect(await host.stop(50)).toBe(false);
+  expect(membership.left).toBe(true);
+  expect(await client.awaitResult(paid, {})).toMatchObject({ status: "unknown" });
 });
