@@ -3,6 +3,8 @@ import { type ExportedFamily, exportTotals } from "../../adapters/metrics/export
 import { systemClock } from "../../adapters/system/clock.ts";
 import { ANALYTICS_OPTIONS, Analytics, type AnalyticsParts } from "../../analytics/analytics.ts";
 import { boundsOf, FAMILIES, type FamilyName } from "../../analytics/totals.ts";
+import { type CliError, environmentError } from "../output/cli-error.ts";
+import { isFileError } from "../output/file-error.ts";
 import type { ProcessContext, RunningService } from "../process/run-process.ts";
 
 /** What is behind by more has not caught up yet. */
@@ -23,6 +25,8 @@ export async function startAnalytics(
   const analytics = await Analytics.open({
     ...{ log: source.log, codec: source.codec, clock: systemClock, logger, directory, fail },
     options: { persistMs, segmentMs, fold: { ...ANALYTICS_OPTIONS.fold, idleMs } },
+  }).catch((error: unknown) => {
+    throw isFileError(error) ? directoryError(directory, error) : error;
   });
   metrics.include(exportTotals(() => familiesOf(analytics)));
   metrics.watch("conversations_open", "conversations that go on", [], () => [
@@ -48,6 +52,12 @@ export async function startAnalytics(
       return true;
     },
   };
+}
+
+function directoryError(directory: string, error: NodeJS.ErrnoException): CliError {
+  const mend = "name a directory that can be made and written (CALLGATE_ANALYTICS_DIRECTORY)";
+  const what = `\`${directory}\` cannot be used: ${error.message}`;
+  return environmentError(`analytics.directory: ${what}; ${mend}`, error);
 }
 
 function familiesOf(analytics: Analytics): readonly ExportedFamily[] {

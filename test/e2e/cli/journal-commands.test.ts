@@ -200,6 +200,21 @@ async function journalEnd(): Promise<number> {
 }
 
 describe("callgate analytics", () => {
+  it.each([
+    ["that is a file", "log.mdb", "EEXIST"],
+    ["below a file", join("log.mdb", "numbers"), "ENOTDIR"],
+  ])("names the key of a directory %s, and why it cannot be used", async (_, name, why) => {
+    const directory = join(dataDir, name);
+    const config = { http: { port: 0 }, analytics: { directory } };
+    const running = startProcess(["analytics", "--data-dir", dataDir], config);
+    expect(await running.ended).toEqual({ code: 3, signal: null });
+    expect(running.stderr).toContain(
+      `callgate: analytics.directory: \`${directory}\` cannot be used: ${why}`,
+    );
+    expect(running.stderr).toContain("(CALLGATE_ANALYTICS_DIRECTORY)");
+    expect(running.stderr).not.toContain("unexpected");
+  });
+
   it("follows a log, and answers SQL and a report over it", async () => {
     const directory = join(dataDir, "analytics");
     const config = { http: { port: 0 }, analytics: { directory } };
