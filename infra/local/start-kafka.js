@@ -1,11 +1,11 @@
 // Real Kafka brokers on 127.0.0.1, from jars, without Docker.
 import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { endChild, removeAtEnd, startChild, waitUntilGone, waitUntilReady } from "./child.js";
+import { makeClusterId, readClusterId } from "./cluster-id.js";
 import { isKafkaFetched, kafkaLibs } from "./fetch-parts.js";
 import { findFreePorts } from "./free-ports.js";
 import { brokerProperties, LOGGING } from "./kafka-properties.js";
@@ -18,7 +18,6 @@ const HOST = "127.0.0.1";
 const PORTS_EACH = 3;
 const HEAP_MB = 512;
 const READY_WITHIN_MS = 240_000;
-const CLUSTER_ID_BYTES = 16;
 
 /**
  * @typedef {import("./child.js").ProcessIdentity} ProcessIdentity
@@ -39,7 +38,7 @@ const CLUSTER_ID_BYTES = 16;
  * }} KafkaOptions `version`: a key of `versions.json` or a full version. `properties` win over ours.
  *   `scram`: users that exist from the start, such as `SCRAM-SHA-256=[name=a,password=b]`.
  *   `port`: of the first broker; each has three in a row; by default free ones are taken. `folder`:
- *   made, and removed by `stop`; by default a temporary one. `advertise`: the address that clients are
+ *   made, and removed by `stop`; by default a temporary one. Data of brokers that were killed are used on. `advertise`: the address that clients are
  *   told for a broker, such as that of a proxy. `keepFolder`: it stays when this process ends.
  *
  * @typedef {{
@@ -90,17 +89,20 @@ export async function startKafka(options = {}) {
   const brokers = ports.map(
     (broker) => new Broker({ ...options, version, folder, broker, all: ports }),
   );
+  const kept = brokers.map((broker) => readClusterId(broker.dataFolder)).find(Boolean);
+  const end = () => Promise.all(brokers.map((broker) => broker.end()));
   const stop = async () => {
-    await Promise.all(brokers.map((broker) => broker.end()));
+    await end();
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   };
   try {
-    const clusterId = makeClusterId();
+    const clusterId = kept ?? makeClusterId();
     await Promise.all(brokers.map((broker) => broker.format(clusterId)));
     await Promise.all(brokers.map((broker) => broker.start()));
     await brokers[0]?.waitUntilReady();
   } catch (error) {
-    await stop();
+    // What an earlier start has left is not ours to remove.
+    await (kept === undefined ? stop() : end());
     throw error;
   }
   return {
@@ -135,11 +137,6 @@ async function choosePorts({ brokers = 1, port: first, advertise }) {
   return chosen;
 }
 
-/** One that begins with a hyphen would be taken for an option. */
-function makeClusterId() {
-  return randomBytes(CLUSTER_ID_BYTES).toString("base64url").replace(/^-/, "A");
-}
-
 /** @typedef {KafkaOptions & {
  *   version: string, folder: string, broker: BrokerPorts, all: readonly BrokerPorts[],
  * }} BrokerOptions */
@@ -160,6 +157,7 @@ class Broker {
     this.#propertiesFile = join(folder, `server-${broker.id}.properties`);
     this.#logFile = join(folder, `server-${broker.id}.log`);
     const dataFolder = join(folder, `data-${broker.id}`);
+    this.dataFolder = dataFolder;
     const hasShareGroups = !kafkaLine(version).version.startsWith("3.");
     const text = brokerProperties({ broker, all, dataFolder, hasShareGroups, properties });
     writeFileSync(this.#propertiesFile, text);

@@ -69,14 +69,14 @@ export async function down(name) {
 }
 
 /**
- * A part of which a process has ended by itself is ended whole: its data may be of no use.
+ * A part of which a process has ended by itself is ended whole, and started again: Kafka on the data that it had.
  * @param {string} name
  */
 async function endPartsThatFell(name) {
   const parts = readState(name);
   const fallen = parts.filter((part) => findGone(part).length > 0);
   for (const { part, processes } of fallen) {
-    process.stderr.write(`callgate: ${part} has ended by itself and is started anew\n`);
+    process.stderr.write(`callgate: ${part} has ended by itself and is started again\n`);
     await Promise.all(processes.map((entry) => endChild(entry)));
   }
   if (fallen.length > 0)

@@ -4,19 +4,23 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { waitUntilGone } from "../../../infra/local/child.js";
 import { runFolder } from "../../../infra/local/folders.js";
 import { parseOptions } from "../../../infra/local/parse-options.js";
 import { isAlive, killIfSame, readStartedAt } from "../../../infra/local/process-identity.js";
 import { findGone, readState } from "../../../infra/local/run-state.js";
+import { startKafka } from "../../../infra/local/start-kafka.js";
 import { startRedis } from "../../../infra/local/start-redis.js";
 import { down, up } from "../../../infra/local/up-and-down.js";
+import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import { askRedis } from "../../support/backends/ask-redis.ts";
 import { localParts } from "../../support/backends/local-parts.ts";
+import { connectKafka, makeTopics } from "../../support/kafka/test-cluster.ts";
 import { endOf } from "../../support/run-callgate.ts";
 
 const redisHere = localParts(["redis"]);
+const kafkaHere = localParts(["kafka"]);
 
 describe("a process is known by its pid and the time of its start", () => {
   const self = { pid: process.pid, startedAt: readStartedAt(process.pid) ?? "" };
@@ -66,6 +70,27 @@ describe.skipIf(!redisHere.available)("a Redis of one's own", () => {
   test("says why it did not start", async () => {
     const args = ["--no-such-option", "yes"];
     await expect(startRedis({ args })).rejects.toThrow(/did not start: it ended.*no-such-option/s);
+  });
+});
+
+describe.skipIf(!kafkaHere.available)("a Kafka of one's own", () => {
+  test("has its topics where it is started again in the folder of one that was killed", async () => {
+    // Whoever starts a broker loads kafkajs to see that it is there; it must have been mended before.
+    loadKafkajs();
+    const folder = mkdtempSync(join(tmpdir(), "callgate-own-kafka-"));
+    const first = await startKafka({ folder, keepFolder: true });
+    onTestFinished(() => first.stop());
+    const names = await makeTopics(first.bootstrap, { partitions: 1 });
+    for (const broker of first.brokers) {
+      broker.kill();
+      await broker.waitForExit();
+    }
+    const second = await startKafka({ folder, keepFolder: true });
+    onTestFinished(() => second.stop());
+    const admin = connectKafka(second.bootstrap).admin();
+    await admin.connect();
+    const topics = await admin.listTopics().finally(() => admin.disconnect());
+    expect(topics).toEqual(expect.arrayContaining(Object.values(names)));
   });
 });
 
