@@ -67,8 +67,12 @@ const sasl = z.strictObject({
 const kafka = z.strictObject({
   brokers: z.array(address()).min(1).describe("addresses to begin with, `host:port`"),
   clientId: text().default("callgate").describe("how the brokers name this client"),
-  app: text().default("callgate").describe("first part of transactional ids; one for each gate"),
-  group: text().default("callgate-gate").describe("consumer group of the gate"),
+  app: text()
+    .default("callgate")
+    .describe(
+      "first part of transactional ids: the same for every gate and executor of an installation, another one for another installation on this cluster",
+    ),
+  group: text().default("callgate-gate").describe("consumer group of the gates, the same for all"),
   topicPrefix: text().default("toolcalls").describe("what the names of topics begin with"),
   topics: z.strictObject(topicNames).prefault({}),
   ssl: ssl.prefault({}),

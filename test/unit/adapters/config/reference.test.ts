@@ -25,6 +25,12 @@ describe("docs/configuration.md", () => {
   });
 });
 
+/** Gates that differ in one of these do not fence each other, and each decides everything. */
+test.each(["kafka.app", "kafka.group"])("`%s` is described as what all gates share", (name) => {
+  const key = CONFIG_KEYS.find((one) => one.name === name);
+  expect(key?.description).toMatch(/the same for (every gate|all)/);
+});
+
 test("every key is described, and no two are meant by one variable", () => {
   expect(CONFIG_KEYS.filter(({ description }) => description === "")).toEqual([]);
   expect(new Set(CONFIG_KEYS.map(({ variable }) => variable)).size).toBe(CONFIG_KEYS.length);
