@@ -7,8 +7,10 @@ interface Options extends ConfigOptions {
 
 const HELP = `
 The module exports one function for each tool, (args, { idempotencyKey, callId, decisionId, signal }) =>
-result, by name or as an object \`handlers\`. A call is run at most once by us; after a crash nobody knows, and
-the gate is told \`unknown\`. SIGTERM lets running calls end within shutdownMs.`;
+result, by name or as an object \`handlers\`. A call is run at most once by the executors of one group
+(executor.group); after a crash nobody knows, and the gate is told \`unknown\`. Every group reads every
+allowed call: a tool that two groups have runs twice for each call, so no two may have one.
+SIGTERM lets running calls end within shutdownMs.`;
 
 export function addExecutor(program: Command, cli: Cli): void {
   const command = program
