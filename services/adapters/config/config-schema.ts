@@ -24,13 +24,25 @@ const text = () => z.string().min(1);
 const path = () => text().meta({ path: true } satisfies LeafMeta);
 const paths = () => z.array(text()).meta({ path: true } satisfies LeafMeta);
 const secret = () => text().meta({ secret: "whole" } satisfies LeafMeta);
-const secretUrl = () =>
-  z
-    .url({
-      error: ({ code }) =>
-        code === "invalid_type" ? undefined : "is no URL\nwrite it with its scheme",
-    })
-    .meta({ secret: "url" } satisfies LeafMeta);
+const URL_META: LeafMeta = { secret: "url" };
+const url = () =>
+  z.url({
+    error: ({ code }) =>
+      code === "invalid_type" ? undefined : "is no URL\nwrite it with its scheme",
+  });
+const redisUrl = () =>
+  url().refine(
+    namesRedis,
+    "names no database of a Redis server\nwrite `redis://host:port/0`, or `rediss://` for TLS; the number is the database's",
+  );
+
+/** ioredis takes other schemes for a path of a socket, and a database that is no number for NaN. */
+function namesRedis(text: string): boolean {
+  if (!URL.canParse(text)) return true;
+  const { protocol, hostname, pathname, searchParams } = new URL(text);
+  if (!/^rediss?:$/.test(protocol) || hostname === "") return false;
+  return /^\/?\d*$/.test(pathname) && !searchParams.has("db");
+}
 const timeMs = (least = 1, most = HOUR_MS) => z.int().min(least).max(most);
 
 const HOST_AND_PORT = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/]+):\d{1,5}$/;
@@ -89,7 +101,7 @@ const kafka = z.strictObject({
 });
 
 const registry = z.strictObject({
-  url: secretUrl().describe("address of the registry's API"),
+  url: url().meta(URL_META).describe("address of the registry's API"),
   username: text().optional().describe("who logs in"),
   password: secret().optional().describe("the password"),
   passwordFile: path().optional().describe("file that holds `password`"),
@@ -99,7 +111,10 @@ const registry = z.strictObject({
 });
 
 const redis = z.strictObject({
-  url: secretUrl().optional().describe("one server, `redis://host:port/0`, or `rediss://` for TLS"),
+  url: redisUrl()
+    .meta(URL_META)
+    .optional()
+    .describe("one server, `redis://host:port/0`, or `rediss://` for TLS"),
   sentinels: z.array(address()).default([]).describe("the Sentinels, instead of `url`"),
   sentinelName: text().optional().describe("name that the Sentinels know the master by"),
   clusterNodes: z.array(address()).default([]).describe("nodes of a Cluster, instead of `url`"),

@@ -64,7 +64,11 @@ export class RedisClient {
     this.#logger = logger;
     this.#client = createClient(options);
     this.#client.on("ready", () => this.#told(null));
-    this.#client.on("error", (error: Error) => this.#told(error));
+    this.#client.on("error", (error: Error) => {
+      this.#told(error);
+      // The client would go on in database 0, which may be somebody else's.
+      if (isOfSelect(error)) this.#client.disconnect(true);
+    });
     this.#client.on("close", () => this.#told(new Error("the connection was closed")));
     this.#client.on("end", () => this.#connectLater());
   }
@@ -128,6 +132,13 @@ export class RedisClient {
       });
     }
   }
+}
+
+function isOfSelect(error: Error): boolean {
+  const command: unknown = Reflect.get(error, "command");
+  return (
+    typeof command === "object" && command !== null && Reflect.get(command, "name") === "select"
+  );
 }
 
 function createClient(options: RedisOptions): Redis | Cluster {
@@ -207,8 +218,12 @@ function textOf(error: unknown): string {
 const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH/;
 const NOT_LET_IN = /NOAUTH|WRONGPASS|NOPERM/;
 
+const NO_DATABASE = /DB index is out of range|invalid DB index/;
+
 function hintedTextOf(error: unknown): string {
   const text = textOf(error);
+  if (NO_DATABASE.test(text))
+    return `${text}; it has no such database, see the number in \`redis.url\``;
   if (NOBODY_THERE.test(text)) return `${text}; is it running there? see \`redis\``;
   if (NOT_LET_IN.test(text)) return `${text}; see \`redis.username\` and \`redis.password\``;
   return text;

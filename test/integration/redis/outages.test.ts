@@ -130,6 +130,24 @@ describe.skipIf(!parts.available)("checkpoints without a Redis that answers", ()
     expect(await store.load(0)).toEqual({ mark: null, checkpoint: null, problem: null });
   });
 
+  it("fail where there is no such database, and nothing is written into another one", async () => {
+    const redis = await start(["--databases", "2"]);
+    const { store, lines } = openStore(`${redis.url}/7`);
+    const update = updateTo(1, [blobAt("a", 1)], { replace: true });
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const error = await failure(store.save(0, update, null));
+      expect(error.message).toContain("it has no such database, see the number in `redis.url`");
+      await new Promise((resolve) => setTimeout(resolve, 150));
+    }
+    expect((await openStore(redis.url).store.load(0)).mark).toBeNull();
+    expect(lines.map(({ message }) => message)).toEqual([
+      "redis is not reachable, decisions go on without checkpoints",
+    ]);
+    const other = openStore(`${redis.url}/1`).store;
+    expect((await other.save(0, update, null)).type).toBe("saved");
+    expect((await openStore(redis.url).store.load(0)).mark).toBeNull();
+  });
+
   it("fail where the password is wrong, and nobody is told what it was", async () => {
     const redis = await start(["--requirepass", "the-right-one"]);
     const withLogin = redis.url.replace("redis://", "redis://:a-wrong-one@");

@@ -152,6 +152,23 @@ colour: red
     expect(problemsOf(file)).toContainEqual(expect.stringMatching(expected));
   });
 
+  test.each(["redis://one:1/abc", "redis://one:1/0/1", "http://one:1", "one:1", "redis:///0"])(
+    "an address of Redis that is none: %s",
+    (url) => {
+      const file = write("kafka: {brokers: [one:1]}");
+      expect(problemsOf(file, { CALLGATE_REDIS_URL: url })).toEqual([
+        "CALLGATE_REDIS_URL: redis.url: names no database of a Redis server; write `redis://host:port/0`, or `rediss://` for TLS; the number is the database's",
+      ]);
+    },
+  );
+
+  test.each(["redis://one", "redis://one:1/", "rediss://me:word@one:1/12", "redis://[::1]:1/0"])(
+    "no address of Redis that is one: %s",
+    (url) => {
+      expect(configOfFile(undefined, { ...BROKERS, CALLGATE_REDIS_URL: url }).redis?.url).toBe(url);
+    },
+  );
+
   test("a variable without its unit, and one that is near to none of ours", () => {
     const file = write("kafka: {brokers: [one:1]}");
     const set = { CALLGATE_KAFKA_SESSION_TIMEOUT: "1", CALLGATE_WEB_PORT_80_TCP: "tcp://10.0.0.1" };
