@@ -1,11 +1,12 @@
 /** What the topics should be like, and what it takes to get there. */
 import type { TopicFacts } from "../../runtime/topic-facts.ts";
-import { JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
+import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
+import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
 
 export type TopicWishes = {
   readonly partitions: number;
   readonly replicationFactor: number;
-  /** How long the journal must be kept at least, ms. */
+  /** How long the journal must be kept at least, ms: one that is made is kept for the default, too. */
   readonly journalKeepMs: number;
 };
 
@@ -34,6 +35,13 @@ export type TopicAction =
       readonly message: string;
     };
 
+/** What differs from our default, and is left to those who run the topics. */
+export type TopicNote = {
+  readonly topic: Topic;
+  readonly name: string;
+  readonly message: string;
+};
+
 const DAY_MS = 86_400_000;
 /** Inputs are needed until they are decided, outputs until they are taken. */
 const KEEP_MS = 7 * DAY_MS;
@@ -48,8 +56,7 @@ export function planTopics(
   const journal = present.find(({ topic }) => topic === JOURNAL_TOPIC) ?? present[0];
   const partitions = journal?.partitions ?? wishes.partitions;
   return facts.flatMap((one) => {
-    const settings = settingsOf(one.topic, wishes, one.replicationFactor);
-    if (one.partitions > 0) return [...conflicts(one, partitions), ...changes(one, settings)];
+    if (one.partitions > 0) return [...conflicts(one, partitions), ...changes(one, wishes)];
     const { replicationFactor } = wishes;
     const full = settingsOf(one.topic, wishes, replicationFactor);
     return [
@@ -61,12 +68,29 @@ export function planTopics(
   });
 }
 
+/** Topics that are kept for less than our default: hours are asked for where arguments are sensitive. */
+export function topicNotes(facts: readonly TopicFacts[]): readonly TopicNote[] {
+  const shorter = facts.filter(
+    ({ topic, partitions, retentionMs }) =>
+      topic !== JOURNAL_TOPIC && partitions > 0 && retentionMs !== -1 && retentionMs < KEEP_MS,
+  );
+  return shorter.map(({ topic, name, retentionMs }) => {
+    const isInput = (INPUT_TOPICS as readonly Topic[]).includes(topic);
+    const lost = isInput ? "what no gate has decided" : "what its readers have not taken";
+    const message =
+      `retention.ms=${retentionMs} is left as it is (${KEEP_MS} where we make the topic): ` +
+      `${lost} by then is lost`;
+    return { topic, name, message };
+  });
+}
+
 function settingsOf(
   topic: Topic,
   wishes: TopicWishes,
   replicationFactor: number,
 ): Readonly<Record<string, string>> {
-  const keepMs = topic === JOURNAL_TOPIC ? Math.max(KEEP_MS, wishes.journalKeepMs) : KEEP_MS;
+  const keepMs =
+    topic === JOURNAL_TOPIC ? Math.max(JOURNAL_KEEP_MS, wishes.journalKeepMs) : KEEP_MS;
   return {
     "cleanup.policy": "delete",
     "message.timestamp.type": "LogAppendTime",
@@ -84,11 +108,8 @@ function conflicts(facts: TopicFacts, partitions: number): readonly TopicAction[
   return [{ type: "conflict", topic: facts.topic, name: facts.name, message }];
 }
 
-/** Longer retention than ours is nobody's mistake. */
-function changes(
-  facts: TopicFacts,
-  settings: Readonly<Record<string, string>>,
-): readonly TopicAction[] {
+function changes(facts: TopicFacts, wishes: TopicWishes): readonly TopicAction[] {
+  const settings = settingsOf(facts.topic, wishes, facts.replicationFactor);
   const now: Readonly<Record<string, string>> = {
     "cleanup.policy": facts.cleanupPolicy,
     "message.timestamp.type": facts.timestampType,
@@ -96,8 +117,8 @@ function changes(
     "retention.bytes": String(facts.retentionBytes),
     "min.insync.replicas": String(facts.minInsyncReplicas),
   };
-  const differing = Object.entries(settings).filter(
-    ([key, value]) => !isEnough(key, now[key] ?? "", value),
+  const differing = Object.entries(settings).filter(([key, value]) =>
+    key === "retention.ms" ? !isKeptEnough(facts, wishes) : !isEnough(key, now[key] ?? "", value),
   );
   if (differing.length === 0) return [];
   return [
@@ -110,8 +131,15 @@ function changes(
   ];
 }
 
+/**
+ * How long a topic is kept that is there is somebody's choice, and not ours to undo at each start. Only a journal
+ * that is cut off before the policy lets go of it keeps the gate from its work.
+ */
+function isKeptEnough({ topic, retentionMs }: TopicFacts, { journalKeepMs }: TopicWishes): boolean {
+  return topic !== JOURNAL_TOPIC || retentionMs === -1 || retentionMs >= journalKeepMs;
+}
+
 function isEnough(key: string, now: string, wanted: string): boolean {
   if (now === wanted) return true;
-  if (key === "retention.ms") return now === "-1" || Number(now) >= Number(wanted);
   return key === "min.insync.replicas" && Number(now) >= Number(wanted);
 }

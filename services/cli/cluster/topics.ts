@@ -4,14 +4,14 @@ import { createKafka } from "../../adapters/kafka/client.ts";
 import { KafkaTopicAdmin } from "../../adapters/kafka/topic-admin.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
 import { quietLogger } from "../../adapters/log/quiet-logger.ts";
-import { journalKeepMs } from "../../gate/gate-engine.ts";
 import { kafkaSettings, topicNamesOf } from "../../sdk/kafka-settings.ts";
 import { environmentError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
-import { planTopics, type TopicAction } from "./plan-topics.ts";
+import { neededKeepMs } from "./journal-keep.ts";
+import { planTopics, type TopicAction, type TopicNote, topicNotes } from "./plan-topics.ts";
 
 export type TopicOptions = {
   readonly partitions: number;
@@ -22,7 +22,6 @@ export type TopicOptions = {
 };
 
 const REPLICATION_WANTED = 3;
-const DEFAULT_KEEP_MS = 9 * 86_400_000;
 
 export async function runTopics(
   config: Config,
@@ -44,27 +43,34 @@ export async function runTopics(
     await admin.create(actions.filter((action) => action.type === "create"));
     await admin.configure(actions.filter((action) => action.type === "configure"));
   }
-  await tell(actions, { ...options, apply, partitions: facts[0]?.partitions ?? 0 }, terminal);
+  const plan = { actions, notes: topicNotes(facts), partitions: facts[0]?.partitions ?? 0 };
+  await tell(plan, { ...options, apply }, terminal);
   if (conflict) throw environmentError("the topics cannot be mended by a program; see above");
   return EXIT_OK;
 }
 
 async function keepMsOf({ policy }: Config): Promise<number> {
-  if (policy.files.length === 0) return DEFAULT_KEEP_MS;
-  const { compiled } = await openPolicy(policy.files);
-  return Math.max(DEFAULT_KEEP_MS, journalKeepMs(compiled));
+  return neededKeepMs(policy.files.length === 0 ? undefined : await openPolicy(policy.files));
 }
 
+type Plan = {
+  readonly actions: readonly TopicAction[];
+  readonly notes: readonly TopicNote[];
+  /** Of the topics as they are. */
+  readonly partitions: number;
+};
+
 async function tell(
-  actions: readonly TopicAction[],
-  { apply, json, partitions }: TopicOptions,
+  { actions, notes, partitions }: Plan,
+  { apply, json }: TopicOptions,
   { out }: Terminal,
 ): Promise<void> {
   if (json) {
-    await out.write(`${JSON.stringify({ applied: apply, actions })}\n`);
+    await out.write(`${JSON.stringify({ applied: apply, actions, notes })}\n`);
     return;
   }
   for (const action of actions) await out.write(`${describe(action)}\n`);
+  for (const { name, message } of notes) await out.write(`note      ${name}: ${message}\n`);
   if (actions.some(({ type }) => type === "conflict")) return;
   const what = counted(actions.length, "change");
   const each = counted(partitions, "partition");

@@ -67,7 +67,12 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     await admin.connect();
     const name = `${topicPrefix}.decisions.v1`;
     const configEntries = [{ name: "retention.ms", value: "60000" }];
-    const resources = [{ type: TOPIC, name, configEntries }];
+    const proposals = { type: TOPIC, name: `${topicPrefix}.proposed.v1` };
+    const asSet = [...configEntries, { name: "message.timestamp.type", value: "LogAppendTime" }];
+    const resources = [
+      { type: TOPIC, name, configEntries },
+      { ...proposals, configEntries: asSet },
+    ];
     await admin.alterConfigs({ validateOnly: false, resources });
     // Of several brokers one may not have been told yet.
     await expect
@@ -81,6 +86,9 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
       return partOf("kafka");
     };
     await expect.poll(mended, TOLD).toMatchObject({ code: 0, state: "ok" });
+    const { stdout } = await run("topics", "apply");
+    expect(stdout).toMatch(/^note {6}\S+\.proposed\.v1: retention\.ms=60000 is left as it is/m);
+    expect(stdout).toContain("the topics are as they should be, of 2 partitions each\n");
 
     await admin.createPartitions({ topicPartitions: [{ topic: name, count: 3 }] });
     await admin.disconnect();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { planTopics } from "../../../../services/cli/cluster/plan-topics.ts";
+import { planTopics, topicNotes } from "../../../../services/cli/cluster/plan-topics.ts";
 import type { TopicFacts } from "../../../../services/runtime/topic-facts.ts";
 import { TOPICS } from "../../../../services/runtime/topics.ts";
 
@@ -54,6 +54,35 @@ describe("planTopics", () => {
         ...{ settings: { [key]: wanted }, before: { [key]: now } },
       },
     ]);
+  });
+
+  it("leaves how long topics are kept, and says where that is less than our default", () => {
+    const hours = 4 * 3_600_000;
+    const shorter = facts().map((one) =>
+      one.topic === "proposals" || one.topic === "allowed" ? { ...one, retentionMs: hours } : one,
+    );
+
+    expect(planTopics(shorter, WISHES)).toEqual([]);
+    const message = (lost: string) =>
+      `retention.ms=14400000 is left as it is (604800000 where we make the topic): ${lost} by then is lost`;
+    expect(topicNotes(shorter)).toEqual([
+      { topic: "proposals", name: "x.proposals", message: message("what no gate has decided") },
+      { topic: "allowed", name: "x.allowed", message: message("what its readers have not taken") },
+    ]);
+    expect(topicNotes(facts())).toEqual([]);
+  });
+
+  it("leaves a journal that is kept as long as the policy needs, though not as long as by default", () => {
+    const week = only("decisions", { retentionMs: 7 * DAY_MS });
+    expect(planTopics(week, { ...WISHES, journalKeepMs: 3 * DAY_MS })).toEqual([]);
+    expect(
+      planTopics(facts({ partitions: 0 }), { ...WISHES, journalKeepMs: 3 * DAY_MS }),
+    ).toContainEqual(
+      expect.objectContaining({
+        topic: "decisions",
+        settings: expect.objectContaining({ "retention.ms": String(9 * DAY_MS) }),
+      }),
+    );
   });
 
   it("asks nothing of replicas that there are not", () => {
