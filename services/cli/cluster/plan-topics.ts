@@ -4,7 +4,8 @@ import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts
 import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
 
 export type TopicWishes = {
-  readonly partitions: number;
+  /** Undefined: as many as the topics have that are there. */
+  readonly partitions: number | undefined;
   readonly replicationFactor: number;
   /** How long the journal must be kept at least, ms: one that is made is kept for the default, too. */
   readonly journalKeepMs: number;
@@ -46,6 +47,8 @@ const DAY_MS = 86_400_000;
 /** Inputs are needed until they are decided, outputs until they are taken. */
 const KEEP_MS = 7 * DAY_MS;
 const REPLICATED = 3;
+/** Of topics where none is there yet; the help of `topics plan` says so. */
+const PARTITIONS_DEFAULT = 4;
 
 /** In the order of the topics; empty: they are as they should be. */
 export function planTopics(
@@ -54,8 +57,11 @@ export function planTopics(
 ): readonly TopicAction[] {
   const present = facts.filter(({ partitions }) => partitions > 0);
   const journal = present.find(({ topic }) => topic === JOURNAL_TOPIC) ?? present[0];
-  const partitions = journal?.partitions ?? wishes.partitions;
-  return facts.flatMap((one) => {
+  const partitions = journal?.partitions ?? wishes.partitions ?? PARTITIONS_DEFAULT;
+  const wished = wishes.partitions ?? partitions;
+  const unequal =
+    journal === undefined || wished === partitions ? [] : [otherwise(journal, wished)];
+  const actions = facts.flatMap((one): readonly TopicAction[] => {
     if (one.partitions > 0) return [...conflicts(one, partitions), ...changes(one, wishes)];
     const { replicationFactor } = wishes;
     const full = settingsOf(one.topic, wishes, replicationFactor);
@@ -66,6 +72,15 @@ export function planTopics(
       },
     ];
   });
+  return [...unequal, ...actions];
+}
+
+/** A number was asked for that the topics do not have. */
+function otherwise({ topic, name, partitions }: TopicFacts, wished: number): TopicAction {
+  const message =
+    `has ${partitions} partitions, not ${wished}: the number cannot be changed, as conversations would ` +
+    "be looked for elsewhere; leave out --partitions, or begin under a new prefix";
+  return { type: "conflict", topic, name, message };
 }
 
 /** Topics that are kept for less than our default: hours are asked for where arguments are sensitive. */

@@ -14,7 +14,8 @@ import { neededKeepMs } from "./journal-keep.ts";
 import { planTopics, type TopicAction, type TopicNote, topicNotes } from "./plan-topics.ts";
 
 export type TopicOptions = {
-  readonly partitions: number;
+  /** Undefined: as the topics have that are there, or the default. */
+  readonly partitions: number | undefined;
   /** Undefined: three, or as many as there are brokers. */
   readonly replication: number | undefined;
   readonly apply: boolean;

@@ -14,7 +14,6 @@ import {
 
 type Common = { readonly config?: string; readonly dataDir?: string; readonly json?: true };
 
-const PARTITIONS_DEFAULT = 4;
 const OUTCOMES = ["allowed", "refused", "held"];
 
 export function addCluster(program: Command, cli: Cli): void {
@@ -35,12 +34,12 @@ export function addCluster(program: Command, cli: Cli): void {
 
 function addTopics(program: Command, cli: Cli): void {
   const topics = program.command("topics").description("the topics of the gate on a cluster");
-  type Options = Common & { readonly partitions: number; readonly replication?: number };
+  type Options = Common & { readonly partitions?: number; readonly replication?: number };
   const add = (name: "plan" | "apply", description: string) => {
     const command = topics
       .command(name)
       .description(description)
-      .option("--partitions <number>", "of topics to be made", count, PARTITIONS_DEFAULT)
+      .option("--partitions <number>", "of topics to be made; default: as the others, or 4", count)
       .option("--replication <number>", "copies of each; default: 3, or all brokers", count);
     addJsonOption(addConfigOption(command)).action(async (options: Options) => {
       const { openConfig } = await import("../process/open-config.ts");

@@ -60,6 +60,8 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     expect((await run("topics", "plan")).stdout).toBe(
       "the topics are as they should be, of 2 partitions each\n",
     );
+    const more = await run("topics", "apply", "--partitions", "8");
+    expect(more).toMatchObject({ code: 3, stdout: expect.stringContaining("cannot be changed") });
     expect(await run("doctor")).toMatchObject({ code: 0, stderr: "" });
     expect(await run("tail", "--once")).toMatchObject({ code: 0, stdout: "", stderr: "" });
 

@@ -4,7 +4,7 @@ import type { TopicFacts } from "../../../../services/runtime/topic-facts.ts";
 import { TOPICS } from "../../../../services/runtime/topics.ts";
 
 const DAY_MS = 86_400_000;
-const WISHES = { partitions: 6, replicationFactor: 3, journalKeepMs: 9 * DAY_MS };
+const WISHES = { partitions: undefined, replicationFactor: 3, journalKeepMs: 9 * DAY_MS };
 
 function facts(given: Partial<TopicFacts> = {}): readonly TopicFacts[] {
   return TOPICS.map((topic) => ({
@@ -26,7 +26,7 @@ describe("planTopics", () => {
   });
 
   it("makes what is missing with the partitions of what is there", () => {
-    const [action] = planTopics(only("alerts", { partitions: 0 }), { ...WISHES, partitions: 99 });
+    const [action] = planTopics(only("alerts", { partitions: 0 }), WISHES);
 
     expect(action).toMatchObject({
       ...{ type: "create", topic: "alerts", partitions: 6, replicationFactor: 3 },
@@ -89,6 +89,31 @@ describe("planTopics", () => {
     const alone = facts({ replicationFactor: 1, minInsyncReplicas: 1 });
 
     expect(planTopics(alone, { ...WISHES, replicationFactor: 1 })).toEqual([]);
+  });
+
+  it("makes all with the number that is asked for, or with four", () => {
+    const countsOf = (partitions: number | undefined) =>
+      planTopics(facts({ partitions: 0 }), { ...WISHES, partitions }).map((one) =>
+        one.type === "create" ? one.partitions : 0,
+      );
+
+    expect(new Set(countsOf(12))).toEqual(new Set([12]));
+    expect(new Set(countsOf(undefined))).toEqual(new Set([4]));
+  });
+
+  it("says that the number cannot be changed where another one is asked for", () => {
+    const wishes = { ...WISHES, partitions: 8 };
+
+    expect(planTopics(facts(), { ...WISHES, partitions: 6 })).toEqual([]);
+    expect(planTopics(facts(), wishes)).toEqual([
+      {
+        ...{ type: "conflict", topic: "decisions", name: "x.decisions" },
+        message: expect.stringMatching(/^has 6 partitions, not 8: the number cannot be changed/),
+      },
+    ]);
+    expect(planTopics(only("decisions", { partitions: 0 }), wishes)).toContainEqual(
+      expect.objectContaining({ type: "conflict", topic: "proposals" }),
+    );
   });
 
   it("leaves partitions that differ to a person", () => {
