@@ -16,14 +16,14 @@ export type OpenTransaction = {
 /**
  * The oldest open transaction of each topic-partition.
  * @param link connected.
+ * @param topics by their real names, each with as many partitions as it has.
  */
 export async function findOpenTransactions(
   link: ClusterLink,
-  names: readonly string[],
-  partitions: number,
+  topics: readonly { readonly name: string; readonly partitions: number }[],
 ): Promise<readonly OpenTransaction[]> {
   const open: OpenTransaction[] = [];
-  for (const name of names) {
+  for (const { name, partitions } of topics) {
     for (let partition = 0; partition < partitions; partition += 1) {
       const from = await link.offset(name, partition, "stable");
       const to = await link.offset(name, partition, "latest");

@@ -5,9 +5,7 @@ import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
 import { describeOpen, findOpenTransactions } from "../../adapters/kafka/open-transactions.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
 import { quietLogger } from "../../adapters/log/quiet-logger.ts";
-import { journalKeepMs } from "../../gate/gate-engine.ts";
 import type { GatePolicy } from "../../gate/gate-policy.ts";
-import { checkTopics } from "../../gate/start-checks.ts";
 import { asPipelineError } from "../../runtime/errors.ts";
 import { kafkaSettings, topicNamesOf } from "../../sdk/kafka-settings.ts";
 import { CliError, environmentError } from "../output/cli-error.ts";
@@ -18,18 +16,19 @@ import { openPolicy } from "../policy/open-policy.ts";
 import { openConfig } from "../process/open-config.ts";
 import { openRedis } from "../process/open-redis.ts";
 import { openSecrets } from "../process/open-secrets.ts";
+import { neededKeepMs } from "./journal-keep.ts";
 import { askRegistry } from "./schemas.ts";
+import { topicProblems, topicWarnings } from "./topic-problems.ts";
 
 type Finding = {
   readonly part: string;
-  /** `skipped`: not configured, or what it needs is wrong itself. */
-  readonly state: "ok" | "wrong" | "skipped";
+  /** `warning`: all runs, and something may be lost. `skipped`: not configured, or what it needs is wrong itself. */
+  readonly state: "ok" | "warning" | "wrong" | "skipped";
   /** What was found, or what is wrong with its mend. */
   readonly lines: readonly string[];
 };
 
 const NODE_MIN = [20, 20] as const;
-const DEFAULT_KEEP_MS = 9 * 86_400_000;
 /** Longer than a transaction of ours takes, whatever happens to its writer. */
 const OPEN_MS_MAX = 60_000;
 
@@ -87,48 +86,40 @@ function nodeFinding(): Finding {
     : { part: "node", state: "wrong", lines: [`${found}: install ${NODE_MIN.join(".")} or newer`] };
 }
 
-/** @param look what was found; null: there is nothing to look at. */
-async function finding(
-  part: string,
-  look: () => Promise<readonly string[] | null> | readonly string[] | null,
-): Promise<Finding> {
+/** Null: there is nothing to look at. */
+type Found = readonly string[] | { readonly warnings: readonly string[] } | null;
+
+async function finding(part: string, look: () => Promise<Found> | Found): Promise<Finding> {
   try {
-    const lines = await look();
-    return lines === null
-      ? { part, state: "skipped", lines: ["not configured"] }
-      : { part, state: "ok", lines };
+    const found = await look();
+    if (found === null) return { part, state: "skipped", lines: ["not configured"] };
+    if ("warnings" in found) return { part, state: "warning", lines: found.warnings };
+    return { part, state: "ok", lines: found };
   } catch (error) {
     const lines = error instanceof CliError ? error.lines : [asPipelineError(error).message];
     return { part, state: "wrong", lines };
   }
 }
 
-async function topicLines(config: Config, policy: GatePolicy | undefined) {
+async function topicLines(config: Config, policy: GatePolicy | undefined): Promise<Found> {
   const newKafka = () => createKafka(kafkaSettings(config), quietLogger);
   const facts = await new KafkaTopicInspector(newKafka, topicNamesOf(config)).describe();
-  const keepMs =
-    policy === undefined
-      ? DEFAULT_KEEP_MS
-      : Math.max(DEFAULT_KEEP_MS, journalKeepMs(policy.compiled));
-  const problems = checkTopics(facts, { keepMs });
-  if (problems.length > 0) {
-    throw environmentError(
-      problems.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`),
-    );
-  }
-  const partitions = facts[0]?.partitions ?? 0;
+  const problems = topicProblems(facts, neededKeepMs(policy));
+  if (problems.length > 0) throw environmentError(problems);
   const names = facts.map(({ name }) => name);
   const link = new ClusterLink(newKafka(), names, config.kafka.requestTimeoutMs);
   try {
     await link.connect();
-    const found = await findOpenTransactions(link, names, partitions);
+    const found = await findOpenTransactions(link, facts);
     const stuck = found.filter(({ sinceMs }) => Date.now() - sinceMs > OPEN_MS_MAX);
     const { brokers } = config.kafka;
     if (stuck.length > 0) throw environmentError(stuck.map((one) => describeOpen(one, brokers)));
   } finally {
     await link.close();
   }
-  return [`${facts.length} topics of ${partitions} partitions`];
+  const warnings = topicWarnings(facts);
+  if (warnings.length > 0) return { warnings };
+  return [`${facts.length} topics of ${facts[0]?.partitions ?? 0} partitions`];
 }
 
 async function registryLines(config: Config) {
@@ -157,10 +148,10 @@ async function redisLines(config: Config) {
   }
 }
 
-const SIGNS = { ok: "ok", wrong: "wrong", skipped: "-" } as const;
+const SIGNS = { ok: "ok", warning: "warn", wrong: "wrong", skipped: "-" } as const;
 
 function render({ part, state, lines }: Finding, style: Terminal["out"]["style"]): string {
-  const paint = { ok: style.good, wrong: style.bad, skipped: style.dim }[state];
+  const paint = { ok: style.good, warning: style.bad, wrong: style.bad, skipped: style.dim }[state];
   return lines
     .map((line, index) => {
       const sign = index === 0 ? paint(SIGNS[state].padEnd("wrong".length)) : "     ";

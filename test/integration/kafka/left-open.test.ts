@@ -172,7 +172,8 @@ describe.skipIf(!parts.available)(`what a broker has left open ${parts.reason}`,
     const link = new ClusterLink(connectKafka(kafka.bootstrap), Object.values(world.names), 5_000);
     onTestFinished(() => link.close());
     await link.connect();
-    const [open, ...more] = await findOpenTransactions(link, Object.values(world.names), 1);
+    const topics = Object.values(world.names).map((name) => ({ name, partitions: 1 }));
+    const [open, ...more] = await findOpenTransactions(link, topics);
     expect(more).toEqual([]);
     const stable = await link.offset(world.names.allowed, 0, "stable");
     expect(describeOpen(open as OpenTransaction, ["broker:9092"])).toContain(

@@ -1,7 +1,7 @@
 // What an operator runs before the first gate: topics, schemas, and a look at all of it.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { registryBackend } from "../../support/backends/registry-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
@@ -102,6 +102,50 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
         stderr: expect.stringContaining("the topics cannot be mended by a program"),
       });
     await expect.poll(() => json("topics", "apply"), TOLD).toMatchObject({ applied: false });
+  });
+
+  test("doctor asks of the topics what the gate asks, and warns of what the gate does not look at", async () => {
+    const topicPrefix = uniqueName("doctor");
+    const files = [join(makeDirectory(), "policy.yaml")];
+    writeFileSync(files[0] ?? "", "conversation: { idle_ms: 3600000, max_age_ms: 86400000 }\n");
+    const { run, json } = commandsWith({
+      kafka: { brokers: kafka.brokers, topicPrefix },
+      policy: { files },
+    });
+    await run("topics", "apply", "--partitions", "4");
+    const admin = connectKafka(kafka.brokers).admin();
+    await admin.connect();
+    onTestFinished(() => admin.disconnect());
+    const logTime = { name: "message.timestamp.type", value: "LogAppendTime" };
+    const set = (topic: string, name: string, value: number) =>
+      admin.alterConfigs({
+        validateOnly: false,
+        resources: [
+          {
+            ...{ type: TOPIC, name: `${topicPrefix}.${topic}.v1` },
+            configEntries: [logTime, { name, value: String(value) }],
+          },
+        ],
+      });
+    const topicsOf = async () => {
+      const { code, findings } = await json("doctor");
+      return { code, ...findings.find(({ part }: { part: string }) => part === "kafka") };
+    };
+    // A day, the longest hold and a day are less than what we make a journal with.
+    await set("decisions", "retention.ms", 3 * 86_400_000);
+    expect((await run("topics", "apply")).stdout).toMatch(/^the topics are as they should be/);
+    await expect.poll(topicsOf, TOLD).toMatchObject({ code: 0, state: "ok" });
+
+    await set("proposed", "retention.bytes", 1_000);
+    await expect
+      .poll(topicsOf, TOLD)
+      .toMatchObject({ code: 0, state: "warning", lines: [expect.stringMatching(/1000 bytes/)] });
+    await admin.deleteTopics({ topics: [`${topicPrefix}.alerts.v1`] });
+    const topics = [{ topic: `${topicPrefix}.alerts.v1`, numPartitions: 2 }];
+    await expect.poll(() => admin.createTopics({ topics }).catch(() => false), TOLD).toBe(true);
+    await expect
+      .poll(topicsOf, TOLD)
+      .toMatchObject({ code: 3, lines: [expect.stringMatching(/has 2 partitions, the others 4/)] });
   });
 
   test("brokers and a registry that are not there are named, with what to look at", async () => {

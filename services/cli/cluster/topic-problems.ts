@@ -1,0 +1,44 @@
+/** What `callgate doctor` says of the topics: what keeps a process from its work, and what may lose something. */
+import { checkTopics } from "../../gate/start-checks.ts";
+import type { TopicFacts } from "../../runtime/topic-facts.ts";
+import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
+
+/** What the gate refuses to start on, and what the other processes do. @param keepMs see `neededKeepMs`. */
+export function topicProblems(facts: readonly TopicFacts[], keepMs: number): readonly string[] {
+  const refused = checkTopics(facts, { keepMs });
+  return [
+    ...refused.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`),
+    ...facts.flatMap((one) => alertsProblem(one, facts)),
+  ];
+}
+
+/** The gate has no use for the alerts; executors, analytics and clients open all topics. */
+function alertsProblem(
+  { topic, name, partitions }: TopicFacts,
+  facts: readonly TopicFacts[],
+): readonly string[] {
+  const wanted = facts.find((one) => one.topic === JOURNAL_TOPIC)?.partitions ?? 0;
+  if (topic !== "alerts" || partitions === wanted) return [];
+  const who = "the gate does without it, executors, analytics and clients do not";
+  if (partitions === 0) {
+    return [`\`${name}\` does not exist: make it with \`callgate topics apply\`; ${who}`];
+  }
+  return [
+    `\`${name}\` has ${partitions} partitions, the others ${wanted}: delete it, and make it anew with ` +
+      `\`callgate topics apply\`; ${who}`,
+  ];
+}
+
+/** The journal is no matter of a warning: the gate does not start on one that is cut off by size. */
+export function topicWarnings(facts: readonly TopicFacts[]): readonly string[] {
+  return facts
+    .filter(({ topic, retentionBytes }) => topic !== JOURNAL_TOPIC && retentionBytes !== -1)
+    .map(({ topic, name, retentionBytes }) => {
+      const isInput = (INPUT_TOPICS as readonly Topic[]).includes(topic);
+      const lost = isInput ? "what is not decided yet" : "what its readers have not taken yet";
+      return (
+        `\`${name}\` is cut off at ${retentionBytes} bytes, however young its records are, and ${lost} ` +
+        "is lost: set its retention.bytes to -1 (`callgate topics apply` does)"
+      );
+    });
+}

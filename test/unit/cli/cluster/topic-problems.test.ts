@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { JOURNAL_KEEP_MS, neededKeepMs } from "../../../../services/cli/cluster/journal-keep.ts";
+import { topicProblems, topicWarnings } from "../../../../services/cli/cluster/topic-problems.ts";
+import type { TopicFacts } from "../../../../services/runtime/topic-facts.ts";
+import { TOPICS } from "../../../../services/runtime/topics.ts";
+
+function facts(
+  given: Partial<Record<TopicFacts["topic"], Partial<TopicFacts>>> = {},
+): readonly TopicFacts[] {
+  return TOPICS.map((topic) => ({
+    ...{ topic, name: `x.${topic}`, partitions: 4, replicationFactor: 1 },
+    ...{ cleanupPolicy: "delete", retentionMs: JOURNAL_KEEP_MS, retentionBytes: -1 },
+    ...{ minInsyncReplicas: 1, timestampType: "LogAppendTime", messageBytesMax: 1_048_588 },
+    ...given[topic],
+  }));
+}
+
+describe("what doctor says of the topics", () => {
+  it("is nothing where all is as it should be", () => {
+    expect(topicProblems(facts(), neededKeepMs(undefined))).toEqual([]);
+    expect(topicWarnings(facts())).toEqual([]);
+  });
+
+  it("is a problem of `alerts`, where the gate has none", () => {
+    expect(topicProblems(facts({ alerts: { partitions: 2 } }), 1)).toEqual([
+      expect.stringMatching(/^`x\.alerts` has 2 partitions, the others 4: delete it/),
+    ]);
+    expect(topicProblems(facts({ alerts: { partitions: 0 } }), 1)).toEqual([
+      expect.stringMatching(/^`x\.alerts` does not exist: make it with/),
+    ]);
+  });
+
+  it("is a warning of each topic that is cut off by size, and of the journal a problem", () => {
+    const cut = facts({ proposals: { retentionBytes: 1_000 }, held: { retentionBytes: 5 } });
+    expect(topicProblems(cut, 1)).toEqual([]);
+    expect(topicWarnings(cut)).toEqual([
+      expect.stringMatching(
+        /^`x\.proposals` is cut off at 1000 bytes, .* what is not decided yet is lost/,
+      ),
+      expect.stringMatching(
+        /^`x\.held` is cut off at 5 bytes, .* readers have not taken yet is lost/,
+      ),
+    ]);
+    const journal = facts({ decisions: { retentionBytes: 5 } });
+    expect(topicProblems(journal, 1)).toHaveLength(1);
+    expect(topicWarnings(journal)).toEqual([]);
+  });
+});
