@@ -15,7 +15,12 @@ import type { TopicFacts, TopicInspector } from "../runtime/topic-facts.ts";
 import type { Topic } from "../runtime/topics.ts";
 import { type Decide, journalKeepMs } from "./gate-engine.ts";
 import { GateHost, type GateTuning } from "./gate-host.ts";
-import { checkTopics, describeStartProblems, type StartProblem } from "./start-checks.ts";
+import {
+  checkTopics,
+  describeStartProblems,
+  GATE_TOPICS,
+  type StartProblem,
+} from "./start-checks.ts";
 import { type WarmUpParts, warmUp } from "./warm-up.ts";
 import { writtenWithOf } from "./written-with.ts";
 
@@ -74,6 +79,7 @@ export async function openKafkaGate(options: KafkaGateOptions): Promise<KafkaGat
   const log = await openKafkaLog({
     kafka: newKafka(),
     names: options.names,
+    topics: GATE_TOPICS,
     clientId: options.kafka.clientId,
     requestTimeoutMs: options.kafka.requestTimeoutMs,
   });

@@ -1,6 +1,6 @@
 /** What of the topics would let the gate lose or repeat a call: it does not start then, and says what to do. */
 import type { TopicFacts } from "../runtime/topic-facts.ts";
-import { JOURNAL_TOPIC, type Topic } from "../runtime/topics.ts";
+import { JOURNAL_TOPIC, TOPICS, type Topic } from "../runtime/topics.ts";
 
 export type StartProblem = {
   /** As the servers know it. */
@@ -16,15 +16,15 @@ export type StartNeeds = {
 };
 
 const REPLICATED = 3;
-/** The gate neither reads nor writes them. */
-const OTHERS: readonly Topic[] = ["alerts"];
+/** The gate neither reads nor writes the alerts: they need not be there. */
+export const GATE_TOPICS: readonly Topic[] = TOPICS.filter((topic) => topic !== "alerts");
 
 /** Every problem at once; none: the gate may start. */
 export function checkTopics(
   all: readonly TopicFacts[],
   needs: StartNeeds,
 ): readonly StartProblem[] {
-  const facts = all.filter(({ topic }) => !OTHERS.includes(topic));
+  const facts = all.filter(({ topic }) => GATE_TOPICS.includes(topic));
   const present = facts.filter(({ partitions }) => partitions > 0);
   return [
     ...facts.filter(({ partitions }) => partitions === 0).map(missing),

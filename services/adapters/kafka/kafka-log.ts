@@ -25,6 +25,8 @@ import { Tracks } from "./tracks.ts";
 export type KafkaLogOptions = {
   readonly kafka: Kafka;
   readonly names: TopicNames;
+  /** Those that are used, and must be there; absent: all. */
+  readonly topics?: readonly Topic[];
   readonly clientId: string;
   readonly requestTimeoutMs: number;
   /** How often the topics are compared with what they were at the start. */
@@ -51,13 +53,14 @@ const OUT_OF_RANGE = 1;
 
 /** Connects, and learns what the topics are. @throws PipelineError: see errors.ts of the runtime. */
 export async function openKafkaLog(options: KafkaLogOptions): Promise<KafkaLog> {
-  const names = TOPICS.map((topic) => options.names[topic]);
+  const topics = options.topics ?? TOPICS;
+  const names = topics.map((topic) => options.names[topic]);
   const makeLink = (): ClusterLink =>
     new ClusterLink(options.kafka, names, options.requestTimeoutMs);
   const links = [makeLink(), makeLink()] as const;
   try {
     await links[0].connect();
-    const facts = topicFacts(await links[0].describe(), options.names);
+    const facts = topicFacts(await links[0].describe(), options.names, topics);
     return new KafkaLog(options, links, facts);
   } catch (error) {
     await links[0].close();
@@ -112,7 +115,7 @@ export class KafkaLog implements Log {
   }
 
   topicId(topic: Topic): string {
-    return this.#facts.ids[topic];
+    return this.#facts.ids.get(topic) ?? "";
   }
 
   async append(records: readonly OutgoingRecord[]): Promise<readonly Appended[]> {

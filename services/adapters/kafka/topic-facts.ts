@@ -7,15 +7,23 @@ import type { TopicNames } from "./topic-names.ts";
 export type TopicFacts = {
   readonly clusterId: string;
   readonly partitions: number;
-  readonly ids: { readonly [topic in Topic]: string };
+  /** Of the topics that are used. */
+  readonly ids: ReadonlyMap<Topic, string>;
 };
 
 const NO_ID = /^0*$/;
 
-/** @throws FatalError `log_mismatch` where topics are missing or differ in their partitions. */
-export function topicFacts(cluster: DescribedCluster, names: TopicNames): TopicFacts {
+/**
+ * @param used topics that need not be there are left out.
+ * @throws FatalError `log_mismatch` where topics are missing or differ in their partitions.
+ */
+export function topicFacts(
+  cluster: DescribedCluster,
+  names: TopicNames,
+  used: readonly Topic[] = TOPICS,
+): TopicFacts {
   const byName = new Map(cluster.topics.map((topic) => [topic.name, topic]));
-  const found = TOPICS.map((topic) => ({ topic, described: byName.get(names[topic]) }));
+  const found = used.map((topic) => ({ topic, described: byName.get(names[topic]) }));
   const missing = found.filter(
     ({ described }) => described === undefined || described.errorCode > 0,
   );
@@ -35,10 +43,8 @@ export function topicFacts(cluster: DescribedCluster, names: TopicNames): TopicF
       `all topics must have the same number of partitions: ${list}`,
     );
   }
-  const ids = Object.fromEntries(
-    found.map(({ topic, described }) => [topic, described?.topicId ?? ""]),
-  ) as TopicFacts["ids"];
-  if (TOPICS.some((topic) => NO_ID.test(ids[topic]))) {
+  const ids = new Map(found.map(({ topic, described }) => [topic, described?.topicId ?? ""]));
+  if ([...ids.values()].some((id) => NO_ID.test(id))) {
     throw new FatalError("log_mismatch", "the cluster gives its topics no ids: Kafka 2.8 or newer");
   }
   return { clusterId: cluster.clusterId, partitions, ids };
@@ -55,7 +61,7 @@ export function findChange(
 ): FatalError | null {
   if (cluster.topics.some(({ errorCode }) => errorCode !== 0)) return null;
   try {
-    return compareTopics(before, topicFacts(cluster, names), names);
+    return compareTopics(before, topicFacts(cluster, names, [...before.ids.keys()]), names);
   } catch (error) {
     if (error instanceof FatalError) return error;
     throw error;
@@ -74,7 +80,7 @@ function compareTopics(before: TopicFacts, now: TopicFacts, names: TopicNames): 
         "would change their partition. Move to new topics with that number instead",
     );
   }
-  const remade = TOPICS.find((topic) => now.ids[topic] !== before.ids[topic]);
+  const remade = TOPICS.find((topic) => now.ids.get(topic) !== before.ids.get(topic));
   if (remade === undefined) return null;
   const text = `\`${names[remade]}\` was deleted and made again while it was read: restart`;
   return new FatalError("log_mismatch", text);

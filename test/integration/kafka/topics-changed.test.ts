@@ -1,8 +1,11 @@
 // Topics that are not what they were when the gates last ran, and somebody else in the gates' group.
 import type { Admin } from "kafkajs";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { GATE_TOPICS } from "../../../services/gate/start-checks.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, createTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import { KEPT, openTestGate, propose, untilDecided } from "../../support/kafka/test-gate.ts";
 import { makeWorld, startCounted, untilTaken, type World } from "../../support/kafka/two-owners.ts";
@@ -84,6 +87,20 @@ describe.skipIf(!kafka.available)(`topics that were changed meanwhile ${kafka.re
     await propose(log, 0, 20);
     expect((await untilDecided(log, 20)).problems).toEqual([]);
     await gate.stop();
+  });
+
+  it("decides without the topic of alerts, of which it makes no use", async () => {
+    const names = topicNames(uniqueName("t"));
+    const used = GATE_TOPICS.map((topic) => names[topic]);
+    await createTopics(kafka.brokers, used, { partitions: 1, config: KEPT });
+    const log = await openTestLog(kafka.brokers, names, { topics: GATE_TOPICS });
+    onTestFinished(() => log.close());
+    const gate = await openTestGate(kafka.brokers, names, { group: uniqueName("g") });
+    onTestFinished(() => gate.stop());
+    await gate.host.start();
+    await propose(log, 0, 5);
+    expect((await untilDecided(log, 5)).problems).toEqual([]);
+    expect(await (await admin()).listTopics()).not.toContain(names.alerts);
   });
 
   it("refuses to go on where somebody else has committed for the group", async () => {

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { DescribedCluster } from "../../../../services/adapters/kafka/metadata-request.ts";
 import { findChange, topicFacts } from "../../../../services/adapters/kafka/topic-facts.ts";
 import { topicNames } from "../../../../services/adapters/kafka/topic-names.ts";
+import { TOPICS } from "../../../../services/runtime/topics.ts";
 
 const UNKNOWN_TOPIC = 3;
 const names = topicNames("t");
@@ -16,7 +17,8 @@ const cluster = (change: Partial<DescribedCluster["topics"][number]> = {}): Desc
 const facts = topicFacts(cluster(), names);
 
 it("takes in what the topics are", () => {
-  expect(facts).toMatchObject({ clusterId: "c", partitions: 4, ids: { proposals: "a0" } });
+  expect(facts).toMatchObject({ clusterId: "c", partitions: 4 });
+  expect(facts.ids.get("proposals")).toBe("a0");
 });
 
 it("refuses topics that are missing, differ in their partitions, or have no id", () => {
@@ -24,6 +26,13 @@ it("refuses topics that are missing, differ in their partitions, or have no id",
   expect(missing).toThrow(/no topic `t\.held\.v1`/);
   expect(() => topicFacts(cluster({ partitions: 5 }), names)).toThrow(/`t\.held\.v1` 5/);
   expect(() => topicFacts(cluster({ topicId: "0000" }), names)).toThrow(/no ids/);
+});
+
+it("does not look at topics that are not used", () => {
+  const used = TOPICS.filter((topic) => topic !== "held");
+  const without = topicFacts(cluster({ errorCode: UNKNOWN_TOPIC, partitions: 0 }), names, used);
+  expect(without.partitions).toBe(4);
+  expect(findChange(without, cluster({ partitions: 5, topicId: "b1" }), names)).toBeNull();
 });
 
 it("sees a topic made anew, partitions added, another cluster; concludes nothing of silence", () => {
