@@ -87,8 +87,9 @@ function outOfReach(context: ReadContext, start: number): FatalError {
   return new FatalError(
     "journal_out_of_reach",
     `the journal of partition ${partition} starts at offset ${start} and what came before is needed: ` +
-      `records younger than ${spanMs} ms were deleted. Restore the journal from a backup, or move the ` +
-      "log away to start with an empty one; raise the journal's retention before going on",
+      `records younger than ${spanMs} ms were deleted. Raise the journal's retention before going on; on a ` +
+      "cluster begin under another prefix, an embedded log is restored from a backup, or moved away to start " +
+      "with an empty one",
     { context: { partition, start } },
   );
 }

@@ -7,7 +7,7 @@
  * R3 what does not fit is dropped and read again from further back: first what this process still
  *    held, then the checkpoint. A journal that does not fit by itself is not run.
  */
-import { FatalError, PipelineError, StateCorruptError } from "./errors.ts";
+import { FatalError, StateCorruptError } from "./errors.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { PartitionWriter } from "./ports.ts";
 import { readJournal } from "./read-journal.ts";
@@ -28,6 +28,10 @@ export type Restored = {
 };
 
 const OFFSETS_RETRY_MS = 1_000;
+/** A copy that is put back on a cluster does not fit its group's offsets and its other topics. */
+const BEGIN_ANEW =
+  "on a cluster find out who else writes it, and begin under another prefix; an embedded log is restored from " +
+  "a backup, or moved away to start with an empty one";
 /** So long at once: a long journal must not keep the process from everything else it does. */
 const SLICE_MS = 20;
 const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
@@ -225,10 +229,9 @@ function offsetsAhead(
 
 function broken(error: unknown): unknown {
   if (!(error instanceof StateCorruptError)) return error;
-  return new FatalError(
-    "journal_broken",
-    `the journal cannot be replayed: ${error.message}. Nothing is decided on it; restore it from a ` +
-      "backup, or start this version of the gate with an empty log",
-    { cause: error, context: error instanceof PipelineError ? error.context : {} },
-  );
+  const told = `the journal cannot be replayed: ${error.message}. Nothing is decided on it`;
+  // The codec has said what is missing, and nothing is wrong with the journal.
+  const mend = error.context["needsRegistry"] === true ? " until then" : `; ${BEGIN_ANEW}`;
+  const options = { cause: error, context: error.context };
+  return new FatalError("journal_broken", `${told}${mend}`, options);
 }

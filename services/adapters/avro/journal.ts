@@ -10,7 +10,7 @@ import { eventToRaw } from "./events-to-raw.ts";
 import { plainMoney, plainPerInput } from "./plain.ts";
 import { isNamedBy } from "./proposal-name.ts";
 import type { RawJournal, RawName, RawProposal } from "./raw-journal.ts";
-import { UndecodableError } from "./reader.ts";
+import { RegistryNeededError, UndecodableError } from "./reader.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 import { resultFromRaw, resultToRaw } from "./result.ts";
 import { verdictFromRaw, verdictToRaw } from "./verdict.ts";
@@ -110,6 +110,7 @@ export function decodeJournal(types: RecordTypes, value: Uint8Array): JournalRec
     if (!(cause instanceof UndecodableError)) throw cause;
     throw new StateCorruptError(`the journal holds a record that is none: ${cause.message}`, {
       cause,
+      ...(cause instanceof RegistryNeededError ? { context: { needsRegistry: true } } : {}),
     });
   }
 }

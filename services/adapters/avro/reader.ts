@@ -5,6 +5,9 @@ export class UndecodableError extends Error {
   override readonly name = "UndecodableError";
 }
 
+/** It is in the wire format of a registry, and there is none. */
+export class RegistryNeededError extends UndecodableError {}
+
 export type Resolver = ReturnType<Type["createResolver"]>;
 
 /** How to read what was written with one schema. */

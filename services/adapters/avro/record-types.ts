@@ -9,7 +9,7 @@ import { schemaFingerprint } from "./fingerprint.ts";
 import { FlatReader } from "./flat-reader.ts";
 import { FlatWriter } from "./flat-writer.ts";
 import { SINGLE_OBJECT, singleObjectPrefix, WIRE_FORMAT, wireId, wirePrefix } from "./framing.ts";
-import { type Reader, type Resolver, UndecodableError } from "./reader.ts";
+import { type Reader, RegistryNeededError, type Resolver, UndecodableError } from "./reader.ts";
 import {
   type AvroSchema,
   SCHEMA_NAMES,
@@ -146,7 +146,7 @@ class RecordType {
       return this.wireReaders.of(id);
     }
     if (!SINGLE_OBJECT.matches(buffer) || buffer.length < SINGLE_OBJECT.prefixLength) {
-      throw new UndecodableError(this.expected(buffer));
+      throw this.unframed(buffer);
     }
     const low = buffer.readUInt32LE(LOW_AT);
     const high = buffer.readUInt32LE(HIGH_AT);
@@ -159,12 +159,14 @@ class RecordType {
     );
   }
 
-  private expected(buffer: Buffer): string {
+  private unframed(buffer: Buffer): UndecodableError {
+    const { expected } = SINGLE_OBJECT;
     if (this.wireReaders !== undefined) {
-      return `not ${WIRE_FORMAT.expected}, nor ${SINGLE_OBJECT.expected}`;
+      return new UndecodableError(`not ${WIRE_FORMAT.expected}, nor ${expected}`);
     }
-    const advice = WIRE_FORMAT.matches(buffer) ? ": it seems to need a schema registry" : "";
-    return `not ${SINGLE_OBJECT.expected}${advice}`;
+    if (!WIRE_FORMAT.matches(buffer)) return new UndecodableError(`not ${expected}`);
+    const advice = "it seems to need a schema registry, set `registry.url`";
+    return new RegistryNeededError(`not ${expected}: ${advice}`);
   }
 
   private read(

@@ -7,6 +7,7 @@ import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
 import { quietLogger } from "../../adapters/log/quiet-logger.ts";
 import type { GatePolicy } from "../../gate/gate-policy.ts";
 import { asPipelineError } from "../../runtime/errors.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { kafkaSettings, topicNamesOf } from "../../sdk/kafka-settings.ts";
 import { CliError, environmentError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
@@ -16,6 +17,7 @@ import { openPolicy } from "../policy/open-policy.ts";
 import { openConfig } from "../process/open-config.ts";
 import { openRedis } from "../process/open-redis.ts";
 import { openSecrets } from "../process/open-secrets.ts";
+import { needsRegistry } from "./journal-format.ts";
 import { neededKeepMs } from "./journal-keep.ts";
 import { askRegistry } from "./schemas.ts";
 import { topicProblems, topicWarnings } from "./topic-problems.ts";
@@ -70,7 +72,10 @@ async function examine(file: string | undefined): Promise<readonly Finding[]> {
       return value === undefined ? null : [`key id ${openSecrets(known).current.keyId}`];
     }),
     await finding("kafka", () => topicLines(known, policy)),
-    await finding("registry", () => registryLines(known)),
+  );
+  const hasTopics = findings.at(-1)?.state !== "wrong";
+  findings.push(
+    await finding("registry", () => registryLines(known, hasTopics)),
     await finding("redis", () => redisLines(known)),
   );
   return findings;
@@ -122,8 +127,11 @@ async function topicLines(config: Config, policy: GatePolicy | undefined): Promi
   return [`${facts.length} topics of ${facts[0]?.partitions ?? 0} partitions`];
 }
 
-async function registryLines(config: Config) {
-  if (config.registry === undefined) return null;
+async function registryLines(config: Config, hasTopics: boolean): Promise<Found> {
+  if (config.registry === undefined) {
+    if (hasTopics) await assertNeedsNone(config);
+    return null;
+  }
   const reports = await askRegistry(config, false);
   const problems = reports.flatMap((one) =>
     one.problems.map((problem) => `${one.subject}: ${problem}`),
@@ -134,6 +142,24 @@ async function registryLines(config: Config) {
     throw environmentError(`not registered: ${missing.join(", ")}: run callgate schemas register`);
   }
   return [`${reports.length - missing.length} of ${reports.length} schemas are registered`];
+}
+
+/** A gate without the registry would take every partition for one whose journal is broken. */
+async function assertNeedsNone(config: Config): Promise<void> {
+  const name = topicNamesOf(config)[JOURNAL_TOPIC];
+  const kafka = createKafka(kafkaSettings(config), quietLogger);
+  const link = new ClusterLink(kafka, [name], config.kafka.requestTimeoutMs);
+  try {
+    await link.connect();
+    const { topics } = await link.describe();
+    const partitions = topics[0]?.partitions ?? 0;
+    if (!(await needsRegistry(link, { name, partitions }))) return;
+    throw environmentError(
+      `\`${name}\` is in the wire format of a schema registry, and none is configured: set \`registry.url\``,
+    );
+  } finally {
+    await link.close();
+  }
 }
 
 async function redisLines(config: Config) {

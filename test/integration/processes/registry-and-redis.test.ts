@@ -1,7 +1,11 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { redisBackend } from "../../support/backends/redis-backend.ts";
 import { registryBackend } from "../../support/backends/registry-backend.ts";
+import { runInProcess } from "../../support/memory-terminal.ts";
+import { makeDirectory } from "../../support/open-gate.ts";
 import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 
 const kafka = await kafkaBackend();
@@ -32,6 +36,17 @@ describe.skipIf(!kafka.available || !registry.available)("with a schema registry
     expect(paid.outcome).toBe("allowed");
     expect(await callgate.awaitResult(paid.decisionId ?? "")).toMatchObject({ output: "paid 7" });
     expect(gate.lines.filter(({ level }) => level === "error")).toEqual([]);
+    const file = join(makeDirectory(), "callgate.json");
+    const doctor = async (more: object) => {
+      writeFileSync(file, JSON.stringify({ ...kit.config, ...more }));
+      const { stdout } = await runInProcess(["doctor", "--json", "--config", file]);
+      return JSON.parse(stdout).findings.find(({ part }: { part: string }) => part === "registry");
+    };
+    expect(await doctor(given)).toMatchObject({ state: "ok" });
+    expect(await doctor({})).toMatchObject({
+      state: "wrong",
+      lines: [expect.stringMatching(/is in the wire format .* none is configured: set `registry/)],
+    });
   });
 });
 

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { FatalError } from "../../../services/runtime/errors.ts";
 import type { Log, Ownership } from "../../../services/runtime/ports.ts";
 import type { StreamTask } from "../../../services/runtime/task.ts";
 import { DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
+import { jsonCodec } from "../../support/simulation/json-codec.ts";
 
 let kit: RuntimeKit;
 
@@ -46,7 +48,7 @@ describe("a journal whose start has moved", () => {
     await decided(3, 1_000);
     deleteBefore(2);
     const task = kit.start({ checkpoints: null });
-    expect(await failureOf(task)).toMatch(/^journal_out_of_reach: .*raise the journal's retention/);
+    expect(await failureOf(task)).toMatch(/^journal_out_of_reach: .*Raise the journal's retention/);
   });
 
   it("is refused where nothing of it is left", async () => {
@@ -137,7 +139,20 @@ describe("a journal that does not fit together", () => {
       return { ...result, records: result.records.filter(({ offset }) => offset !== 1) };
     };
     const task = kit.start({ checkpoints: null });
-    expect(await failureOf(task)).toMatch(/^journal_broken: .*journal record 3 follows 1/);
+    const failure = await failureOf(task);
+    expect(failure).toMatch(/^journal_broken: .*journal record 3 follows 1/);
+    expect(failure).toMatch(/on a cluster find out who else writes it, and begin under another/);
+    expect(failure).toMatch(/an embedded log is restored from a backup/);
+  });
+
+  it("is told with what is missing alone, where it is in the wire format and there is no registry", async () => {
+    await decided(1);
+    const avro = createAvroCodec({ secrets: new Map() });
+    const decodeJournal = () => avro.decodeJournal(Buffer.from("0000000001ff", "hex"));
+    const codec = { ...jsonCodec, decodeJournal };
+    const failure = await failureOf(kit.start({ checkpoints: null, context: { codec } }));
+    expect(failure).toMatch(/^journal_broken: .*set `registry\.url`.*until then$/);
+    expect(failure).not.toMatch(/backup|prefix/);
   });
 });
 
