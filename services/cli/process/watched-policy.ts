@@ -8,7 +8,7 @@ import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
 import { type GatePolicy, withSecret } from "../../gate/gate-policy.ts";
 import type { Logger } from "../../runtime/ports.ts";
-import { CliError } from "../output/cli-error.ts";
+import { CliError, usageError } from "../output/cli-error.ts";
 import { openPolicy } from "../policy/open-policy.ts";
 import type { OpenSecrets } from "./open-secrets.ts";
 
@@ -42,7 +42,10 @@ export class WatchedPolicy {
   /** @throws CliError that lists every problem of the policy. */
   static async open(parts: WatchedPolicyParts): Promise<WatchedPolicy> {
     const stamp = await stampOf(parts.config.files);
-    const policy = await openWith(parts);
+    const policy = await openWith(parts).catch((error: unknown) => {
+      // One that cannot be read is as wrong as one with problems: what is configured must be changed.
+      throw error instanceof CliError ? usageError(error.lines) : error;
+    });
     return new WatchedPolicy(parts, policy.compiled, stamp);
   }
 

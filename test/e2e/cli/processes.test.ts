@@ -62,6 +62,15 @@ test("a policy with problems is refused at its lines", async () => {
   expect(gate.stderr).toMatch(/policy\.yaml:2:1: colour: /);
 });
 
+test.each([
+  ["nowhere.yaml", "there is no such file"],
+  [".", "it is a directory"],
+])("a policy that cannot be read is wrong configuration: %s", async (file, why) => {
+  const gate = startProcess(["gate"], { ...CONFIG, policy: { files: [file] } });
+  expect((await gate.ended).code).toBe(2);
+  expect(gate.stderr).toContain(`cannot read it: ${why}`);
+});
+
 describe("handlers", () => {
   test.each([
     ["export const handlers = 5;", "must be an object of functions"],
