@@ -165,7 +165,7 @@ async function tell(
     ? JSON.stringify({
         approvalId,
         verdict: kind,
-        taken: events !== null,
+        taken: events !== null && outcome.ignored === undefined,
         ...outcome,
         furtherIgnored: further,
       })

@@ -113,8 +113,9 @@ async function tell(
   terminal: Terminal,
 ): Promise<ExitCode> {
   const ignored = whyNotRuled(events);
+  const taken = events !== null && ignored === undefined;
   const told = json
-    ? JSON.stringify({ taken: events !== null, ...(ignored === undefined ? {} : { ignored }) })
+    ? JSON.stringify({ taken, ...(ignored === undefined ? {} : { ignored }) })
     : `${what}: ${sentence(done, events, ignored)}`;
   await terminal.out.write(`${told}\n`);
   return ignored === undefined ? EXIT_OK : EXIT_USAGE;

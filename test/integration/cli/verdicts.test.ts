@@ -218,7 +218,7 @@ describe("rulings", () => {
     expect(neither.stderr).toContain("give --tier or --tool");
     expect(unknown).toMatchObject({
       code: 2,
-      stdout: '{"taken":true,"ignored":"unknown_grant"}\n',
+      stdout: '{"taken":false,"ignored":"unknown_grant"}\n',
     });
   });
 
@@ -271,6 +271,8 @@ describe("rulings", () => {
     const told = await run("calls", "reconcile", decisionId, "--outcome", "not_executed");
     const explained = await run("explain", decisionId);
     const again = await run("calls", "reconcile", decisionId, "--outcome", "succeeded");
+    const asJson = ["calls", "reconcile", decisionId, "--outcome", "succeeded", "--json"];
+    expect(JSON.parse((await run(...asJson)).stdout)).toMatchObject({ taken: false });
     const missing = await run("calls", "reconcile", "ffffffff", "--outcome", "failed");
 
     expect(unknown.stdout).toMatch(/^result +unknown at \S+Z$/m);

@@ -104,14 +104,17 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
 
     const approve = ["approvals", "approve", wire.approvalId ?? "", "--by"];
     expect((await run(...approve, "ana")).stdout).toContain("approved by 1 of 2 who must");
-    expect(await json(...approve, "ana")).toMatchObject({ code: 2, ignored: "already_decided" });
+    expect(await json(...approve, "ana")).toMatchObject({
+      ...{ code: 2, taken: false },
+      ignored: "already_decided",
+    });
     expect(await json(...approve, "ben")).toMatchObject({ code: 0, outcome: "allowed" });
     expect(await json("approvals", "list")).toEqual({ code: 0, approvals: [] });
 
     const grant = ["approvals", "grant", "d", "--tier"];
     expect(await json(...grant, "nothing")).toEqual({
       code: 2,
-      taken: true,
+      taken: false,
       ignored: "unknown_grant",
     });
     expect((await run(...grant, "given")).stdout).toBe("d: granted\n");
@@ -124,7 +127,7 @@ describe.skipIf(!kafka.available)("commands on a cluster", () => {
     // Its outcome is unknown from its deadline on.
     await expect.poll(async () => (await run(...reconcile)).code, TIMES).toBe(0);
     const nobody = await json("conversations", "end", "nobody");
-    expect(nobody).toEqual({ code: 2, taken: true, ignored: "unknown_conversation" });
+    expect(nobody).toEqual({ code: 2, taken: false, ignored: "unknown_conversation" });
     const verified = await json("verify");
     expect(verified).toMatchObject({ code: 0, ok: true });
   });
