@@ -161,9 +161,14 @@ function outcomeRows(event: DecisionEvent): readonly (readonly [string, string])
   }
 }
 
-function refusalRows({ refusal }: CallRefused): readonly (readonly [string, string])[] {
+function refusalRows({ refusal, approvedBy }: CallRefused): readonly (readonly [string, string])[] {
+  // Of a held call that a person denied, who did is told where an approval tells who gave it.
+  const isDenied = refusal.reason === "approval_denied" && approvedBy.length > 0;
   const rows: (readonly [string, string])[] = [
     ["reason", `${refusal.reason}: ${REASON_SENTENCES[refusal.reason].operator}`],
+    ...(isDenied
+      ? [["denied by", printable(approvedBy.join(", "), TEXT_CHARACTERS)] as const]
+      : []),
     ["told", printable(refusal.message, TEXT_CHARACTERS)],
   ];
   const { previousCall: earlier, conflict } = refusal;

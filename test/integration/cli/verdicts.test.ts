@@ -157,6 +157,17 @@ describe("approvals approve", () => {
     expect(same.stdout).toContain("approved by 1 of 2 who must");
   });
 
+  it("explains a denied call with who denied it", async () => {
+    const id = await held("denied", "delete_row", { id: 1 });
+    const { stdout } = await run("approvals", "show", id, "--json");
+    await run("approvals", "deny", id, "--by", "ben", "--reason", "not this one");
+    const { decisionId } = JSON.parse(stdout) as Record<string, string>;
+    const explained = await run("explain", decisionId ?? "");
+
+    expect(explained.stdout).toMatch(/^reason +approval_denied/m);
+    expect(explained.stdout).toMatch(/^denied by +ben$/m);
+  });
+
   it("lets the tool run so often more, or any number of times", async () => {
     const id = await held("often", "delete_row", { id: 1 });
     const why = ["--reason", "cleaning up"];
