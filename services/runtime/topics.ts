@@ -16,6 +16,24 @@ export const TOPICS = [
 
 export type Topic = (typeof TOPICS)[number];
 
+/** Which word of its name tells a topic. */
+const WORDS: { readonly [topic in Topic]: string } = {
+  proposals: "proposed",
+  results: "results",
+  verdicts: "verdicts",
+  allowed: "allowed",
+  refused: "refused",
+  held: "held",
+  decisions: "decisions",
+  deadLetters: "dead-letter",
+  alerts: "alerts",
+};
+
+/** What a topic is called where it has no name of its own. */
+export function nameUnder(prefix: string, topic: Topic): string {
+  return `${prefix}.${WORDS[topic]}.v1`;
+}
+
 /** What the gate consumes. */
 export const INPUT_TOPICS = ["proposals", "results", "verdicts"] as const;
 

@@ -1,4 +1,5 @@
 /** What no single key says: keys that belong together, that contradict, that a process needs. */
+import { nameUnder, TOPICS, type Topic } from "../../runtime/topics.ts";
 import { CONFIG_KEYS } from "./config-keys.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 
@@ -13,6 +14,7 @@ export function crossProblems(read: Read, needs: readonly string[]): readonly Un
     ...login(read),
     ...servers(read),
     ...groups(read),
+    ...topics(read),
     ...times(read),
   ];
 }
@@ -55,6 +57,23 @@ function groups(read: Read): readonly Unplaced[] {
   const key = isGiven(read("executor.group")) ? "executor.group" : "kafka.group";
   const message = "gate and executors have the same group";
   return [{ key, message, mend: "give each a group of its own" }];
+}
+
+/** What is read would be what is written, and the decisions would be proposals. */
+function topics(read: Read): readonly Unplaced[] {
+  const prefix = String(presetOr(read, "kafka.topicPrefix"));
+  const named = (topic: Topic) => read(`kafka.topics.${topic}`);
+  const nameOf = (topic: Topic) => named(topic) ?? nameUnder(prefix, topic);
+  return TOPICS.flatMap((topic, at) => {
+    // Of two that are named the second is told, and never the one that has its name of the prefix.
+    const same = TOPICS.find(
+      (other, otherAt) =>
+        nameOf(other) === nameOf(topic) && (otherAt < at || (otherAt > at && !named(other))),
+    );
+    if (same === undefined || !named(topic)) return [];
+    const message = `is the name of \`${same}\` too`;
+    return [{ key: `kafka.topics.${topic}`, message, mend: "give each topic a name of its own" }];
+  });
 }
 
 /** A member that is silent between two signs of life must not be taken for dead. */

@@ -152,6 +152,23 @@ colour: red
     expect(problemsOf(file)).toContainEqual(expect.stringMatching(expected));
   });
 
+  test("two topics under one name, by the prefix or both by name", () => {
+    const file = write("kafka: {brokers: [one:1], topicPrefix: t2}");
+    const mend = "give each topic a name of its own";
+    expect(problemsOf(file, { CALLGATE_KAFKA_TOPICS_PROPOSALS: "t2.results.v1" })).toEqual([
+      `CALLGATE_KAFKA_TOPICS_PROPOSALS: kafka.topics.proposals: is the name of \`results\` too; ${mend}`,
+    ]);
+    const both = { CALLGATE_KAFKA_TOPICS_HELD: "x", CALLGATE_KAFKA_TOPICS_ALERTS: "x" };
+    expect(problemsOf(file, both)).toEqual([
+      `CALLGATE_KAFKA_TOPICS_ALERTS: kafka.topics.alerts: is the name of \`held\` too; ${mend}`,
+    ]);
+    const swapped = {
+      CALLGATE_KAFKA_TOPICS_PROPOSALS: "t2.results.v1",
+      CALLGATE_KAFKA_TOPICS_RESULTS: "t2.proposed.v1",
+    };
+    expect(load(file, swapped).ok).toBe(true);
+  });
+
   test.each(["redis://one:1/abc", "redis://one:1/0/1", "http://one:1", "one:1", "redis:///0"])(
     "an address of Redis that is none: %s",
     (url) => {
