@@ -23,6 +23,7 @@ const REFUSED = new Map<number, string>([
   [31, "no right on the cluster: grant WRITE of the topics that it writes, or IDEMPOTENT_WRITE"],
   [33, "the broker does not offer this SASL mechanism"],
   [34, "the broker wants no login there: leave `kafka.sasl` out, or name a listener that has one"],
+  [38, "more replicas are asked for than there are brokers: give fewer by --replication"],
   [53, "no right to use the transactional id: grant WRITE and DESCRIBE"],
   [58, "the user name or the password is wrong"],
 ]);
@@ -56,9 +57,29 @@ function codesOf(error: unknown): readonly (number | string)[] {
   for (let at = error, depth = 0; at instanceof Error && depth < 8; depth += 1) {
     const code: unknown = Reflect.get(at, "code");
     if (typeof code === "number" || typeof code === "string") codes.push(code);
-    at = at.cause;
+    at = at.cause ?? partsOf(at)[0];
   }
   return codes;
+}
+
+/** What is wrong with each topic, where kafkajs tells it of several at once. */
+function partsOf(error: unknown): readonly Error[] {
+  const parts: unknown = error instanceof Error ? Reflect.get(error, "errors") : undefined;
+  return Array.isArray(parts) ? parts.filter((part) => part instanceof Error) : [];
+}
+
+/** The broker's own words, each with the topics that it says them of. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const topics = new Map<string, string[]>();
+  for (const part of partsOf(error)) {
+    const topic: unknown = Reflect.get(part, "topic");
+    const named = typeof topic === "string" ? [`\`${topic}\``] : [];
+    topics.set(part.message, [...(topics.get(part.message) ?? []), ...named]);
+  }
+  if (topics.size === 0) return error.message;
+  const lines = [...topics].map(([text, names]) => `${names.join(", ")}: ${text}`);
+  return `${error.message}: ${lines.join("; ")}`;
 }
 
 function untrusted(error: unknown): string | undefined {
@@ -87,7 +108,7 @@ export function mapKafkaError(error: unknown, doing: string): PipelineError {
   if (error instanceof PipelineError) return error;
   const options = { cause: error };
   const code = protocolCode(error);
-  const text = error instanceof Error ? error.message : String(error);
+  const text = textOf(error);
   if (isFencedCode(code)) return new FencedError(`${doing}: ${text}`, options);
   if (isTooLargeCode(code)) {
     return new PoisonRecordError("too_large", `${doing}: ${text}`, options);

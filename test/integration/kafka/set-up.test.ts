@@ -49,6 +49,10 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     const early = await json("tail", "--once");
     expect(early.error.messages.join()).toMatch(/callgate schemas register adds what is missing$/);
 
+    const tooMany = await run("topics", "apply", "--partitions", "2", "--replication", "99");
+    expect(tooMany.code).toBe(3);
+    expect(tooMany.stderr).toMatch(/more replicas are asked for than there are brokers.*--repli/);
+
     const applied = await run("topics", "apply", "--partitions", "2");
     expect(applied.stdout).toContain(`${TOPICS} changes made\n`);
     const registered = await json("schemas", "register");
