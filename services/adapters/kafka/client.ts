@@ -41,13 +41,20 @@ export const RETRY = {
   retries: 40,
 } as const satisfies RetryOptions;
 
+const addresses = new WeakMap<Kafka, readonly string[]>();
+
+/** Where a client of ours looks for its cluster, for messages; empty: it is none of ours. */
+export function addressesOf(kafka: Kafka): readonly string[] {
+  return addresses.get(kafka) ?? [];
+}
+
 /**
  * A client, not yet connected. One for each role and each group: kafkajs keeps marks of offsets in it
  * that two users of one client would overwrite.
  */
 export function createKafka(settings: KafkaSettings, logger: Logger): Kafka {
   const { Kafka, logLevel } = loadKafkajs();
-  return new Kafka({
+  const kafka = new Kafka({
     brokers: [...settings.brokers],
     clientId: settings.clientId,
     ...(settings.ssl === null ? {} : { ssl: tlsOptions(settings.ssl) }),
@@ -58,6 +65,8 @@ export function createKafka(settings: KafkaSettings, logger: Logger): Kafka {
     logLevel: logLevel.WARN,
     logCreator: bridgeTo(logger),
   });
+  addresses.set(kafka, settings.brokers);
+  return kafka;
 }
 
 function tlsOptions(tls: KafkaTls): ConnectionOptions {

@@ -1,6 +1,7 @@
 /** Connections to a cluster, who leads what, and the requests that readers send. */
 import type { Kafka } from "kafkajs";
 import { FatalError } from "../../runtime/errors.ts";
+import { addressesOf } from "./client.ts";
 import {
   type Cluster,
   CONTROL,
@@ -24,6 +25,7 @@ export type OffsetKind = "earliest" | "stable" | "latest";
 
 export class ClusterLink {
   readonly #cluster: Cluster;
+  readonly #addresses: readonly string[];
   readonly #names: readonly string[];
   readonly #requestTimeoutMs: number;
   #connecting: Promise<void> | undefined;
@@ -31,6 +33,7 @@ export class ClusterLink {
   /** @param names the topics that are read; they must exist. */
   constructor(kafka: Kafka, names: readonly string[], requestTimeoutMs: number) {
     this.#cluster = createCluster(kafka);
+    this.#addresses = addressesOf(kafka);
     this.#names = names;
     this.#requestTimeoutMs = requestTimeoutMs;
   }
@@ -39,7 +42,7 @@ export class ClusterLink {
   connect(): Promise<void> {
     this.#connecting ??= this.#connect().catch((error: unknown) => {
       this.#connecting = undefined;
-      throw mapKafkaError(error, "connecting to the cluster");
+      throw mapKafkaError(error, "connecting to the cluster", this.#addresses);
     });
     return this.#connecting;
   }

@@ -45,6 +45,8 @@ const UNTRUSTED_CODES = new Map<string, string>([
 ]);
 /** A listener tells those that speak to it in the wrong way no more than this. */
 const CUT_OFF = /^Closed connection$|before secure TLS connection/;
+/** What kafkajs says where its first request to a broker had no answer in time. */
+const NEVER_ANSWERED = "Broker not connected";
 const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|^Connection timeout$/;
 
 /** The protocol's error code that is behind an error, however often it was wrapped. */
@@ -103,8 +105,13 @@ export function isTooLargeCode(code: number | undefined): boolean {
 /**
  * Total. What is not known to be hopeless is tried again: a cluster comes back.
  * @param doing what was tried, for the message: "reading toolcalls.decisions.v1[3]".
+ * @param addresses where the cluster was looked for, where that may be what is wrong.
  */
-export function mapKafkaError(error: unknown, doing: string): PipelineError {
+export function mapKafkaError(
+  error: unknown,
+  doing: string,
+  addresses: readonly string[] = [],
+): PipelineError {
   if (error instanceof PipelineError) return error;
   const options = { cause: error };
   const code = protocolCode(error);
@@ -131,10 +138,18 @@ export function mapKafkaError(error: unknown, doing: string): PipelineError {
   if (error instanceof TypeError || error instanceof RangeError) {
     return new FatalError("unexpected", `${doing}: ${text}`, options);
   }
-  return new RetryableError("log_unavailable", `${doing}: ${text}${hintOf(text)}`, options);
+  return new RetryableError(
+    "log_unavailable",
+    `${doing}: ${text}${hintOf(text, addresses)}`,
+    options,
+  );
 }
 
-function hintOf(text: string): string {
+function hintOf(text: string, addresses: readonly string[]): string {
+  if (text === NEVER_ANSWERED) {
+    const where = addresses.length === 0 ? "there" : `at ${addresses.join(", ")}`;
+    return `; what listens ${where} does not answer as Kafka, see \`kafka.brokers\``;
+  }
   if (CUT_OFF.test(text)) return "; does that listener want TLS, or a login?";
   return NOBODY_THERE.test(text) ? "; is a broker running there? see `kafka.brokers`" : "";
 }

@@ -1,6 +1,7 @@
 /** Makes topics and sets what is configured for them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Admin, Kafka } from "kafkajs";
+import { addressesOf } from "./client.ts";
 import { mapKafkaError, protocolCode } from "./map-error.ts";
 
 export type TopicSettings = Readonly<Record<string, string>>;
@@ -96,12 +97,13 @@ export class KafkaTopicAdmin {
   }
 
   async #with<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
-    const admin = this.#newKafka().admin();
+    const kafka = this.#newKafka();
+    const admin = kafka.admin();
     try {
       await admin.connect();
       return await work(admin);
     } catch (error) {
-      throw mapKafkaError(error, "changing the topics");
+      throw mapKafkaError(error, "changing the topics", addressesOf(kafka));
     } finally {
       await admin.disconnect().catch(() => undefined);
     }

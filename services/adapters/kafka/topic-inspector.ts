@@ -2,6 +2,7 @@
 import type { Admin, Kafka } from "kafkajs";
 import type { TopicFacts, TopicInspector } from "../../runtime/topic-facts.ts";
 import { TOPICS, type Topic } from "../../runtime/topics.ts";
+import { addressesOf } from "./client.ts";
 import { mapKafkaError } from "./map-error.ts";
 import type { TopicNames } from "./topic-names.ts";
 
@@ -48,12 +49,13 @@ export class KafkaTopicInspector implements TopicInspector {
   }
 
   async #ask<T>(question: (admin: Admin) => Promise<T>): Promise<T> {
-    const admin = this.#newKafka().admin();
+    const kafka = this.#newKafka();
+    const admin = kafka.admin();
     try {
       await admin.connect();
       return await question(admin);
     } catch (error) {
-      throw mapKafkaError(error, "asking for the topics");
+      throw mapKafkaError(error, "asking for the topics", addressesOf(kafka));
     } finally {
       await admin.disconnect().catch(() => undefined);
     }

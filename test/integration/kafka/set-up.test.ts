@@ -1,5 +1,6 @@
 // What an operator runs before the first gate: topics, schemas, and a look at all of it.
 import { writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
@@ -160,6 +161,16 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
     expect(error.messages).toEqual([
       expect.stringMatching(/^connecting to the cluster: .*ECONNREFUSED.*see `kafka\.brokers`$/),
     ]);
+    const silent = createServer((socket) => void socket.on("error", () => undefined));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void silent.close());
+    const at = `127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const mute = commandsWith({ kafka: { brokers: [at], requestTimeoutMs: 200 } });
+    for (const args of [["verify"], ["topics", "plan"]]) {
+      const { stderr } = await mute.run(...args);
+      expect(stderr).toContain(`what listens at ${at} does not answer as Kafka, see \`kafka.`);
+    }
+
     const url = "http://127.0.0.1:1/";
     const alone = commandsWith({ kafka: nowhere, registry: { url } });
     const checked = await alone.run("schemas", "check");
