@@ -121,7 +121,7 @@ function createOwnership(
       newLink: () => new ClusterLink(newKafka(), outputs, requestTimeoutMs),
     },
     safeguards: options.safeguards?.kafka ?? ALL_KAFKA_SAFEGUARDS,
-    ...{ names, membership, metrics, topics },
+    ...{ names, membership, metrics, topics, journal: topics },
   });
 }
 

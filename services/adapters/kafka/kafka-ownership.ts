@@ -4,7 +4,7 @@
  */
 import type { Admin, Kafka, Producer } from "kafkajs";
 import { FatalError, FencedError, RetryableError } from "../../runtime/errors.ts";
-import type { Metrics, Ownership, PartitionWriter } from "../../runtime/ports.ts";
+import type { Log, Metrics, Ownership, PartitionWriter } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, type InputTopic, type PerInput } from "../../runtime/topics.ts";
 import { RETRY } from "./client.ts";
 import type { ClusterLink } from "./cluster-link.ts";
@@ -41,6 +41,8 @@ export type OwnershipContext = {
   readonly written?: Pick<LeftOpenContext, "topics" | "writtenWith" | "logger"> & {
     readonly newLink: () => ClusterLink;
   };
+  /** Read where somebody else may have written it. Left out: nobody looks. */
+  readonly journal?: Pick<Log, "read">;
   readonly safeguards: KafkaSafeguards;
 };
 
@@ -48,6 +50,8 @@ export type OwnershipContext = {
 const BYTES_SHARE = 0.9;
 
 type FetchedOffsets = Awaited<ReturnType<Admin["fetchOffsets"]>>;
+
+const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
 
 const LOOKS_MAX = 20;
 const LOOK_AGAIN_MS = 100;
@@ -78,6 +82,7 @@ export class KafkaOwnership implements Ownership {
       onFenced: (grant, atMs) => this.#worthless.set(grant, atMs),
       recordedOffsets: (partition) => this.#recordedOffsets(partition),
       offsetMetadata: topics === undefined ? null : writeTopicLife(topics),
+      hasRecords: context.journal === undefined ? null : hasRecordsIn(context.journal),
     };
     this.#leftOpen = context.written === undefined ? null : this.#leftOpenOf(context.written);
   }
@@ -227,4 +232,11 @@ function partitionOfMessage({
     throw new FatalError("unexpected", "a message without a partition");
   }
   return message.partition;
+}
+
+function hasRecordsIn(journal: Pick<Log, "read">): WriterContext["hasRecords"] {
+  return async (partition, { from, to }) => {
+    const { records } = await journal.read("decisions", partition, from, ONE_RECORD);
+    return records.some(({ offset }) => offset < to);
+  };
 }

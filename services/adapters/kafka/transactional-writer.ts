@@ -23,7 +23,7 @@ import type { Grant, GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { isFencedCode, isTooLargeCode, mapKafkaError, protocolCode } from "./map-error.ts";
 import { SentRecords, toTopicMessages } from "./outgoing-messages.ts";
-import { SoleWriter } from "./sole-writer.ts";
+import { type OffsetGap, SoleWriter } from "./sole-writer.ts";
 import type { TopicNames } from "./topic-names.ts";
 
 export type WriterContext = {
@@ -41,6 +41,8 @@ export type WriterContext = {
   /** Told that the grant's number was taken over elsewhere, and when that was noticed (K5). */
   readonly onFenced: (grant: Grant, atMs: number) => void;
   readonly recordedOffsets: (partition: number) => Promise<PerInput>;
+  /** Whether there are records of the journal in the gap; null: nobody looks. */
+  readonly hasRecords: ((partition: number, gap: OffsetGap) => Promise<boolean>) | null;
   /** Recorded with each offset; null: nothing is. */
   readonly offsetMetadata: string | null;
 };
@@ -61,6 +63,8 @@ export class TransactionalWriter implements PartitionWriter {
   readonly #grant: Grant;
   readonly #isLatest: () => boolean;
   readonly #sole = new SoleWriter();
+  /** Nobody else was found to write the journal. */
+  #isAlone = true;
   #busy = false;
   #usedUp = false;
 
@@ -111,6 +115,7 @@ export class TransactionalWriter implements PartitionWriter {
       onLateDrop();
       throw new FencedError(`partition number ${this.partition} is no longer ours`);
     }
+    if (!this.#isAlone) throw new FatalError("role_taken", notAlone(this.partition, this.#context));
     const topicMessages = this.#messagesOf(batch.records);
     const large = topicMessages.find((one) => this.#isTooLarge(one));
     if (large !== undefined) return failed(new Error(`too large for \`${large.topic}\``), true);
@@ -132,12 +137,17 @@ export class TransactionalWriter implements PartitionWriter {
     } catch (error) {
       return this.#ended(error, topics, (cause) => ({ type: "unknown", error: cause }));
     }
-    const { soleWriter, freshProducer } = this.#context.safeguards;
-    if (this.#sole.isAlone(batch.records, appended) || !soleWriter) {
-      return { type: "committed", appended };
-    }
-    if (freshProducer) void this.#throwAway();
-    throw new FatalError("role_taken", notAlone(this.partition, this.#context));
+    this.#lookBetween(this.#sole.gapBefore(batch.records, appended));
+    return { type: "committed", appended };
+  }
+
+  /** Beside what goes on: the gap is asked about where another writer may be, which is next to never. */
+  #lookBetween(gap: OffsetGap | null): void {
+    const { hasRecords, safeguards } = this.#context;
+    if (gap === null || hasRecords === null || !safeguards.soleWriter) return;
+    const found = hasRecords(this.partition, gap);
+    // What cannot be read now is there the next time, too.
+    found.then((has) => (this.#isAlone &&= !has)).catch(() => undefined);
   }
 
   /** Records and offsets side by side; `commit` comes after both (K8). */

@@ -11,26 +11,22 @@ const ALLOWED = record("allowed");
 const at = (...offsets: readonly number[]) =>
   offsets.map((offset) => ({ offset, appendTimeMs: 1 }));
 
-test("transactions that lie one behind the other are of one writer", () => {
+test("between transactions that lie one behind the other there is no gap", () => {
   const sole = new SoleWriter();
   // Wherever it begins, and whatever lies between on other topics.
-  expect(sole.isAlone([JOURNAL, ALLOWED, JOURNAL], at(10, 7, 11))).toBe(true);
-  expect(sole.isAlone([JOURNAL, ALLOWED], at(13, 90))).toBe(true);
-  expect(sole.isAlone([ALLOWED], at(95))).toBe(true);
-  expect(sole.isAlone([JOURNAL], at(15))).toBe(true);
+  expect(sole.gapBefore([JOURNAL, ALLOWED, JOURNAL], at(10, 7, 11))).toBeNull();
+  expect(sole.gapBefore([JOURNAL, ALLOWED], at(13, 90))).toBeNull();
+  expect(sole.gapBefore([ALLOWED], at(95))).toBeNull();
+  expect(sole.gapBefore([JOURNAL], at(15))).toBeNull();
 });
 
-test.each([
-  ["between two transactions", at(14)],
-  ["of several records between two transactions", at(20)],
-  ["on a log that lost what was written", at(11)],
-])("somebody else has written %s", (_what, appended) => {
+test("a gap is what lies between two transactions, and is told once", () => {
   const sole = new SoleWriter();
-  expect(sole.isAlone([JOURNAL, JOURNAL], at(10, 11))).toBe(true);
-  expect(sole.isAlone([JOURNAL], at(13))).toBe(true);
-  expect(sole.isAlone([JOURNAL], appended)).toBe(false);
+  expect(sole.gapBefore([JOURNAL, JOURNAL], at(10, 11))).toBeNull();
+  expect(sole.gapBefore([JOURNAL], at(16))).toEqual({ from: 13, to: 16 });
+  expect(sole.gapBefore([JOURNAL], at(18))).toBeNull();
 });
 
-test("somebody else has written within one transaction", () => {
-  expect(new SoleWriter().isAlone([JOURNAL, JOURNAL], at(10, 12))).toBe(false);
+test("there may be one within a transaction", () => {
+  expect(new SoleWriter().gapBefore([JOURNAL, JOURNAL], at(10, 12))).toEqual({ from: 11, to: 12 });
 });
