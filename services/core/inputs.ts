@@ -85,6 +85,8 @@ export interface ResultInput {
   readonly error: CallError | null;
   readonly durationMs: number | null;
   readonly cost: Money | null;
+  /** Who runs calls and says so; absent: it is not told. The gate does not look at it. */
+  readonly executorId?: string;
 }
 
 export interface CallError {

@@ -74,6 +74,8 @@ type Run = {
 export class LogExecutor {
   readonly #parts: LogExecutorParts;
   readonly #executor: Executor<RunningCall>;
+  /** Tells its starts from those of others. */
+  readonly #id = crypto.randomUUID();
   readonly #abort = new AbortController();
   /** Aborts when nothing is written any more. */
   readonly #gaveUp = new AbortController();
@@ -208,7 +210,7 @@ export class LogExecutor {
     const started = run.open.get(decisionId);
     if (started !== undefined) {
       run.open.delete(decisionId);
-      await this.#reportGone(started, allowed.isRead);
+      await this.#reportGone(started, allowed);
       return;
     }
     if (run.known.has(decisionId)) return;
@@ -242,7 +244,7 @@ export class LogExecutor {
     }
   }
 
-  async #reportGone(started: ResultInput, isRead: boolean): Promise<void> {
+  async #reportGone(started: ResultInput, { isRead }: AllowedCall): Promise<void> {
     const error = { message: "the executor that started it is gone" };
     await this.#append({ ...started, isRead }, { status: "unknown", error });
   }
@@ -257,22 +259,17 @@ export class LogExecutor {
 
   /**
    * However late: nobody else can say of a call in hand that it was not executed. False: it was begun by
-   * another executor, or this one is closed and leaves it to the next.
+   * another executor, who tells what comes of it, or else the gate does once its time is over; or this one
+   * is closed and leaves it to the next.
    */
   async #claim(call: RunningCall, taken: Run): Promise<boolean> {
-    let hasTried = false;
     while (!this.#abort.signal.aborted) {
       const run = this.#run;
       if (run === null || run.over.signal.aborted) {
         await this.#nextRun();
         continue;
       }
-      // What the results say of it since it was taken in hand was said by others, or by what we tried.
-      if (run !== taken && !hasTried && run.known.has(call.decisionId)) {
-        await this.#leave(run, call);
-        return false;
-      }
-      hasTried = true;
+      if (run !== taken && this.#isBegunElsewhere(run, call)) return false;
       // It may have ended before its record is come to again.
       run.known.add(call.decisionId);
       try {
@@ -287,12 +284,9 @@ export class LogExecutor {
     return false;
   }
 
-  /** It was begun by an executor that had the partition while this one had lost it. */
-  async #leave({ open }: Run, call: RunningCall): Promise<void> {
-    const started = open.get(call.decisionId);
-    if (started === undefined) return;
-    open.delete(call.decisionId);
-    await this.#reportGone(started, call.isRead);
+  /** Since it was taken in hand: what the results say of it was said by others, or by a claim of ours that got no answer. */
+  #isBegunElsewhere({ known, open }: Run, { decisionId }: RunningCall): boolean {
+    return known.has(decisionId) && open.get(decisionId)?.executorId !== this.#id;
   }
 
   #nextRun(): Promise<void> {
@@ -326,7 +320,8 @@ export class LogExecutor {
 
   #record(call: ReportedCall, report: CallReport): OutgoingRecord {
     const key = conversationKey(call.tenantId, call.conversationId);
-    const value = this.#parts.codec.encodeResult(resultInput(call, report, LIMITS.outputBytesMax));
+    const input = resultInput(call, report, LIMITS.outputBytesMax);
+    const value = this.#parts.codec.encodeResult({ ...input, executorId: this.#id });
     return { topic: "results", partition: this.#parts.partition, key, value };
   }
 

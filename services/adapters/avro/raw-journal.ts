@@ -155,7 +155,7 @@ export type RawProposal = RawTrace & {
 };
 
 export type RawResult = RawTrace & {
-  readonly executorId: null;
+  readonly executorId: string | null;
   readonly attempt: null;
   readonly tenantId: string;
   readonly conversationId: string;

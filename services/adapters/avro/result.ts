@@ -54,7 +54,7 @@ export function resultToRaw(result: ResultInput): RawResult {
     error: result.error,
     durationMs: result.durationMs,
     cost: result.cost,
-    executorId: null,
+    executorId: result.executorId ?? null,
     attempt: null,
     traceparent: null,
     tracestate: null,
@@ -63,6 +63,7 @@ export function resultToRaw(result: ResultInput): RawResult {
 
 /** @throws UndecodableError */
 export function resultFromRaw(raw: RawResult): ResultInput {
+  const { executorId } = raw;
   return {
     type: "result",
     tenantId: raw.tenantId,
@@ -76,5 +77,6 @@ export function resultFromRaw(raw: RawResult): ResultInput {
     error: plainError(raw.error),
     durationMs: raw.durationMs,
     cost: plainMoney(raw.cost),
+    ...(executorId === null ? {} : { executorId }),
   };
 }
