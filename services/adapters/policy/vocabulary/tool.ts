@@ -135,7 +135,10 @@ const toolKeys = {
     "An allowed call is not started later than this after its decision. Default 60000.",
   ),
   idempotency_argument: key(
-    text,
+    text.regex(/^[^.]+(\.[^.]+)*$/, {
+      error:
+        "is no path: a dot stands between two names\nwrite the argument's name, or options.idempotency_key for one inside of another",
+    }),
     "Argument that carries the idempotency key, also inside of another (options.idempotency_key); what the model puts there is overwritten and no part of identity.",
   ),
   empty_output: key(

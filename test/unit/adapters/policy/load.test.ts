@@ -209,6 +209,18 @@ describe("problems", () => {
       "p0.yaml:2:26 tool_schemas.a.volatile_output[0]: has brackets or a `*`: a path names members only, and goes into each item of a list by itself; write $.items.ts for the `ts` of all items, or $.meta.ts",
     ],
     [
+      "tool_schemas:\n  a: { idempotency_argument: .key }\n",
+      "p0.yaml:2:30 tool_schemas.a.idempotency_argument: is no path: a dot stands between two names; write the argument's name, or options.idempotency_key for one inside of another",
+    ],
+    [
+      "tool_schemas:\n  a: { idempotency_argument: key. }\n",
+      "p0.yaml:2:30 tool_schemas.a.idempotency_argument: is no path: a dot stands between two names; write the argument's name, or options.idempotency_key for one inside of another",
+    ],
+    [
+      "tool_schemas:\n  a: { idempotency_argument: options..key }\n",
+      "p0.yaml:2:30 tool_schemas.a.idempotency_argument: is no path: a dot stands between two names; write the argument's name, or options.idempotency_key for one inside of another",
+    ],
+    [
       "tool_schemas:\n  a: { canonical_fields: [] }",
       "p0.yaml:2:26 tool_schemas.a.canonical_fields: is empty; name the fields that make two calls the same, or leave the key out: then all arguments count",
     ],
