@@ -17,6 +17,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import { type PathSegment, policyPath } from "../../core/policy/path.ts";
+import { yamlMend } from "../system/yaml-mend.ts";
 import type { PolicyProblem, Positions } from "./problem.ts";
 
 export type PolicyFile = { readonly name: string; readonly text: string };
@@ -75,7 +76,7 @@ export function readYaml(file: PolicyFile, into: ReadPolicy, rootText = POLICY_R
   });
   const reader: Reader = { file: file.name, document, lines, into, values: 0 };
   for (const error of [...document.errors, ...document.warnings]) {
-    addProblem(reader, error.pos[0], [], yamlMessage(error.message), "correct the YAML");
+    addProblem(reader, error.pos[0], [], yamlMessage(error.message), yamlMend(error.code));
   }
   if (document.errors.length > 0) return;
   readRoot(reader, rootText);

@@ -130,7 +130,7 @@ colour: red
   });
 
   test.each([
-    ["kafka: [", /^FILE:1:\d+: not YAML: .*; correct the YAML$/],
+    ["kafka: [", /^FILE:1:\d+: not YAML: .*; indent .*, and close every bracket$/],
     ["- one", /^FILE:1:1: is no map of keys; begin with a key such as `kafka:`$/],
     ["kafka: {brokers: [one:1], brokers: [two:1]}", /^FILE:1:\d+: not YAML: .*unique/],
     ["kafka: {brokers: [one]}", /^FILE:1:19: kafka\.brokers\.0: is no address; write `host:port`/],

@@ -248,7 +248,7 @@ describe("problems", () => {
 
   it("of YAML itself have a place too", () => {
     expect(problems("tools:\n\tcache_ttl_s: 1").map(shown)[0]).toBe(
-      "p0.yaml:2:1 : not YAML: tabs are not allowed as indentation; correct the YAML",
+      "p0.yaml:2:1 : not YAML: tabs are not allowed as indentation; indent by spaces",
     );
     expect(problems("tools: !secret { cache_ttl_s: 1 }").map(({ message }) => message)).toEqual([
       "not YAML: unresolved tag: !secret",
