@@ -19,7 +19,7 @@ const DECISION_ID = /^(?:[0-9a-f]{32}$|unread:)/;
 
 export type CallSearch = Pick<Search<unknown>, "assertWanted"> & {
   /** Everything that is journaled in the partition from now on is told. */
-  readonly follow: (partition: number) => Promise<unknown> | null;
+  readonly follow: (partition: number) => Promise<void> | null;
 };
 
 /** With what the journal told of its end until the search ended. What can be no id is not searched for. */

@@ -18,10 +18,10 @@ export interface GateLink {
   /** How much of an output of a read the gate keeps. */
   readonly outputBytes: number;
   /**
-   * When it resolves, everything that is journaled in the partition from now on is told. True: it was not
-   * before, so what is known of the partition may be old. Null: everything is told anyway.
+   * When it resolves, everything that is journaled in the partition from now on is told. Null: everything
+   * is told anyway.
    */
-  follow(partition: number): Promise<boolean> | null;
+  follow(partition: number): Promise<void> | null;
   /** Records in journal order within a partition, once each, after they are durable. */
   onCommitted(listener: JournalListener): void;
   /** The gate is gone for good; told once. */

@@ -41,19 +41,15 @@ export class JournalFollower {
     return this.#problem;
   }
 
-  /** True: not followed before. @throws PipelineError where the journal's end cannot be asked for. */
-  async follow(partition: number): Promise<boolean> {
-    if (this.#next.has(partition)) return false;
+  /** @throws PipelineError where the journal's end cannot be asked for. */
+  async follow(partition: number): Promise<void> {
+    if (this.#next.has(partition)) return;
     const known = this.#starting.get(partition);
-    if (known !== undefined) {
-      await known;
-      return true;
-    }
+    if (known !== undefined) return await known;
     const starting = this.#start(partition);
     this.#starting.set(partition, starting);
     try {
       await starting;
-      return true;
     } finally {
       this.#starting.delete(partition);
     }
