@@ -5,7 +5,12 @@
 import type { Admin, Kafka, Producer } from "kafkajs";
 import { FatalError, FencedError, RetryableError } from "../../runtime/errors.ts";
 import type { Log, Metrics, Ownership, PartitionWriter } from "../../runtime/ports.ts";
-import { INPUT_TOPICS, type InputTopic, type PerInput } from "../../runtime/topics.ts";
+import {
+  INPUT_TOPICS,
+  type InputTopic,
+  JOURNAL_TOPIC,
+  type PerInput,
+} from "../../runtime/topics.ts";
 import { RETRY } from "./client.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import type { Grant, GroupMembership } from "./group-membership.ts";
@@ -13,6 +18,7 @@ import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { LeftOpen, type LeftOpenContext } from "./left-open.ts";
 import { mapKafkaError } from "./map-error.ts";
 import { SharedAdmin } from "./shared-admin.ts";
+import { SoleWriter } from "./sole-writer.ts";
 import { assertSameLife, type LivingTopics, readTopicLife, writeTopicLife } from "./topic-life.ts";
 import type { TopicNames } from "./topic-names.ts";
 import { TransactionalWriter, type WriterContext } from "./transactional-writer.ts";
@@ -42,7 +48,7 @@ export type OwnershipContext = {
     readonly newLink: () => ClusterLink;
   };
   /** Read where somebody else may have written it. Left out: nobody looks. */
-  readonly journal?: Pick<Log, "read">;
+  readonly journal?: Pick<Log, "endOffset" | "read">;
   readonly safeguards: KafkaSafeguards;
 };
 
@@ -50,8 +56,6 @@ export type OwnershipContext = {
 const BYTES_SHARE = 0.9;
 
 type FetchedOffsets = Awaited<ReturnType<Admin["fetchOffsets"]>>;
-
-const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
 
 const LOOKS_MAX = 20;
 const LOOK_AGAIN_MS = 100;
@@ -82,7 +86,6 @@ export class KafkaOwnership implements Ownership {
       onFenced: (grant, atMs) => this.#worthless.set(grant, atMs),
       recordedOffsets: (partition) => this.#recordedOffsets(partition),
       offsetMetadata: topics === undefined ? null : writeTopicLife(topics),
-      hasRecords: context.journal === undefined ? null : hasRecordsIn(context.journal),
     };
     this.#leftOpen = context.written === undefined ? null : this.#leftOpenOf(context.written);
   }
@@ -104,7 +107,13 @@ export class KafkaOwnership implements Ownership {
     const producer = kept ?? (await this.#initialised(partition));
     if (!this.#context.safeguards.freshProducer) this.#kept.set(partition, producer);
     const isLatest = (): boolean => this.#latest.get(partition) === take;
-    return new TransactionalWriter(this.#writer, producer, grant, isLatest);
+    try {
+      const sole = await this.#soleWriter(partition);
+      return new TransactionalWriter(this.#writer, { producer, grant, sole, isLatest });
+    } catch (error) {
+      if (kept === undefined) await producer.disconnect().catch(() => undefined);
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -119,6 +128,14 @@ export class KafkaOwnership implements Ownership {
       transactionTimeoutMs: settings.transactionTimeoutMs,
       recordedOffsets: (partition) => this.#recordedOffsets(partition),
     });
+  }
+
+  /** After fencing: what is written from the journal's end on is ours, or of somebody who does not know of us. */
+  async #soleWriter(partition: number): Promise<SoleWriter | null> {
+    const { journal, safeguards } = this.#context;
+    if (journal === undefined || !safeguards.soleWriter) return null;
+    const end = await journal.endOffset(JOURNAL_TOPIC, partition);
+    return new SoleWriter({ journal, partition, end });
   }
 
   /** Fences, and ends what the cluster has left open. */
@@ -232,11 +249,4 @@ function partitionOfMessage({
     throw new FatalError("unexpected", "a message without a partition");
   }
   return message.partition;
-}
-
-function hasRecordsIn(journal: Pick<Log, "read">): WriterContext["hasRecords"] {
-  return async (partition, { from, to }) => {
-    const { records } = await journal.read("decisions", partition, from, ONE_RECORD);
-    return records.some(({ offset }) => offset < to);
-  };
 }

@@ -23,7 +23,7 @@ import type { Grant, GroupMembership } from "./group-membership.ts";
 import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { isFencedCode, isTooLargeCode, mapKafkaError, protocolCode } from "./map-error.ts";
 import { SentRecords, toTopicMessages } from "./outgoing-messages.ts";
-import { type OffsetGap, SoleWriter } from "./sole-writer.ts";
+import type { SoleWriter } from "./sole-writer.ts";
 import type { TopicNames } from "./topic-names.ts";
 
 export type WriterContext = {
@@ -41,10 +41,15 @@ export type WriterContext = {
   /** Told that the grant's number was taken over elsewhere, and when that was noticed (K5). */
   readonly onFenced: (grant: Grant, atMs: number) => void;
   readonly recordedOffsets: (partition: number) => Promise<PerInput>;
-  /** Whether there are records of the journal in the gap; null: nobody looks. */
-  readonly hasRecords: ((partition: number, gap: OffsetGap) => Promise<boolean>) | null;
   /** Recorded with each offset; null: nothing is. */
   readonly offsetMetadata: string | null;
+};
+
+export type WriterParts = {
+  readonly producer: Producer;
+  readonly grant: Grant;
+  readonly sole: SoleWriter | null;
+  readonly isLatest: () => boolean;
 };
 
 /** Answers to the offsets of a transaction that say that nothing happened (K8). */
@@ -62,21 +67,21 @@ export class TransactionalWriter implements PartitionWriter {
   readonly #producer: Producer;
   readonly #grant: Grant;
   readonly #isLatest: () => boolean;
-  readonly #sole = new SoleWriter();
-  /** Nobody else was found to write the journal. */
-  #isAlone = true;
+  readonly #sole: SoleWriter | null;
   #busy = false;
   #usedUp = false;
 
   /**
    * @param producer initialised: its id is fenced against every producer before it.
+   * @param sole told of what is written; null: nobody looks whether others write, too.
    * @param isLatest whether no later take-over of the number has begun in this process.
    */
-  constructor(context: WriterContext, producer: Producer, grant: Grant, isLatest: () => boolean) {
+  constructor(context: WriterContext, { producer, grant, sole, isLatest }: WriterParts) {
     this.#context = context;
     this.#isLatest = isLatest;
     this.#producer = producer;
     this.#grant = grant;
+    this.#sole = sole;
     this.partition = grant.partition;
   }
 
@@ -98,6 +103,7 @@ export class TransactionalWriter implements PartitionWriter {
   }
 
   async close(): Promise<void> {
+    this.#sole?.close();
     if (!this.#context.safeguards.freshProducer) return;
     const gone = this.#throwAway();
     // Where the cluster does not answer, the connection is of no use to anybody either.
@@ -106,6 +112,7 @@ export class TransactionalWriter implements PartitionWriter {
 
   #throwAway(): Promise<void> {
     this.#usedUp = true;
+    this.#sole?.close();
     return this.#producer.disconnect().catch(() => undefined);
   }
 
@@ -115,7 +122,8 @@ export class TransactionalWriter implements PartitionWriter {
       onLateDrop();
       throw new FencedError(`partition number ${this.partition} is no longer ours`);
     }
-    if (!this.#isAlone) throw new FatalError("role_taken", notAlone(this.partition, this.#context));
+    if (this.#sole?.isAlone === false)
+      throw new FatalError("role_taken", notAlone(this.partition, this.#context));
     const topicMessages = this.#messagesOf(batch.records);
     const large = topicMessages.find((one) => this.#isTooLarge(one));
     if (large !== undefined) return failed(new Error(`too large for \`${large.topic}\``), true);
@@ -137,17 +145,8 @@ export class TransactionalWriter implements PartitionWriter {
     } catch (error) {
       return this.#ended(error, topics, (cause) => ({ type: "unknown", error: cause }));
     }
-    this.#lookBetween(this.#sole.gapBefore(batch.records, appended));
+    this.#sole?.wrote(batch.records, appended);
     return { type: "committed", appended };
-  }
-
-  /** Beside what goes on: the gap is asked about where another writer may be, which is next to never. */
-  #lookBetween(gap: OffsetGap | null): void {
-    const { hasRecords, safeguards } = this.#context;
-    if (gap === null || hasRecords === null || !safeguards.soleWriter) return;
-    const found = hasRecords(this.partition, gap);
-    // What cannot be read now is there the next time, too.
-    found.then((has) => (this.#isAlone &&= !has)).catch(() => undefined);
   }
 
   /** Records and offsets side by side; `commit` comes after both (K8). */

@@ -7,6 +7,7 @@ import {
   KEPT,
   Load,
   openTestGate,
+  propose,
   readDecided,
   untilReady,
 } from "../../support/kafka/test-gate.ts";
@@ -14,7 +15,7 @@ import { until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
 
-/** Two gates of two groups, and a load that both decide. */
+/** Two gates of two groups, which decide the same calls. */
 async function startBoth(soleWriter: boolean) {
   const names = await makeTopics(kafka.brokers, { partitions: 1, config: KEPT });
   const log = await openTestLog(kafka.brokers, names);
@@ -29,21 +30,31 @@ async function startBoth(soleWriter: boolean) {
   const gates = [await open(), await open()];
   await untilReady(...gates);
   const states = () => gates.flatMap((gate) => gate.host.status().partitions);
-  return { log, states, load: new Load(log, 5, 20) };
+  return { log, states };
 }
 
 describe.skipIf(!kafka.available)(`two groups of gates on one journal ${kafka.reason}`, () => {
   it("stop deciding once they have seen each other's records, and say what is wrong", async () => {
-    const { states, load } = await startBoth(true);
-    await until(() => states().some(({ state }) => state === "closed"));
+    const { log, states } = await startBoth(true);
+    const load = new Load(log, 5, 20);
+    await until(() => states().every(({ state }) => state === "closed"));
     await load.stop();
-    const closed = states().filter(({ state }) => state === "closed");
-    expect(closed.map(({ error }) => error?.code)).toEqual(closed.map(() => "role_taken"));
-    expect(closed[0]?.error?.message).toContain("`kafka.group`");
+    expect(states().map(({ error }) => error?.code)).toEqual(["role_taken", "role_taken"]);
+    expect(states()[0]?.error?.message).toContain("`kafka.group`");
+  });
+
+  it("stop where both commit at once, one call at a time", async () => {
+    const { log, states } = await startBoth(true);
+    for (let nth = 0; nth < 40 && !states().every(({ state }) => state === "closed"); nth += 1) {
+      await propose(log, nth, 1);
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    expect(states().map(({ error }) => error?.code)).toEqual(["role_taken", "role_taken"]);
   });
 
   it("would decide every call twice for good where they do not look", async () => {
-    const { log, states, load } = await startBoth(false);
+    const { log, states } = await startBoth(false);
+    const load = new Load(log, 5, 20);
     await until(() => load.count >= 300);
     await load.stop();
     expect(states().map(({ state }) => state)).toEqual(["running", "running"]);

@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { SoleWriter } from "../../../../services/adapters/kafka/sole-writer.ts";
-import type { OutgoingRecord } from "../../../../services/runtime/ports.ts";
+import type { LogRecord, OutgoingRecord, ReadResult } from "../../../../services/runtime/ports.ts";
 
 const record = (topic: OutgoingRecord["topic"]): OutgoingRecord => ({
   ...{ topic, partition: 0, key: "k" },
@@ -11,22 +11,103 @@ const ALLOWED = record("allowed");
 const at = (...offsets: readonly number[]) =>
   offsets.map((offset) => ({ offset, appendTimeMs: 1 }));
 
-test("between transactions that lie one behind the other there is no gap", () => {
-  const sole = new SoleWriter();
-  // Wherever it begins, and whatever lies between on other topics.
-  expect(sole.gapBefore([JOURNAL, ALLOWED, JOURNAL], at(10, 7, 11))).toBeNull();
-  expect(sole.gapBefore([JOURNAL, ALLOWED], at(13, 90))).toBeNull();
-  expect(sole.gapBefore([ALLOWED], at(95))).toBeNull();
-  expect(sole.gapBefore([JOURNAL], at(15))).toBeNull();
+type Answer = { readonly offsets: readonly number[]; readonly nextOffset: number };
+
+/** Answers one look after the other; the last one again and again. */
+function soleWriter(end: number, ...answers: readonly (Answer | Error)[]) {
+  const asked: number[] = [];
+  const read = (_topic: string, _partition: number, from: number): Promise<ReadResult> => {
+    const answer = answers[Math.min(asked.length, answers.length - 1)];
+    asked.push(from);
+    if (answer === undefined || answer instanceof Error) return Promise.reject(answer);
+    const { nextOffset } = answer;
+    const records = answer.offsets.map((offset) => ({ offset }) as LogRecord);
+    return Promise.resolve({ records, nextOffset, endOffset: nextOffset });
+  };
+  const sole = new SoleWriter({ journal: { read }, partition: 0, end });
+  onTestFinished(() => sole.close());
+  return { sole, asked };
+}
+
+const looked = (asked: readonly number[], times: number) =>
+  vi.waitFor(() => expect(asked.length).toBe(times));
+
+test("transactions that lie one behind the other are not looked between", () => {
+  const { sole, asked } = soleWriter(10, new Error("not to be read"));
+  // Whatever lies between on other topics.
+  sole.wrote([JOURNAL, ALLOWED, JOURNAL], at(10, 7, 11));
+  sole.wrote([JOURNAL, ALLOWED], at(13, 90));
+  sole.wrote([ALLOWED], at(95));
+  sole.wrote([JOURNAL], at(15));
+  expect(asked).toEqual([]);
+  expect(sole.isAlone).toBe(true);
 });
 
-test("a gap is what lies between two transactions, and is told once", () => {
-  const sole = new SoleWriter();
-  expect(sole.gapBefore([JOURNAL, JOURNAL], at(10, 11))).toBeNull();
-  expect(sole.gapBefore([JOURNAL], at(16))).toEqual({ from: 13, to: 16 });
-  expect(sole.gapBefore([JOURNAL], at(18))).toBeNull();
+test("marks alone are nobody: what is read then is ours, or behind it", async () => {
+  const { sole, asked } = soleWriter(10, { offsets: [14], nextOffset: 15 });
+  sole.wrote([JOURNAL], at(10));
+  sole.wrote([JOURNAL], at(14));
+  await looked(asked, 1);
+  expect(asked).toEqual([11]);
+  sole.wrote([JOURNAL], at(16));
+  expect(sole.isAlone).toBe(true);
+  const ended = soleWriter(10, { offsets: [], nextOffset: 14 });
+  ended.sole.wrote([JOURNAL], at(14));
+  await looked(ended.asked, 1);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(ended.asked).toEqual([10]);
+  expect(ended.sole.isAlone).toBe(true);
 });
 
-test("there may be one within a transaction", () => {
-  expect(new SoleWriter().gapBefore([JOURNAL, JOURNAL], at(10, 12))).toEqual({ from: 11, to: 12 });
+test("a record of another is found where a mark of ours would stand", async () => {
+  const { sole, asked } = soleWriter(10, { offsets: [11], nextOffset: 12 });
+  sole.wrote([JOURNAL], at(10));
+  sole.wrote([JOURNAL], at(14));
+  await vi.waitFor(() => expect(sole.isAlone).toBe(false));
+  expect(asked).toEqual([11]);
+});
+
+test("a record of another is found before the first of ours, and within a transaction", async () => {
+  const first = soleWriter(10, { offsets: [10], nextOffset: 11 });
+  first.sole.wrote([JOURNAL], at(12));
+  await vi.waitFor(() => expect(first.sole.isAlone).toBe(false));
+  const within = soleWriter(10, { offsets: [11], nextOffset: 12 });
+  within.sole.wrote([JOURNAL, JOURNAL], at(10, 12));
+  await vi.waitFor(() => expect(within.sole.isAlone).toBe(false));
+  expect(within.asked).toEqual([11]);
+});
+
+test("what cannot be read yet is asked again, also where nothing more is written", async () => {
+  const { sole, asked } = soleWriter(
+    10,
+    new Error("the leader is moving"),
+    { offsets: [], nextOffset: 11 },
+    { offsets: [11], nextOffset: 12 },
+  );
+  sole.wrote([JOURNAL], at(10));
+  sole.wrote([JOURNAL], at(14));
+  await vi.waitFor(() => expect(sole.isAlone).toBe(false));
+  expect(asked).toEqual([11, 11, 11]);
+});
+
+test("a gap is looked at after the one before it has its answer", async () => {
+  const { sole, asked } = soleWriter(
+    10,
+    { offsets: [], nextOffset: 10 },
+    { offsets: [14], nextOffset: 15 },
+    { offsets: [17], nextOffset: 18 },
+  );
+  sole.wrote([JOURNAL], at(14));
+  sole.wrote([JOURNAL], at(18));
+  await vi.waitFor(() => expect(sole.isAlone).toBe(false));
+  expect(asked).toEqual([10, 10, 15]);
+});
+
+test("nothing is asked any more once it is closed", async () => {
+  const { sole, asked } = soleWriter(10, new Error("the broker is gone"));
+  sole.wrote([JOURNAL], at(12));
+  await looked(asked, 1);
+  sole.close();
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect(asked).toEqual([10]);
 });
