@@ -93,8 +93,11 @@ export class Analytics {
   readonly #abort = new AbortController();
   readonly #pending = new Map<number, Segment>();
   readonly #ends = new Map<number, number>();
-  /** When each partition was last read; an idle one is read all the same. */
+  /** When each partition was last read and counted; an idle one is read all the same. */
   readonly #readAtMs = new Map<number, number>();
+  /** Since when what was counted could not be kept; null: it can. */
+  #unkeptSinceMs: number | null = null;
+  #startedAtMs = 0;
   #exported: TotalsData;
   #loops: Promise<unknown> | null = null;
   #isChanged = false;
@@ -151,12 +154,24 @@ export class Analytics {
     }));
   }
 
-  /** How long ago the log was last read to any good, ms: of the partition where that is longest. */
+  /** For how long what was counted could not be kept, nor its alerts written, ms. */
+  get unkeptMs(): number {
+    return this.#unkeptSinceMs === null ? 0 : this.#parts.clock.nowMs() - this.#unkeptSinceMs;
+  }
+
+  /** Every partition was read and counted at least once. */
+  get hasReadAll(): boolean {
+    return this.#readAtMs.size === this.#parts.log.partitions;
+  }
+
+  /** How long ago the log was last read and counted, ms, of the partition where that is longest; before that, since the start. */
   get unreadMs(): number {
-    return Math.max(0, this.#parts.clock.nowMs() - Math.min(...this.#readAtMs.values()));
+    const sinceMs = this.hasReadAll ? Math.min(...this.#readAtMs.values()) : this.#startedAtMs;
+    return Math.max(0, this.#parts.clock.nowMs() - sinceMs);
   }
 
   start(): void {
+    this.#startedAtMs = this.#parts.clock.nowMs();
     const partitions = [...Array(this.#parts.log.partitions).keys()];
     this.#loops ??= Promise.all([
       ...partitions.map((partition) => this.#guarded(() => this.#follow(partition))),
@@ -224,10 +239,10 @@ export class Analytics {
       const { log } = this.#parts;
       const read = await log.read(JOURNAL_TOPIC, partition, offset, READ_LIMITS);
       this.#ends.set(partition, read.endOffset);
-      this.#readAtMs.set(partition, this.#parts.clock.nowMs());
       for (const { value } of read.records) await this.#parts.codec.pending?.(value);
       const committed = read.records.flatMap((record) => this.#decoded(partition, record));
       this.#take(partition, committed, read.nextOffset);
+      this.#readAtMs.set(partition, this.#parts.clock.nowMs());
       return read.nextOffset;
     } catch (error) {
       if (asPipelineError(error).code !== "input_out_of_reach") throw error;
@@ -308,9 +323,19 @@ export class Analytics {
     while (!this.#abort.signal.aborted) {
       await clock.sleep(waitMs, this.#abort.signal);
       const startedMs = clock.nowMs();
-      await this.#persist();
+      await this.#persistOrTell(startedMs);
       const tookMs = clock.nowMs() - startedMs;
       waitMs = Math.max(this.#options.persistMs, tookMs / PERSIST_SHARE);
+    }
+  }
+
+  async #persistOrTell(atMs: number): Promise<void> {
+    try {
+      await this.#persist();
+      this.#unkeptSinceMs = null;
+    } catch (error) {
+      this.#unkeptSinceMs ??= atMs;
+      throw error;
     }
   }
 

@@ -140,18 +140,25 @@ export function mapKafkaError(
   }
   return new RetryableError(
     "log_unavailable",
-    `${doing}: ${text}${hintOf(text, addresses)}`,
+    `${doing}: ${told(error, text)}${hintOf(error, text, addresses)}`,
     options,
   );
 }
 
-function hintOf(text: string, addresses: readonly string[]): string {
+/** Where a name has several addresses, Node puts what is wrong with each beside an empty text. */
+function told(error: unknown, text: string): string {
+  const [code] = codesOf(error);
+  return code !== undefined && /:\s*$/.test(text) ? `${text.trimEnd()} ${code}` : text;
+}
+
+function hintOf(error: unknown, text: string, addresses: readonly string[]): string {
+  const where = addresses.length === 0 ? "there" : `at ${addresses.join(", ")}`;
   if (text === NEVER_ANSWERED) {
-    const where = addresses.length === 0 ? "there" : `at ${addresses.join(", ")}`;
     return `; what listens ${where} does not answer as Kafka, see \`kafka.brokers\``;
   }
   if (CUT_OFF.test(text)) return "; does that listener want TLS, or a login?";
-  return NOBODY_THERE.test(text) ? "; is a broker running there? see `kafka.brokers`" : "";
+  const isNobodyThere = [text, ...codesOf(error)].some((one) => NOBODY_THERE.test(String(one)));
+  return isNobodyThere ? `; is a broker running ${where}? see \`kafka.brokers\`` : "";
 }
 
 function isNamed(error: unknown, name: string): boolean {

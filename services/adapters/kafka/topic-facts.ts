@@ -40,7 +40,7 @@ export function topicFacts(
     const list = counts.map(({ topic, count }) => `\`${names[topic]}\` ${count}`).join(", ");
     throw new FatalError(
       "log_mismatch",
-      `all topics must have the same number of partitions: ${list}`,
+      `all topics must have the same number of partitions: ${list}; \`callgate topics plan\` says what to do`,
     );
   }
   const ids = new Map(found.map(({ topic, described }) => [topic, described?.topicId ?? ""]));

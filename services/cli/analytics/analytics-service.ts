@@ -11,6 +11,7 @@ import type { ProcessContext, RunningService } from "../process/run-process.ts";
 const LAG_RECORDS_MAX = 10_000;
 /** An idle journal is read every second; one that was not for so long cannot be, however little seems to be left. */
 const UNREAD_MS_MAX = 10_000;
+const UNKEPT_MS_MAX = 10_000;
 
 export type AnalyticsSource = Pick<AnalyticsParts, "log" | "codec"> & {
   close(): Promise<void>;
@@ -41,10 +42,11 @@ export async function startAnalytics(
   analytics.start();
   return {
     ready: () => {
-      const { lags, unreadMs } = analytics;
+      const { lags, unreadMs, unkeptMs, hasReadAll } = analytics;
       const behind = lags.filter((lag) => lag.endOffset - lag.nextOffset > LAG_RECORDS_MAX);
-      const isRead = lags.length === source.log.partitions && unreadMs <= UNREAD_MS_MAX;
-      return { ok: isRead && behind.length === 0, detail: { unreadMs, partitions: lags } };
+      const isRead = hasReadAll && unreadMs <= UNREAD_MS_MAX;
+      const ok = isRead && behind.length === 0 && unkeptMs <= UNKEPT_MS_MAX;
+      return { ok, detail: { unreadMs, unkeptMs, partitions: lags } };
     },
     close: async () => {
       await analytics.close();

@@ -109,7 +109,8 @@ async function finding(part: string, look: () => Promise<Found> | Found): Promis
 async function topicLines(config: Config, policy: GatePolicy | undefined): Promise<Found> {
   const newKafka = () => createKafka(kafkaSettings(config), quietLogger);
   const facts = await new KafkaTopicInspector(newKafka, topicNamesOf(config)).describe();
-  const problems = topicProblems(facts, neededKeepMs(policy));
+  const keepMs = neededKeepMs(policy);
+  const problems = topicProblems(facts, keepMs);
   if (problems.length > 0) throw environmentError(problems);
   const names = facts.map(({ name }) => name);
   const link = new ClusterLink(newKafka(), names, config.kafka.requestTimeoutMs);
@@ -122,7 +123,7 @@ async function topicLines(config: Config, policy: GatePolicy | undefined): Promi
   } finally {
     await link.close();
   }
-  const warnings = topicWarnings(facts);
+  const warnings = topicWarnings(facts, keepMs);
   if (warnings.length > 0) return { warnings };
   return [`${facts.length} topics of ${facts[0]?.partitions ?? 0} partitions`];
 }

@@ -7,8 +7,8 @@ export type TopicWishes = {
   /** Undefined: as many as the topics have that are there. */
   readonly partitions: number | undefined;
   readonly replicationFactor: number;
-  /** How long the journal must be kept at least, ms: one that is made is kept for the default, too. */
-  readonly journalKeepMs: number;
+  /** How long the journal must be kept at least, ms; null: nobody says. One that is made is kept for the default, too. */
+  readonly journalKeepMs: number | null;
 };
 
 export type TopicAction =
@@ -43,6 +43,8 @@ export type TopicNote = {
   readonly message: string;
 };
 
+/** The gate does without it, and nothing that it has is decided by. */
+export const ALERTS_TOPIC = "alerts" satisfies Topic;
 const DAY_MS = 86_400_000;
 /** Inputs are needed until they are decided, outputs until they are taken. */
 const KEEP_MS = 7 * DAY_MS;
@@ -83,20 +85,36 @@ function otherwise({ topic, name, partitions }: TopicFacts, wished: number): Top
   return { type: "conflict", topic, name, message };
 }
 
-/** Topics that are kept for less than our default: hours are asked for where arguments are sensitive. */
-export function topicNotes(facts: readonly TopicFacts[]): readonly TopicNote[] {
+/**
+ * Topics that are kept for less than our default: hours are asked for where arguments are sensitive. The
+ * journal among them where no policy says what it needs.
+ */
+export function topicNotes(
+  facts: readonly TopicFacts[],
+  journalKeepMs: number | null,
+): readonly TopicNote[] {
   const shorter = facts.filter(
     ({ topic, partitions, retentionMs }) =>
-      topic !== JOURNAL_TOPIC && partitions > 0 && retentionMs !== -1 && retentionMs < KEEP_MS,
+      partitions > 0 && retentionMs !== -1 && retentionMs < defaultKeepMs(topic),
   );
-  return shorter.map(({ topic, name, retentionMs }) => {
-    const isInput = (INPUT_TOPICS as readonly Topic[]).includes(topic);
-    const lost = isInput ? "what no gate has decided" : "what its readers have not taken";
+  const left = shorter.filter(({ topic }) => topic !== JOURNAL_TOPIC || journalKeepMs === null);
+  return left.map(({ topic, name, retentionMs }) => {
     const message =
-      `retention.ms=${retentionMs} is left as it is (${KEEP_MS} where we make the topic): ` +
-      `${lost} by then is lost`;
+      `retention.ms=${retentionMs} is left as it is (${defaultKeepMs(topic)} where we make the topic): ` +
+      whatIsLost(topic);
     return { topic, name, message };
   });
+}
+
+function whatIsLost(topic: Topic): string {
+  if (topic === JOURNAL_TOPIC)
+    return "only the gate's policy, which is not configured here, says what it needs";
+  const isInput = (INPUT_TOPICS as readonly Topic[]).includes(topic);
+  return `${isInput ? "what no gate has decided" : "what its readers have not taken"} by then is lost`;
+}
+
+function defaultKeepMs(topic: Topic): number {
+  return topic === JOURNAL_TOPIC ? JOURNAL_KEEP_MS : KEEP_MS;
 }
 
 function settingsOf(
@@ -104,12 +122,11 @@ function settingsOf(
   wishes: TopicWishes,
   replicationFactor: number,
 ): Readonly<Record<string, string>> {
-  const keepMs =
-    topic === JOURNAL_TOPIC ? Math.max(JOURNAL_KEEP_MS, wishes.journalKeepMs) : KEEP_MS;
+  const neededMs = topic === JOURNAL_TOPIC ? (wishes.journalKeepMs ?? 0) : 0;
   return {
     "cleanup.policy": "delete",
     "message.timestamp.type": "LogAppendTime",
-    "retention.ms": String(keepMs),
+    "retention.ms": String(Math.max(defaultKeepMs(topic), neededMs)),
     "retention.bytes": "-1",
     ...(replicationFactor >= REPLICATED ? { "min.insync.replicas": "2" } : {}),
   };
@@ -117,14 +134,16 @@ function settingsOf(
 
 function conflicts(facts: TopicFacts, partitions: number): readonly TopicAction[] {
   if (facts.partitions === partitions) return [];
-  const message =
-    `has ${facts.partitions} partitions, the others ${partitions}: a conversation has one partition ` +
-    "number in all topics; stop the gates and begin under a new prefix";
+  const mend =
+    facts.topic === ALERTS_TOPIC
+      ? "delete it, and make it anew with `callgate topics apply`"
+      : "a conversation has one partition number in all topics; stop the gates and begin under a new prefix";
+  const message = `has ${facts.partitions} partitions, the others ${partitions}: ${mend}`;
   return [{ type: "conflict", topic: facts.topic, name: facts.name, message }];
 }
 
 function changes(facts: TopicFacts, wishes: TopicWishes): readonly TopicAction[] {
-  const settings = settingsOf(facts.topic, wishes, facts.replicationFactor);
+  const settings = wantedOf(facts, wishes);
   const now: Readonly<Record<string, string>> = {
     "cleanup.policy": facts.cleanupPolicy,
     "message.timestamp.type": facts.timestampType,
@@ -146,12 +165,23 @@ function changes(facts: TopicFacts, wishes: TopicWishes): readonly TopicAction[]
   ];
 }
 
+/** The settings of a topic that is there: its journal is kept no longer than it must be, whatever the default. */
+function wantedOf(
+  { topic, replicationFactor }: TopicFacts,
+  wishes: TopicWishes,
+): Readonly<Record<string, string>> {
+  const settings = settingsOf(topic, wishes, replicationFactor);
+  const { journalKeepMs } = wishes;
+  if (topic !== JOURNAL_TOPIC || journalKeepMs === null) return settings;
+  return { ...settings, "retention.ms": String(journalKeepMs) };
+}
+
 /**
  * How long a topic is kept that is there is somebody's choice, and not ours to undo at each start. Only a journal
  * that is cut off before the policy lets go of it keeps the gate from its work.
  */
 function isKeptEnough({ topic, retentionMs }: TopicFacts, { journalKeepMs }: TopicWishes): boolean {
-  return topic !== JOURNAL_TOPIC || retentionMs === -1 || retentionMs >= journalKeepMs;
+  return topic !== JOURNAL_TOPIC || retentionMs === -1 || retentionMs >= (journalKeepMs ?? 0);
 }
 
 function isEnough(key: string, now: string, wanted: string): boolean {

@@ -2,10 +2,14 @@
 import { checkTopics } from "../../gate/start-checks.ts";
 import type { TopicFacts } from "../../runtime/topic-facts.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
+import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
 
 /** What the gate refuses to start on, and what the other processes do. @param keepMs see `neededKeepMs`. */
-export function topicProblems(facts: readonly TopicFacts[], keepMs: number): readonly string[] {
-  const refused = checkTopics(facts, { keepMs });
+export function topicProblems(
+  facts: readonly TopicFacts[],
+  keepMs: number | null,
+): readonly string[] {
+  const refused = checkTopics(facts, { keepMs: keepMs ?? 0 });
   return [
     ...refused.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`),
     ...facts.flatMap((one) => alertsProblem(one, facts)),
@@ -29,8 +33,31 @@ function alertsProblem(
   ];
 }
 
-/** The journal is no matter of a warning: the gate does not start on one that is cut off by size. */
-export function topicWarnings(facts: readonly TopicFacts[]): readonly string[] {
+/**
+ * A journal that is cut off by size is no matter of a warning: the gate does not start on it. @param keepMs see
+ * `neededKeepMs`.
+ */
+export function topicWarnings(
+  facts: readonly TopicFacts[],
+  keepMs: number | null,
+): readonly string[] {
+  return [...cutOff(facts), ...(keepMs === null ? keptShort(facts) : [])];
+}
+
+function keptShort(facts: readonly TopicFacts[]): readonly string[] {
+  return facts
+    .filter(
+      ({ topic, retentionMs }) =>
+        topic === JOURNAL_TOPIC && retentionMs !== -1 && retentionMs < JOURNAL_KEEP_MS,
+    )
+    .map(
+      ({ name, retentionMs }) =>
+        `\`${name}\` is kept for ${retentionMs} ms, where we make it for ${JOURNAL_KEEP_MS}: the gate's policy ` +
+        "says what is needed, name it in `policy.files` to have it compared",
+    );
+}
+
+function cutOff(facts: readonly TopicFacts[]): readonly string[] {
   return facts
     .filter(({ topic, retentionBytes }) => topic !== JOURNAL_TOPIC && retentionBytes !== -1)
     .map(({ topic, name, retentionBytes }) => {

@@ -11,7 +11,13 @@ import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
 import { neededKeepMs } from "./journal-keep.ts";
-import { planTopics, type TopicAction, type TopicNote, topicNotes } from "./plan-topics.ts";
+import {
+  ALERTS_TOPIC,
+  planTopics,
+  type TopicAction,
+  type TopicNote,
+  topicNotes,
+} from "./plan-topics.ts";
 
 export type TopicOptions = {
   /** Undefined: as the topics have that are there, or the default. */
@@ -39,18 +45,19 @@ export async function runTopics(
     ...{ partitions: options.partitions, replicationFactor, journalKeepMs: keepMs },
   });
   const conflict = actions.some(({ type }) => type === "conflict");
-  const apply = options.apply && !conflict;
+  const isStopped = actions.some((one) => one.type === "conflict" && one.topic !== ALERTS_TOPIC);
+  const apply = options.apply && !isStopped;
   if (apply) {
     await admin.create(actions.filter((action) => action.type === "create"));
     await admin.configure(actions.filter((action) => action.type === "configure"));
   }
-  const plan = { actions, notes: topicNotes(facts), partitions: facts[0]?.partitions ?? 0 };
+  const plan = { actions, notes: topicNotes(facts, keepMs), partitions: facts[0]?.partitions ?? 0 };
   await tell(plan, { ...options, apply }, terminal);
   if (conflict) throw environmentError("the topics cannot be mended by a program; see above");
   return EXIT_OK;
 }
 
-async function keepMsOf({ policy }: Config): Promise<number> {
+async function keepMsOf({ policy }: Config): Promise<number | null> {
   return neededKeepMs(policy.files.length === 0 ? undefined : await openPolicy(policy.files));
 }
 
@@ -72,8 +79,9 @@ async function tell(
   }
   for (const action of actions) await out.write(`${describe(action)}\n`);
   for (const { name, message } of notes) await out.write(`note      ${name}: ${message}\n`);
-  if (actions.some(({ type }) => type === "conflict")) return;
-  const what = counted(actions.length, "change");
+  const changes = actions.filter(({ type }) => type !== "conflict");
+  if (changes.length < actions.length && !apply) return;
+  const what = counted(changes.length, "change");
   const each = counted(partitions, "partition");
   if (actions.length === 0) await out.write(`the topics are as they should be, of ${each} each\n`);
   else if (apply) await out.write(`${what} made\n`);

@@ -11,7 +11,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("analytics that cannot read are not ready, though nothing seems to be left, until they can again", async () => {
+/** Analytics of a log with one decision, whose log and codec a test may change. */
+async function startOnLog() {
   const dataDir = makeDirectory();
   const gate = await openGate({ dataDir });
   await gate.propose({
@@ -22,40 +23,75 @@ it("analytics that cannot read are not ready, though nothing seems to be left, u
   });
   await gate.close();
   const client = openEmbeddedClient(dataDir);
+  const { log, codec } = client;
+  const given = configOf(
+    {
+      kafka: { brokers: ["127.0.0.1:1"] },
+      analytics: { directory: makeDirectory(), persistMs: 1_000 },
+    },
+    "the test",
+  );
+  if (!given.ok) throw new Error(JSON.stringify(given.problems));
+  const { config } = given;
+  const lines: LoggedLine[] = [];
+  const start = async () => {
+    const service = await startAnalytics(
+      { log, codec, close: () => client.close() },
+      {
+        ...{ config, logger: createTestLogger(lines), metrics: createProcessMetrics("analytics") },
+        ...{
+          signal: new AbortController().signal,
+          fail: (error) => expect.unreachable(String(error)),
+        },
+      },
+    );
+    onTestFinished(async () => {
+      await service.close();
+    });
+    return service;
+  };
+  return { log, codec, start };
+}
+
+const passSeconds = (seconds: number) =>
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + seconds * 1_000 });
+
+it("analytics that cannot read are not ready, though nothing seems to be left, until they can again", async () => {
+  const { log, start } = await startOnLog();
   let isAway = false;
   let failed = 0;
-  const { log, codec } = client;
   const read = log.read.bind(log);
   vi.spyOn(log, "read").mockImplementation((...args) => {
     if (!isAway) return read(...args);
     failed += 1;
     return Promise.reject(new RetryableError("log_unavailable", "nobody answers"));
   });
-  const given = configOf(
-    { kafka: { brokers: ["127.0.0.1:1"] }, analytics: { directory: makeDirectory() } },
-    "the test",
-  );
-  if (!given.ok) throw new Error(JSON.stringify(given.problems));
-  const { config } = given;
-  const lines: LoggedLine[] = [];
-  const service = await startAnalytics(
-    { log, codec, close: () => client.close() },
-    {
-      ...{ config, logger: createTestLogger(lines), metrics: createProcessMetrics("analytics") },
-      ...{
-        signal: new AbortController().signal,
-        fail: (error) => expect.unreachable(String(error)),
-      },
-    },
-  );
-  onTestFinished(async () => {
-    await service.close();
-  });
+  const service = await start();
   await expect.poll(() => service.ready()).toMatchObject({ ok: true });
   isAway = true;
   await expect.poll(() => failed).toBeGreaterThan(log.partitions);
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11_000 });
+  passSeconds(11);
   expect(service.ready()).toMatchObject({ ok: false, detail: { unreadMs: expect.any(Number) } });
   isAway = false;
   await expect.poll(() => service.ready()).toMatchObject({ ok: true });
+});
+
+it("analytics that read what they cannot decode are not ready, until they can", async () => {
+  const { codec, start } = await startOnLog();
+  let isAway = true;
+  let failed = 0;
+  const decode = codec.decodeJournal.bind(codec);
+  vi.spyOn(codec, "decodeJournal").mockImplementation((value) => {
+    if (!isAway) return decode(value);
+    failed += 1;
+    throw new RetryableError("schema_unavailable", "the registry is away");
+  });
+  const service = await start();
+  await expect.poll(() => failed).toBeGreaterThan(1);
+  passSeconds(11);
+  const before = failed;
+  await expect.poll(() => failed, { timeout: 10_000 }).toBeGreaterThan(before);
+  expect(service.ready()).toMatchObject({ ok: false });
+  isAway = false;
+  await expect.poll(() => service.ready(), { timeout: 10_000 }).toMatchObject({ ok: true });
 });

@@ -19,3 +19,15 @@ it("tells why a broker did not make topics, and of which it says so", () => {
   expect(mapKafkaError(notMade(17, "a b"), "x").message).toContain("the topic's name is not valid");
   expect(mapKafkaError(notMade(44, "a"), "x").message).toContain("`a`: the broker's words");
 });
+
+it("tells where nobody listens, also where a name has several addresses and Node gives no text", () => {
+  // As Node 20 fails where `localhost` is ::1 and 127.0.0.1, and kafkajs hands it on.
+  const both = Object.assign(new Error("Connection error: "), { code: "ECONNREFUSED" });
+  expect(mapKafkaError(both, "asking for the topics", ["localhost:1"]).message).toBe(
+    "asking for the topics: Connection error: ECONNREFUSED; is a broker running at localhost:1? see `kafka.brokers`",
+  );
+  const one = new Error("Connection error: connect ECONNREFUSED 127.0.0.1:1");
+  expect(mapKafkaError(one, "asking").message).toBe(
+    "asking: Connection error: connect ECONNREFUSED 127.0.0.1:1; is a broker running there? see `kafka.brokers`",
+  );
+});

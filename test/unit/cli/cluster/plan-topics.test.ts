@@ -65,11 +65,11 @@ describe("planTopics", () => {
     expect(planTopics(shorter, WISHES)).toEqual([]);
     const message = (lost: string) =>
       `retention.ms=14400000 is left as it is (604800000 where we make the topic): ${lost} by then is lost`;
-    expect(topicNotes(shorter)).toEqual([
+    expect(topicNotes(shorter, 9 * DAY_MS)).toEqual([
       { topic: "proposals", name: "x.proposals", message: message("what no gate has decided") },
       { topic: "allowed", name: "x.allowed", message: message("what its readers have not taken") },
     ]);
-    expect(topicNotes(facts())).toEqual([]);
+    expect(topicNotes(facts(), 9 * DAY_MS)).toEqual([]);
   });
 
   it("leaves a journal that is kept as long as the policy needs, though not as long as by default", () => {
@@ -83,6 +83,34 @@ describe("planTopics", () => {
         settings: expect.objectContaining({ "retention.ms": String(9 * DAY_MS) }),
       }),
     );
+  });
+
+  it("raises a journal that is kept too short to what the policy needs, and no further", () => {
+    const day = only("decisions", { retentionMs: DAY_MS });
+    expect(planTopics(day, { ...WISHES, journalKeepMs: 3 * DAY_MS })).toMatchObject([
+      { type: "configure", settings: { "retention.ms": String(3 * DAY_MS) } },
+    ]);
+  });
+
+  it("leaves the journal where no policy says what it needs, with a note", () => {
+    const day = only("decisions", { retentionMs: DAY_MS });
+    expect(planTopics(day, { ...WISHES, journalKeepMs: null })).toEqual([]);
+    expect(topicNotes(day, null)).toEqual([
+      {
+        ...{ topic: "decisions", name: "x.decisions" },
+        message: expect.stringMatching(/^retention\.ms=86400000 is left as it is .* policy/),
+      },
+    ]);
+    expect(topicNotes(day, 1)).toEqual([]);
+  });
+
+  it("tells to make alerts anew that have another number of partitions, and not to leave a journal for it", () => {
+    expect(planTopics(only("alerts", { partitions: 2 }), WISHES)).toEqual([
+      {
+        ...{ type: "conflict", topic: "alerts", name: "x.alerts" },
+        message: expect.stringContaining("delete it, and make it anew"),
+      },
+    ]);
   });
 
   it("asks nothing of replicas that there are not", () => {

@@ -18,7 +18,7 @@ function facts(
 describe("what doctor says of the topics", () => {
   it("is nothing where all is as it should be", () => {
     expect(topicProblems(facts(), neededKeepMs(undefined))).toEqual([]);
-    expect(topicWarnings(facts())).toEqual([]);
+    expect(topicWarnings(facts(), null)).toEqual([]);
   });
 
   it("is a problem of `alerts`, where the gate has none", () => {
@@ -33,7 +33,7 @@ describe("what doctor says of the topics", () => {
   it("is a warning of each topic that is cut off by size, and of the journal a problem", () => {
     const cut = facts({ proposals: { retentionBytes: 1_000 }, held: { retentionBytes: 5 } });
     expect(topicProblems(cut, 1)).toEqual([]);
-    expect(topicWarnings(cut)).toEqual([
+    expect(topicWarnings(cut, 1)).toEqual([
       expect.stringMatching(
         /^`x\.proposals` is cut off at 1000 bytes, .* what is not decided yet is lost/,
       ),
@@ -43,6 +43,18 @@ describe("what doctor says of the topics", () => {
     ]);
     const journal = facts({ decisions: { retentionBytes: 5 } });
     expect(topicProblems(journal, 1)).toHaveLength(1);
-    expect(topicWarnings(journal)).toEqual([]);
+    expect(topicWarnings(journal, 1)).toEqual([]);
+  });
+
+  it("is a warning of a journal that is kept short where the policy is not known, and a problem where it needs more", () => {
+    const short = facts({ decisions: { retentionMs: 1_000 } });
+    expect(topicProblems(short, neededKeepMs(undefined))).toEqual([]);
+    expect(topicWarnings(short, null)).toEqual([
+      expect.stringMatching(/^`x\.decisions` is kept for 1000 ms, .*`policy\.files`/),
+    ]);
+    expect(topicProblems(short, 1_001)).toEqual([
+      expect.stringMatching(/^`x\.decisions` is kept for 1000 ms and the policy needs 1001 ms/),
+    ]);
+    expect(topicWarnings(short, 1_001)).toEqual([]);
   });
 });
