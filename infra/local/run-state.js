@@ -11,8 +11,10 @@ import { isAlive } from "./process-identity.js";
  *   part: string,
  *   address: string,
  *   about: Record<string, unknown>,
+ *   ports: readonly number[],
  *   processes: RunningProcess[],
- * }} RunningPart `address` is what a client is given; `about` says how the part was started.
+ * }} RunningPart `address` is what a client is given; `about` says how the part was started; `ports`: where it is
+ *   started again once it has ended by itself.
  */
 
 /** @param {string} name */

@@ -31,13 +31,15 @@ const READY_WITHIN_MS = 240_000;
  *   properties?: Readonly<Record<string, string | number>>,
  *   scram?: readonly string[],
  *   port?: number | undefined,
+ *   ports?: readonly number[] | undefined,
  *   folder?: string,
  *   heapMb?: number,
  *   keepFolder?: boolean,
  *   advertise?: (broker: { id: number, port: number }) => Address | Promise<Address>,
  * }} KafkaOptions `version`: a key of `versions.json` or a full version. `properties` win over ours.
  *   `scram`: users that exist from the start, such as `SCRAM-SHA-256=[name=a,password=b]`.
- *   `port`: of the first broker; each has three in a row; by default free ones are taken. `folder`:
+ *   `port`: of the first broker; each has three in a row; by default free ones are taken. `ports`: all of them, as
+ *   another start has told them. `folder`:
  *   made, and removed by `stop`; by default a temporary one. Data of brokers that were killed are used on. `advertise`: the address that clients are
  *   told for a broker, such as that of a proxy. `keepFolder`: it stays when this process ends.
  *
@@ -60,6 +62,7 @@ const READY_WITHIN_MS = 240_000;
  *   readonly bootstrap: readonly string[],
  *   readonly directBootstrap: readonly string[],
  *   readonly brokers: readonly LocalBroker[],
+ *   readonly ports: readonly number[],
  *   readonly folder: string,
  *   readonly libs: string,
  *   waitUntilReady(): Promise<void>,
@@ -110,6 +113,11 @@ export async function startKafka(options = {}) {
     bootstrap: ports.map(({ advertised }) => `${advertised.host}:${advertised.port}`),
     directBootstrap: ports.map(({ directPort }) => `${HOST}:${directPort}`),
     brokers,
+    ports: ports.flatMap(({ port, directPort, controllerPort }) => [
+      port,
+      directPort,
+      controllerPort,
+    ]),
     folder,
     libs: kafkaLibs(version),
     waitUntilReady: () => /** @type {Broker} */ (brokers[0]).waitUntilReady(),
@@ -121,12 +129,11 @@ export async function startKafka(options = {}) {
  * @param {KafkaOptions} options
  * @returns {Promise<readonly BrokerPorts[]>}
  */
-async function choosePorts({ brokers = 1, port: first, advertise }) {
+async function choosePorts({ brokers = 1, port: first, ports, advertise }) {
   const count = brokers * PORTS_EACH;
-  const free =
-    first === undefined
-      ? await findFreePorts(count)
-      : Array.from({ length: count }, (_, index) => first + index);
+  const inARow = (/** @type {number} */ port) =>
+    Array.from({ length: count }, (_, index) => port + index);
+  const free = ports ?? (first === undefined ? await findFreePorts(count) : inARow(first));
   const chosen = [];
   for (let index = 0; index < brokers; index += 1) {
     const [port = 0, directPort = 0, controllerPort = 0] = free.slice(index * PORTS_EACH);

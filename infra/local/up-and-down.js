@@ -38,13 +38,14 @@ export function fetchParts({ only, kafka }) {
  */
 export async function up(options) {
   const { name, only } = options;
-  await endPartsThatFell(name);
+  for (const part of readState(name)) assertSameOptions(part, options);
+  const fallen = await endPartsThatFell(name);
   const running = readState(name);
-  for (const part of running) assertSameOptions(part, options);
   const wanted = only.filter((part) => !running.some((known) => known.part === part));
   fetchParts({ ...options, only: wanted });
   const starting = wanted.map(async (part) => {
-    const started = await STARTERS[/** @type {keyof typeof STARTERS} */ (part)](options);
+    const start = STARTERS[/** @type {keyof typeof STARTERS} */ (part)];
+    const started = await start(options, fallen.find((one) => one.part === part)?.ports);
     running.push(started);
     writeState(name, running);
     for (const entry of started.processes) letOutlive(entry);
@@ -69,8 +70,9 @@ export async function down(name) {
 }
 
 /**
- * A part of which a process has ended by itself is ended whole, and started again: Kafka on the data that it had.
+ * A part of which a process has ended by itself is ended whole, and started again at its address: Kafka on the data that it had.
  * @param {string} name
+ * @returns {Promise<RunningPart[]>} those parts
  */
 async function endPartsThatFell(name) {
   const parts = readState(name);
@@ -84,6 +86,7 @@ async function endPartsThatFell(name) {
       name,
       parts.filter((part) => !fallen.includes(part)),
     );
+  return fallen;
 }
 
 /** @param {InfraOptions} options */
@@ -100,19 +103,23 @@ function assertSameOptions({ part, about }, options) {
   if (part !== "kafka" || !options.only.includes("kafka")) return;
   if (JSON.stringify(about) === JSON.stringify(aboutKafka(options))) return;
   throw new Error(
-    "Kafka runs with other options: run `npm run infra:down` first, or give another --name",
+    "Kafka runs with other options, or has ended by itself and has kept its data: run `npm run infra:down` first, or give another --name",
   );
 }
 
 const STARTERS = {
-  /** @param {InfraOptions} options */
-  kafka: async (options) => {
+  /**
+   * @param {InfraOptions} options
+   * @param {readonly number[] | undefined} ports
+   */
+  kafka: async (options, ports) => {
     const kafka = await startKafka({
       version: options.kafka ?? VERSIONS.kafkaDefault,
       transactionVersion: options.transactionVersion,
       brokers: options.brokers,
       properties: options.properties,
       port: options.port,
+      ports,
       folder: join(runFolder(options.name), "kafka"),
       keepFolder: true,
     });
@@ -121,21 +128,27 @@ const STARTERS = {
       return { name: `broker ${broker.id}`, address, ...broker.identity() };
     });
     const address = kafka.bootstrap.join(",");
-    return { part: "kafka", address, about: aboutKafka(options), processes };
+    return { part: "kafka", address, about: aboutKafka(options), ports: kafka.ports, processes };
   },
-  /** @param {InfraOptions} options */
-  redis: async ({ name, port }) => {
+  /**
+   * @param {InfraOptions} options
+   * @param {readonly number[] | undefined} ports
+   */
+  redis: async ({ name, port }, ports) => {
     const redis = await startRedis({
-      port: port === undefined ? undefined : port + REDIS_PORT_AFTER,
+      port: ports?.[0] ?? (port === undefined ? undefined : port + REDIS_PORT_AFTER),
       folder: join(runFolder(name), "redis"),
       keepFolder: true,
     });
     return describeSingle("redis", redis);
   },
-  /** @param {InfraOptions} options */
-  registry: async ({ name, port }) => {
+  /**
+   * @param {InfraOptions} options
+   * @param {readonly number[] | undefined} ports
+   */
+  registry: async ({ name, port }, ports) => {
     const registry = await startRegistry({
-      port: port === undefined ? undefined : port + REGISTRY_PORT_AFTER,
+      port: ports?.[0] ?? (port === undefined ? undefined : port + REGISTRY_PORT_AFTER),
       folder: join(runFolder(name), "registry"),
       keepFolder: true,
     });
@@ -154,6 +167,7 @@ function describeSingle(part, started) {
     part,
     address: url,
     about: {},
+    ports: [Number(new URL(url).port)],
     processes: [{ name: part, address: url, ...started.identity() }],
   };
 }

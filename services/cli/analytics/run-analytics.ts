@@ -29,10 +29,11 @@ export async function runAnalytics(
 
 async function openSource(
   dataDir: string | undefined,
-  { config, logger, signal }: ProcessContext,
+  context: ProcessContext,
 ): Promise<AnalyticsSource> {
   if (dataDir === undefined) {
-    return await untilThere(() => openCluster(config, new Map(), logger), { logger, signal });
+    const { config, logger } = context;
+    return await untilThere(() => openCluster(config, new Map(), logger), context);
   }
   const { log, close } = openLog(dataDir);
   return { log, codec: createAvroCodec({ secrets: new Map() }), close };

@@ -38,16 +38,13 @@ export async function runExecutor(options: ExecutorOptions, terminal: Terminal):
 }
 
 async function startExecutor(handlers: Handlers, context: ProcessContext): Promise<RunningService> {
-  const { config, logger, metrics, signal, fail } = context;
-  const cluster = await untilThere(() => openCluster(config, new Map(), logger), {
-    logger,
-    signal,
-  });
+  const { config, logger, metrics, signal, fail, waitsFor } = context;
+  const cluster = await untilThere(() => openCluster(config, new Map(), logger), context);
   const membership = membershipOf(config, cluster, context);
-  const ownership = await untilThere(() => ownershipOf(config, cluster, membership, context), {
-    logger,
-    signal,
-  });
+  const ownership = await untilThere(
+    () => ownershipOf(config, cluster, membership, context),
+    context,
+  );
   const host = new ExecutorHost({
     ...{ log: cluster.log, codec: cluster.codec, clock: systemClock, logger, handlers },
     ...{ ownership, membership, parallelCalls: config.executor.parallelCalls },
@@ -67,6 +64,7 @@ async function startExecutor(handlers: Handlers, context: ProcessContext): Promi
   );
   void host.failed.then(fail);
   logger.info("runs the calls of its tools", { tools: Object.keys(handlers).join(",") });
+  waitsFor(`a place in the group \`${config.executor.group}\``);
   await Promise.race([host.start(), aborted(signal)]);
   return {
     ready: () => {

@@ -30,15 +30,14 @@ export async function runGate(file: string | undefined, terminal: Terminal): Pro
 }
 
 async function startGate(context: ProcessContext): Promise<RunningService> {
-  const { config, logger, metrics, signal, fail } = context;
+  const { config, logger, metrics, signal, fail, waitsFor } = context;
   const secrets = openSecrets(config);
   const { keyId } = secrets.current;
   const policy = await WatchedPolicy.open({ config: config.policy, secrets, logger, metrics });
   const names = topicNamesOf(config);
-  const waiting = { logger, signal };
   const { codec, close } = await untilThere(
     () => openCodec(config, names, secrets.byKeyId),
-    waiting,
+    context,
   );
   const redis = await openRedis(config, logger);
   const options: KafkaGateOptions = {
@@ -50,10 +49,11 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     tuning: tuningOf(config),
     warmUpMs: config.gate.warmUpMs,
   };
-  const gate = await untilThere(() => openKafkaGate(options), waiting);
+  const gate = await untilThere(() => openKafkaGate(options), context);
   watchGate(gate.host, logger, metrics, config);
   void gate.host.failed.then(fail);
   logger.info("decides by the policy", { revision: policy.current.revision, keyId });
+  waitsFor(`a place in the group \`${config.kafka.group}\``);
   await Promise.race([gate.host.start(), aborted(signal)]);
   policy.watch((next) => takeOver(gate, next));
   return {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Handler } from "../../executor/executor.ts";
 import { usageError } from "../output/cli-error.ts";
+import { onStrayError } from "./stray-errors.ts";
 
 export type Handlers = Readonly<Record<string, Handler>>;
 
@@ -33,11 +34,18 @@ export async function loadHandlers(file: string): Promise<Handlers> {
 }
 
 async function imported(path: string): Promise<Readonly<Record<string, unknown>>> {
+  let endStray = (): void => undefined;
+  const stray = new Promise<never>((_resolve, reject) => {
+    endStray = onStrayError(reject);
+  });
   try {
-    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+    const module: Promise<unknown> = import(pathToFileURL(path).href);
+    return (await Promise.race([module, stray])) as Readonly<Record<string, unknown>>;
   } catch (error) {
     const why = existsSync(path) ? textOf(error, path) : "there is no such file; check the path";
     throw usageError(`${path}: the handlers cannot be loaded: ${why}`);
+  } finally {
+    endStray();
   }
 }
 

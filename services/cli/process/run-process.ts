@@ -4,7 +4,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../../adapters/config/config-schema.ts";
-import { type Health, startHealthServer } from "../../adapters/http/health-server.ts";
+import {
+  type Health,
+  type HealthServer,
+  startHealthServer,
+} from "../../adapters/http/health-server.ts";
 import { createJsonLogger } from "../../adapters/log/json-logger.ts";
 import {
   createProcessMetrics,
@@ -26,6 +30,8 @@ export type ProcessContext = {
   readonly signal: AbortSignal;
   /** The process cannot go on: it ends in order, with an exit code that says so. */
   readonly fail: (error: unknown) => void;
+  /** Shown at `/readyz` for as long as the process starts. */
+  readonly waitsFor: (what: string) => void;
 };
 
 export type RunningService = {
@@ -42,7 +48,6 @@ export type ProcessParts = {
   readonly start: (context: ProcessContext) => Promise<RunningService>;
 };
 
-const STARTING: Health = { ok: false, detail: { state: "starting" } };
 const STOPPING: Health = { ok: false, detail: { state: "stopping" } };
 const ALIVE: Health = { ok: true, detail: {} };
 
@@ -61,25 +66,31 @@ export async function runProcess(parts: ProcessParts, terminal: Terminal): Promi
   };
   const endStray = onStrayError(fail);
   let running: RunningService | undefined;
-  const ready = (): Health => (stop.signal.aborted ? STOPPING : (running?.ready() ?? STARTING));
+  let starting: Health = { ok: false, detail: { state: "starting" } };
+  const waitsFor = (what: string): void => {
+    starting = { ok: false, detail: { state: "starting", waitsFor: what } };
+  };
+  const ready = (): Health => (stop.signal.aborted ? STOPPING : (running?.ready() ?? starting));
   // From the first moment: who waits for brokers, or for a place in its group, is not ready, and not absent.
   metrics.watch("ready", "1: the process does its work, as /readyz says", [], () => [
     { labels: {}, value: ready().ok ? 1 : 0 },
   ]);
-  const health = await openHealth(parts, metrics, ready);
-  logger.info("starting", { host: config.http.host, port: health.port });
+  let health: HealthServer | undefined;
   try {
-    const starting = parts.start({ config, logger, metrics, signal: stop.signal, fail });
+    health = await openHealth(parts, metrics, ready);
+    logger.info("starting", { host: config.http.host, port: health.port });
+    const { signal } = stop;
+    const started = parts.start({ config, logger, metrics, signal, fail, waitsFor });
     const asked = aborted(stop.signal);
-    await Promise.race([starting, asked]);
+    await Promise.race([started, asked]);
     if (!stop.signal.aborted) {
-      running = await starting;
+      running = await started;
       logger.info("started");
       await asked;
     }
     logger.info("stopping", { withinMs: config.shutdownMs });
-    const closed = starting.then(
-      (started) => started.close(),
+    const closed = started.then(
+      (one) => one.close(),
       // Asked to end before it could begin.
       (error: unknown) => {
         logger.warn("had not started", { message: asPipelineError(error).message });
@@ -95,7 +106,7 @@ export async function runProcess(parts: ProcessParts, terminal: Terminal): Promi
     throw error instanceof PipelineError ? environmentError(error.message, error) : error;
   } finally {
     stop.end();
-    await health.close();
+    await health?.close();
     endStray();
   }
 }

@@ -2,6 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { classify } from "../../runtime/errors.ts";
 import type { Logger } from "../../runtime/ports.ts";
 
+export type Waiting = {
+  readonly logger: Logger;
+  /** Ends the waiting at once, also for an action that is under way. */
+  readonly signal: AbortSignal;
+  /** Told what is waited for, whenever that is another thing. */
+  readonly waitsFor: (what: string) => void;
+};
+
 const PAUSE_MS_MIN = 250;
 const PAUSE_MS_MAX = 5_000;
 
@@ -13,12 +21,11 @@ class StoppedError extends Error {
 /**
  * What the action gives, once what it needs is there: brokers and registries may start after us.
  *
- * @param signal ends the waiting at once, also for an action that is under way.
  * @throws what no waiting mends.
  */
 export async function untilThere<T>(
   action: () => Promise<T>,
-  { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
+  { logger, signal, waitsFor }: Waiting,
 ): Promise<T> {
   for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     try {
@@ -26,6 +33,7 @@ export async function untilThere<T>(
     } catch (error) {
       if (classify(error) !== "retry") throw error;
       const message = error instanceof Error ? error.message : String(error);
+      waitsFor(message);
       logger.warn("waits for what it needs", { message, pauseMs });
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }

@@ -78,6 +78,10 @@ describe("handlers", () => {
     ["const nothing = 1;", "exports no handlers"],
     ["throw new Error('broken');", "cannot be loaded: broken"],
     ["export const pay = 5 5;", "cannot be loaded: Unexpected number; `node --check "],
+    [
+      'Promise.reject(new Error("left alone")); await new Promise(() => setTimeout(() => 1, 60_000));',
+      "cannot be loaded: nobody caught an error: left alone (at ",
+    ],
   ])("%s", async (module, expected) => {
     const config = { ...CONFIG, executor: { handlers: "handlers.mjs" } };
     const executor = startProcess(["executor"], config, { "handlers.mjs": module });
@@ -94,10 +98,15 @@ describe("without brokers", () => {
     expect((await gate.get("/livez")).status).toBe(200);
     const ready = await gate.get("/readyz");
     expect(ready.status).toBe(503);
-    expect(await ready.json()).toEqual({ ok: false, state: "starting" });
+    expect(await ready.json()).toMatchObject({ ok: false, state: "starting" });
     const numbers = await (await gate.get("/metrics")).text();
     expect(numbers).toContain("callgate_inputs_total");
     expect(numbers).toContain('callgate_ready{service="gate"} 0');
+    await gate.line("waits for what it needs");
+    expect(await (await gate.get("/readyz")).json()).toEqual({
+      ...{ ok: false, state: "starting" },
+      waitsFor: expect.stringMatching(/ECONNREFUSED.*`kafka\.brokers`/),
+    });
     gate.child.kill("SIGTERM");
     expect(await gate.ended).toEqual({ code: 0, signal: null });
     expect(gate.lines.map(({ msg }) => msg)).toContain("had not started");

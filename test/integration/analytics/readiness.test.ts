@@ -41,6 +41,7 @@ async function startOnLog() {
         ...{ config, logger: createTestLogger(lines), metrics: createProcessMetrics("analytics") },
         ...{
           signal: new AbortController().signal,
+          waitsFor: () => undefined,
           fail: (error) => expect.unreachable(String(error)),
         },
       },

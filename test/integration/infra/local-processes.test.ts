@@ -120,6 +120,7 @@ describe.skipIf(!redisHere.available)("infra:up", () => {
     expect(readState(options.name).flatMap(findGone)).toHaveLength(1);
     const [second] = await up(options);
     expect(second?.processes[0]?.pid).not.toBe(first?.processes[0]?.pid);
+    expect(second?.address).toBe(first?.address);
     expect(await askRedis(second?.address ?? "", ["PING"])).toBe("+PONG");
 
     await down(options.name);
