@@ -33,9 +33,12 @@ function commandsWith(config: object) {
 describe.skipIf(!(kafka.available && registry.available))("before the first gate", () => {
   test("topics and schemas are planned, made and found as they should be", async () => {
     const topicPrefix = uniqueName("setup");
+    const files = [join(makeDirectory(), "policy.yaml")];
+    writeFileSync(files[0] ?? "", "mode: enforce\n");
     const { run, json } = commandsWith({
       kafka: { brokers: kafka.brokers, topicPrefix },
       registry: { url: registry.url },
+      policy: { files },
     });
     const partOf = async (part: string) => {
       const { code, findings } = await json("doctor");
