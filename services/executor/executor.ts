@@ -10,13 +10,11 @@
  */
 import { allowManyListeners } from "../adapters/system/many-listeners.ts";
 import type { JsonObject } from "../core/canonical/json-value.ts";
-import { cutText } from "../core/cut-text.ts";
 import type { CallError } from "../core/inputs.ts";
 import type { Clock } from "../runtime/ports.ts";
+import { callErrorOf, isAbortError } from "./call-error.ts";
 import { linkSignals } from "./linked-signal.ts";
-
-/** Timers hold no more than 31 bits. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+import { startTimer } from "./long-timer.ts";
 
 export type ExecutableCall = {
   readonly decisionId: string;
@@ -51,14 +49,22 @@ export type ExecutionReport =
 export type Execution =
   | { readonly type: "succeeded"; readonly value: unknown }
   | { readonly type: "failed"; readonly error: unknown }
-  /** Given up after its start: by the time limit, or by the caller (`reason` is the signal's). */
-  | { readonly type: "unknown"; readonly why: "time_limit" | "aborted"; readonly reason: unknown }
-  | {
-      readonly type: "not_executed";
-      readonly why: "too_late" | "aborted";
-      readonly reason: unknown;
-    }
+  /** Given up after its start (`reason` is the signal's). */
+  | { readonly type: "unknown"; readonly why: "time_limit" | GivenUp; readonly reason: unknown }
+  | { readonly type: "not_executed"; readonly why: "too_late" | GivenUp; readonly reason: unknown }
   | { readonly type: "not_claimed" };
+
+/** By the caller, or because the executor was closed. */
+type GivenUp = "aborted" | "closed";
+
+/** The claim got no answer: the call has not run. */
+export class NotClaimedError extends Error {
+  override readonly name = "NotClaimedError";
+
+  constructor(cause: unknown) {
+    super("the claim of a call got no answer: it has not run", { cause });
+  }
+}
 
 /** The call has ended, and what came of it could not be recorded: the gate counts it as under way. */
 export class NotRecordedError extends Error {
@@ -98,7 +104,7 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     allowManyListeners(this.#abort.signal);
   }
 
-  /** @throws NotRecordedError; what the claim threw: the call has not run. */
+  /** @throws NotClaimedError: the call has not run; NotRecordedError. Nothing else. */
   run(call: Call, handler: Handler, options: RunOptions = {}): Promise<Execution> {
     const run = call.isRead
       ? this.#execute(call, handler, options)
@@ -111,12 +117,15 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     return run;
   }
 
-  /** Resolves when nothing runs any more. What still runs after the time is aborted, and `unknown`. */
+  /**
+   * Resolves when nothing runs any more. What still runs after the time is aborted, and `unknown`; what waits for its
+   * turn then is not executed.
+   */
   async close(timeoutMs: number): Promise<void> {
     const abort = (): void => this.#abort.abort(new Error("the gate is closing"));
-    const timer = setTimeout(abort, Math.min(timeoutMs, TIMER_MS_MAX));
+    const stopTimer = startTimer(timeoutMs, abort);
     while (this.#running.size > 0) await Promise.allSettled([...this.#running]);
-    clearTimeout(timer);
+    stopTimer();
   }
 
   #afterWrites(call: Call, run: () => Promise<Execution>): Promise<Execution> {
@@ -135,33 +144,40 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     const own = this.#abort.signal;
     const { signal: given, unlink } = linkSignals(caller === undefined ? [own] : [own, caller]);
     try {
-      if (claim !== undefined && !(await claim())) return { type: "not_claimed" };
-      const late = this.#tooLate(call, given);
-      if (late !== null) return await this.#notExecuted(call, late, given);
+      if (claim !== undefined && !(await claimed(claim))) return { type: "not_claimed" };
+      const why = this.#whyNotStarted(call, given);
+      if (why !== null) return await this.#notExecuted(call, why, given);
       return await this.#start(call, handler, given);
     } finally {
       unlink();
     }
   }
 
-  #tooLate(call: Call, given: AbortSignal): "too_late" | "aborted" | null {
-    if (given.aborted) return "aborted";
+  #whyNotStarted(call: Call, given: AbortSignal): NotStarted | null {
+    if (given.aborted) return this.#givenUpBy(given);
     return this.#parts.clock.nowMs() > call.notAfterMs ? "too_late" : null;
   }
 
-  async #notExecuted(
-    call: Call,
-    why: "too_late" | "aborted",
-    given: AbortSignal,
-  ): Promise<Execution> {
-    const message = why === "aborted" ? "given up before its start" : "not started in time";
-    const report = { status: "not_executed", error: plainError(why, message) } as const;
-    return this.#ended(call, { type: "not_executed", why, reason: given.reason }, report);
+  /** A linked signal has the reason of the one that was first. */
+  #givenUpBy({ reason }: AbortSignal): GivenUp {
+    const { signal } = this.#abort;
+    return signal.aborted && reason === signal.reason ? "closed" : "aborted";
   }
 
-  async #ended(call: Call, execution: Execution, report: ExecutionReport): Promise<Execution> {
+  async #notExecuted(call: Call, why: NotStarted, given: AbortSignal): Promise<Execution> {
+    const error = plainError(why, NOT_STARTED[why]);
+    const execution = { type: "not_executed", why, reason: given.reason } as const;
+    return this.#ended(call, execution, () => ({ status: "not_executed", error }));
+  }
+
+  /** @throws NotRecordedError, whatever is the matter: a call that has ended does not count as one that has not run. */
+  async #ended(
+    call: Call,
+    execution: Execution,
+    report: () => ExecutionReport,
+  ): Promise<Execution> {
     try {
-      await this.#parts.report(call, report);
+      await this.#parts.report(call, report());
       return execution;
     } catch (error) {
       throw new NotRecordedError(execution, error);
@@ -171,25 +187,24 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
   async #start(call: Call, handler: Handler, given: AbortSignal): Promise<Execution> {
     const startedMs = this.#parts.clock.nowMs();
     const limit = new AbortController();
-    const limitMs = Math.min(call.timeLimitMs, TIMER_MS_MAX);
-    const timer = setTimeout(() => limit.abort(timeLimitError(call)), limitMs);
+    const stopTimer = startTimer(call.timeLimitMs, () => limit.abort(timeLimitError(call)));
     const { signal, unlink } = linkSignals([given, limit.signal]);
     const { decisionId, callId, idempotencyKey } = call;
     const context = { decisionId, callId, idempotencyKey, signal };
     const handled = settled(() => handler(call.arguments, context));
     const execution = await Promise.race([handled, aborted(signal)]);
-    clearTimeout(timer);
+    stopTimer();
     unlink();
     const durationMs = this.#parts.clock.nowMs() - startedMs;
-    if (execution === null || isAbortOf(signal, execution)) {
-      const why = limit.signal.aborted ? "time_limit" : "aborted";
-      const message = why === "aborted" ? "given up while it ran" : timeLimitError(call).message;
-      const error = plainError(why, message);
-      if (execution === null) void this.#reportLate(call, handled, startedMs);
-      const givenUp = { type: "unknown", why, reason: signal.reason } as const;
-      return this.#ended(call, givenUp, { status: "unknown", error, durationMs });
+    if (execution !== null && !isAbortOf(signal, execution)) {
+      return this.#ended(call, execution, () => reportOf(execution, durationMs));
     }
-    return this.#ended(call, execution, reportOf(execution, durationMs));
+    if (execution === null) void this.#reportLate(call, handled, startedMs);
+    const why = limit.signal.aborted ? "time_limit" : this.#givenUpBy(given);
+    const message = why === "time_limit" ? timeLimitError(call).message : BROKEN_OFF[why];
+    const givenUp = { type: "unknown", why, reason: signal.reason } as const;
+    const error = plainError(why, message);
+    return this.#ended(call, givenUp, () => ({ status: "unknown", error, durationMs }));
   }
 
   /** A success after all is definite; a failure after an abort may be the abort itself. */
@@ -202,6 +217,28 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     } catch (error) {
       this.#parts.onLateError(call, error);
     }
+  }
+}
+
+type NotStarted = Extract<Execution, { type: "not_executed" }>["why"];
+
+const NOT_STARTED: Readonly<Record<NotStarted, string>> = {
+  too_late: "not started in time",
+  aborted: "given up before its start",
+  closed: "its executor was closed before its start",
+};
+
+const BROKEN_OFF: Readonly<Record<GivenUp, string>> = {
+  aborted: "given up while it ran",
+  closed: "its executor was closed while it ran",
+};
+
+/** @throws NotClaimedError */
+async function claimed(claim: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await claim();
+  } catch (error) {
+    throw new NotClaimedError(error);
   }
 }
 
@@ -225,10 +262,7 @@ function aborted(signal: AbortSignal): Promise<null> {
 /** The handler heard the abort and gave up, in its own time. */
 function isAbortOf(signal: AbortSignal, execution: Settled): boolean {
   if (!signal.aborted || execution.type !== "failed") return false;
-  const { error } = execution;
-  return (
-    error === signal.reason || (error instanceof Error && read(error, "name") === "AbortError")
-  );
+  return execution.error === signal.reason || isAbortError(execution.error);
 }
 
 function reportOf(execution: Settled, durationMs: number): ExecutionReport {
@@ -244,42 +278,4 @@ function timeLimitError(call: ExecutableCall): Error {
 
 function plainError(code: string, message: string): CallError {
   return { code, message, retryable: null };
-}
-
-const CODE_CHARACTERS = 200;
-
-/**
- * What a thrown thing says of itself: `code` or `status`, and `retryable` where it has one. Never throws,
- * whatever the thing does when it is read.
- */
-export function callErrorOf(error: unknown): CallError {
-  if (typeof error !== "object" || error === null) return plain(String(error));
-  const code = ["code", "status", "statusCode"].map((name) => read(error, name)).find(isCode);
-  const retryable = read(error, "retryable");
-  return {
-    code: code === undefined ? null : cutText(String(code), CODE_CHARACTERS),
-    message: messageOf(error),
-    retryable: typeof retryable === "boolean" ? retryable : null,
-  };
-}
-
-function read(error: object, name: string): unknown {
-  try {
-    return Reflect.get(error, name);
-  } catch {
-    return undefined;
-  }
-}
-
-function plain(message: string): CallError {
-  return { code: null, message, retryable: null };
-}
-
-function isCode(value: unknown): value is string | number {
-  return typeof value === "string" || typeof value === "number";
-}
-
-function messageOf(error: object): string {
-  const message = read(error, "message");
-  return typeof message === "string" ? message : "something that is no error was thrown";
 }

@@ -2,8 +2,8 @@ import { cutText } from "../core/cut-text.ts";
 import { sha256Hex } from "../core/hash.ts";
 import type { ResultInput } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
+import { callErrorOf } from "./call-error.ts";
 import type { CallReport } from "./call-report.ts";
-import { callErrorOf } from "./executor.ts";
 import { cutToBytes, isNearText, textOfValue, utf8Length } from "./output-text.ts";
 
 /** As the core digests outputs: one that was cut compares equal to itself whole. */

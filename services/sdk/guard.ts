@@ -13,6 +13,7 @@ import {
   type Execution,
   type Executor,
   type Handler,
+  NotClaimedError,
   NotRecordedError,
 } from "../executor/executor.ts";
 import { valueOfText } from "../executor/output-text.ts";
@@ -123,11 +124,11 @@ export class Guard {
     try {
       execution = await this.#executor.run(call, guarded.handler, options);
     } catch (error) {
-      if (error instanceof NotRecordedError) return this.#unrecorded(error, guarded, decision);
-      // The claim got no answer, so nothing has run.
+      // Whatever else it is, the tool may have run.
+      if (!(error instanceof NotClaimedError)) return this.#unrecorded(error, guarded, decision);
       const { signal } = guarded.context;
       if (signal?.aborted === true) throw signal.reason;
-      const proposed = this.#client.unavailableFor(guarded.call, error).decision;
+      const proposed = this.#client.unavailableFor(guarded.call, error.cause).decision;
       return refusedOf(proposed, refusalOf(proposed));
     }
     if (execution.type === "not_claimed") return this.#earlier(guarded, decision, call, claimed);
@@ -152,20 +153,21 @@ export class Guard {
         throw execution.error;
       case "unknown":
         if (execution.why === "aborted") throw execution.reason;
-        throw timeLimit(decision);
+        throw execution.why === "closed" ? brokenOff(decision) : timeLimit(decision);
       case "not_executed":
         if (execution.why === "aborted") throw execution.reason;
-        return this.#notExecuted(guarded, decision);
+        return this.#notExecuted(guarded, decision, execution.why);
       case "not_claimed":
         return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
     }
   }
 
   /** Under a name it is over; a call without one has another id the next time. */
-  #notExecuted({ named }: GuardedCall, decision: Decision): unknown {
+  #notExecuted({ named }: GuardedCall, decision: Decision, why = "too_late"): unknown {
     const refusal = this.#notRun(decision, "gate_unavailable");
     const message = named ? NOT_EXECUTED : refusal.message;
-    return refusedOf(decision, { ...refusal, detail: "timeout", message });
+    const detail = why === "closed" ? "closed" : "timeout";
+    return refusedOf(decision, { ...refusal, detail, message });
   }
 
   /** The call was started before: by a process that is gone, or by one that has reported. */
@@ -198,8 +200,9 @@ export class Guard {
     return refusedOf(decision, this.#notRun(decision, "duplicate_call"));
   }
 
-  #unrecorded(error: NotRecordedError, guarded: GuardedCall, decision: Decision): unknown {
-    const { execution, cause } = error;
+  #unrecorded(error: unknown, guarded: GuardedCall, decision: Decision): unknown {
+    const isKnown = error instanceof NotRecordedError;
+    const { execution, cause } = isKnown ? error : { execution: NOT_KNOWN, cause: error };
     if (execution.type === "not_executed") return this.#answer(execution, guarded, decision);
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CallgateError(
@@ -262,6 +265,17 @@ function failureOf({ error }: StoredResult): Error {
   const failure = new Error(error?.message ?? "the call failed before: what it threw was not told");
   const code = error?.code ?? null;
   return code === null ? failure : Object.assign(failure, { code });
+}
+
+/** What came of it, where the executor itself failed. */
+const NOT_KNOWN: Execution = { type: "unknown", why: "aborted", reason: undefined };
+
+function brokenOff({ tool }: Decision): CallgateError {
+  return new CallgateError(
+    "closed",
+    `\`${tool}\` was broken off as the gate was closed: it may have taken effect; find out before it is ` +
+      "called again, or give `close` a longer `timeoutMs`",
+  );
 }
 
 function timeLimit({ tool, timeLimitMs }: Decision): CallgateError {

@@ -1,11 +1,11 @@
-import { describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { argumentsWithKey } from "../../../services/executor/arguments-with-key.ts";
 import {
-  callErrorOf,
   type ExecutableCall,
   type ExecutionReport,
   Executor,
   type Handler,
+  NotClaimedError,
   NotRecordedError,
 } from "../../../services/executor/executor.ts";
 
@@ -170,11 +170,26 @@ describe("a call", () => {
     expect(reports).toMatchObject([["d1", { status: "failed", error: { message: "declined" } }]]);
   });
 
+  test("that ended and whose report cannot even be made is not taken for one that has not run", async () => {
+    const { executor } = setUp();
+    const thrown = Object.assign(new Error("declined"), { code: "E".repeat(300) });
+    const broken = vi.spyOn(String.prototype, "slice").mockImplementation(() => {
+      throw new Error("cannot be cut");
+    });
+    const run = executor.run(CALL, () => Promise.reject(thrown));
+    const error = await run.catch((caught: unknown) => caught);
+    broken.mockRestore();
+    expect(error).toBeInstanceOf(NotRecordedError);
+    expect(error).toMatchObject({ execution: { type: "failed", error: thrown } });
+  });
+
   test("is not started where asking for the claim fails", async () => {
     const { executor, reports } = setUp();
     const refused = new Error("no answer");
     const claim = () => Promise.reject(refused);
-    await expect(executor.run(CALL, () => "ran", { claim })).rejects.toBe(refused);
+    const error = await executor.run(CALL, () => "ran", { claim }).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(NotClaimedError);
+    expect(error).toMatchObject({ cause: refused });
     expect(reports).toEqual([]);
   });
 
@@ -241,19 +256,71 @@ test("closing waits for what runs, then aborts it", async () => {
   );
   await executor.close(5);
   expect(reports.map(([, { status }]) => status)).toEqual(["unknown"]);
-  expect(await run).toMatchObject({ type: "unknown", why: "aborted" });
+  expect(await run).toMatchObject({ type: "unknown", why: "closed" });
 });
 
-test("an error tells its code and whether it may be retried, as far as it says", () => {
-  const coded = Object.assign(new Error("a"), { code: "E1", status: 500, retryable: true });
-  expect(callErrorOf(coded)).toEqual({ code: "E1", message: "a", retryable: true });
-  expect(callErrorOf({ statusCode: 429, message: "slow down" })).toEqual({
-    code: "429",
-    message: "slow down",
-    retryable: null,
+test("closing tells what it broke off from what had not begun, and both from what its caller gave up", async () => {
+  const { executor, reports } = setUp();
+  const never: Handler = () => new Promise(() => undefined);
+  const given = new AbortController();
+  const broken = executor.run(CALL, never);
+  const queued = executor.run({ ...CALL, decisionId: "d2" }, never);
+  const own = { ...CALL, decisionId: "d3", conversation: "default/b" };
+  const givenUp = executor.run(own, never, { signal: given.signal });
+  await turn();
+  given.abort(new Error("never mind"));
+  await executor.close(1);
+  expect(await broken).toMatchObject({ type: "unknown", why: "closed" });
+  expect(await queued).toMatchObject({ type: "not_executed", why: "closed" });
+  expect(await givenUp).toMatchObject({ type: "unknown", why: "aborted" });
+  const codes = reports.map(([id, report]) => [id, "error" in report ? report.error.code : null]);
+  expect(codes.toSorted()).toEqual([
+    ["d1", "closed"],
+    ["d2", "closed"],
+    ["d3", "aborted"],
+  ]);
+});
+
+describe("times of more than 24.8 days, where a timer fires at once", () => {
+  const DAY_MS = 86_400_000;
+  afterEach(() => {
+    vi.useRealTimers();
   });
-  expect(callErrorOf("text")).toEqual({ code: null, message: "text", retryable: null });
-  expect(callErrorOf({}).message).not.toBe("");
+
+  test("a call runs for as long as its tool may", async () => {
+    vi.useFakeTimers();
+    const { executor } = setUp();
+    const call = { ...CALL, timeLimitMs: 100 * DAY_MS };
+    let ended: unknown;
+    const run = executor.run(call, () => new Promise(() => undefined));
+    void run.then((execution) => {
+      ended = execution;
+    });
+    await vi.advanceTimersByTimeAsync(100 * DAY_MS - 1);
+    expect(ended).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ended).toMatchObject({ type: "unknown", why: "time_limit" });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test.each([2 ** 31, 30 * DAY_MS, Number.POSITIVE_INFINITY])(
+    "closing within %d ms waits for what runs",
+    async (timeoutMs) => {
+      vi.useFakeTimers();
+      const { executor } = setUp();
+      const { handler, end } = gated("slow", []);
+      const run = executor.run({ ...CALL, timeLimitMs: 100 * DAY_MS }, handler);
+      const closed = executor.close(timeoutMs);
+      await vi.advanceTimersByTimeAsync(29 * DAY_MS);
+      if (timeoutMs > 29 * DAY_MS) {
+        end();
+        expect(await run).toEqual({ type: "succeeded", value: "slow" });
+      } else {
+        expect(await run).toMatchObject({ type: "unknown", why: "closed" });
+      }
+      await closed;
+    },
+  );
 });
 
 test("the key stands where the tool declares it, and the model's own value never does", () => {
