@@ -46,6 +46,8 @@ export const LIMITS = {
   shownError: 500,
   /** Entries of `evicted` and of notices in one event. */
   noticesPerDecision: 16,
+  /** How long after its decision a call may be begun, in ms: executors look no further back for calls to begin. */
+  startWithinMsMax: 86_400_000,
   /** Characters of an id (tenant, conversation, call, agent, turn, step). */
   idLength: 256,
   /** Characters of a part of a result that names a resource; a longer one names none. */

@@ -29,8 +29,8 @@ const READ_LIMITS = { recordsMax: 100, bytesMax: 4 * 1024 * 1024 };
 const WAIT_MS = 60_000;
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 5_000;
-/** Calls that were allowed longer ago are over: the gate has told their outcome by itself. */
-const LOOK_BACK_MS = 86_400_000;
+/** Calls that were allowed longer ago are not begun any more. */
+const LOOK_BACK_MS = LIMITS.startWithinMsMax;
 
 export type LogExecutorParts = {
   readonly log: Log;

@@ -131,8 +131,8 @@ const toolKeys = {
   frequency: key(rate, "Calls of this tool in a window, per conversation, such as 20/min."),
   time_limit_ms: key(duration.positiveMs, "How long one execution may take. Default 60000."),
   start_within_ms: key(
-    duration.positiveMs,
-    "An allowed call is not started later than this after its decision. Default 60000.",
+    duration.startMs,
+    "An allowed call is not started later than this after its decision. At most a day. Default 60000.",
   ),
   idempotency_argument: key(
     text.regex(/^[^.]+(\.[^.]+)*$/, {

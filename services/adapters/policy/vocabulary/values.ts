@@ -31,6 +31,12 @@ export const duration = {
     .min(1)
     .max(YEAR_S * 1_000),
   s: z.int().min(0).max(YEAR_S),
+  startMs: z
+    .int()
+    .min(1)
+    .max(LIMITS.startWithinMsMax, {
+      error: `is more than a day: executors look no further back for calls to begin\nwrite at most ${LIMITS.startWithinMsMax}`,
+    }),
 };
 
 export const text = z

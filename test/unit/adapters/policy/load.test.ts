@@ -221,6 +221,10 @@ describe("problems", () => {
       "p0.yaml:2:30 tool_schemas.a.idempotency_argument: is no path: a dot stands between two names; write the argument's name, or options.idempotency_key for one inside of another",
     ],
     [
+      "tool_schemas:\n  a: { start_within_ms: 86400001 }\n  b: { start_within_ms: 86400000 }\n",
+      "p0.yaml:2:25 tool_schemas.a.start_within_ms: is more than a day: executors look no further back for calls to begin; write at most 86400000",
+    ],
+    [
       "tool_schemas:\n  a: { canonical_fields: [] }",
       "p0.yaml:2:26 tool_schemas.a.canonical_fields: is empty; name the fields that make two calls the same, or leave the key out: then all arguments count",
     ],
