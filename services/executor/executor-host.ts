@@ -5,6 +5,7 @@
  */
 import type { Assignment, Membership } from "../runtime/membership.ts";
 import { type ExecutorStatus, LogExecutor, type LogExecutorParts } from "./log-executor.ts";
+import { startTimer } from "./long-timer.ts";
 
 export type ExecutorHostParts = Omit<LogExecutorParts, "partition"> & {
   readonly membership: Membership;
@@ -20,8 +21,6 @@ export type ExecutorHostStatus = {
 };
 
 const LOOK_EVERY_MS = 500;
-/** Calls have limits of their own; timers hold no more than 31 bits. */
-const LAST_CALLS_MS = 2 ** 31 - 1;
 const WAITING: ExecutorStatus = { state: "restoring", error: null };
 
 export class ExecutorHost {
@@ -65,11 +64,11 @@ export class ExecutorHost {
     const all = [...this.#hosted.values(), ...this.#leaving];
     let isLate = false;
     // Set before those of the executors, so that it goes off before what they break off has ended.
-    const timer = setTimeout(() => {
+    const stopTimer = startTimer(timeoutMs, () => {
       isLate = true;
-    }, timeoutMs);
+    });
     await Promise.all(all.map((executor) => executor.close(timeoutMs)));
-    clearTimeout(timer);
+    stopTimer();
     await this.#looking;
     await this.#parts.membership.leave();
     return !isLate;
@@ -96,7 +95,8 @@ export class ExecutorHost {
     if (executor === undefined) return;
     this.#hosted.delete(partition);
     this.#leaving.add(executor);
-    void executor.close(LAST_CALLS_MS).then(() => this.#leaving.delete(executor));
+    // Its calls have limits of their own.
+    void executor.close(Number.POSITIVE_INFINITY).then(() => this.#leaving.delete(executor));
   }
 
   /** One that was fenced, or failed, is begun again for as long as its number is ours. */

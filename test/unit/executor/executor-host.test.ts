@@ -113,3 +113,21 @@ test("stopping says that calls were broken off, and that nobody knows what came 
   expect(membership.left).toBe(true);
   expect(await client.awaitResult(paid, {})).toMatchObject({ status: "unknown" });
 });
+
+test.each([2 ** 31, Number.POSITIVE_INFINITY])(
+  "stopping within %d ms waits for what runs, where a timer would go off at once",
+  async (timeoutMs) => {
+    const { client, propose, start } = await setUp({
+      pay: () => new Promise((resolve) => setTimeout(() => resolve("paid"), 100)),
+    });
+    const membership = new TestMembership();
+    const host = await start(membership);
+    membership.give([0]);
+    const paid = await propose("1");
+    await expect
+      .poll(async () => (await client.report(paid, { status: "started" })).recorded)
+      .toBe(false);
+    expect(await host.stop(timeoutMs)).toBe(true);
+    expect(await client.awaitResult(paid, {})).toMatchObject({ status: "succeeded" });
+  },
+);
