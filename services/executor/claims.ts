@@ -1,19 +1,29 @@
-import { RetryableError } from "../runtime/errors.ts";
+import { classify, FencedError, RetryableError } from "../runtime/errors.ts";
 import type { Log, OutgoingRecord, PartitionWriter } from "../runtime/ports.ts";
 import { NO_POSITION } from "../runtime/topics.ts";
 
 /** The right to say that a call starts: whoever has lost the partition can say so no more. */
 export interface Claims {
-  /** @throws FencedError: another executor has the partition; RetryableError: not known, or not now. */
+  /** @throws FencedError: another executor has the partition; RetryableError, see `mayBeWritten`. */
   write(record: OutgoingRecord): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Whether a record whose writing threw this may be in the log all the same. */
+export function mayBeWritten(error: unknown): boolean {
+  const isRefused = error instanceof RetryableError && error.code === "log_unavailable";
+  return !isRefused && !(error instanceof FencedError);
 }
 
 /** For a log that no other executor follows. */
 export function unfencedClaims(log: Log): Claims {
   return {
     write: async (record) => {
-      await log.append([record]);
+      try {
+        await log.append([record]);
+      } catch (error) {
+        throw classify(error) === "retry" ? notWritten("outcome_unknown", error) : error;
+      }
     },
     close: async () => undefined,
   };
@@ -66,12 +76,21 @@ export class FencedClaims implements Claims {
   }
 
   async #commit(records: readonly OutgoingRecord[]): Promise<void> {
-    if (this.#broken !== null) throw this.#broken;
+    if (this.#broken !== null) throw asNeverSent(this.#broken);
     const outcome = await this.#writer.commit({ records, consumed: NO_POSITION });
     if (outcome.type === "committed") return;
     const code = outcome.type === "unknown" ? "outcome_unknown" : "log_unavailable";
-    throw new RetryableError(code, `a start could not be written: ${outcome.error.message}`, {
-      cause: outcome.error,
-    });
+    throw notWritten(code, outcome.error);
   }
+}
+
+function notWritten(code: "outcome_unknown" | "log_unavailable", cause: unknown): RetryableError {
+  const why = cause instanceof Error ? cause.message : "no answer came";
+  return new RetryableError(code, `a start could not be written: ${why}`, { cause });
+}
+
+/** What one before it has broken was not sent: of this one it is known that it is not in the log. */
+function asNeverSent(broken: unknown): unknown {
+  if (!(broken instanceof RetryableError)) return broken;
+  return new RetryableError("log_unavailable", broken.message, { cause: broken });
 }

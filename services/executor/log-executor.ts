@@ -8,40 +8,42 @@
  *    was not gone but cut off, its late result reconciles.
  * L3 a decision is run once, however often it is read.
  * L4 what came of a call is written again and again until it is in the log, or the executor is closed.
+ * L5 a call whose claim got no answer, and that is not begun here, is told to be not executed where the claim is in the
+ *    log, as nobody else begins it; where that cannot be found out any more, the executor's own log says so.
+ * L6 closing waits for nothing that does not answer: not for a broker beyond its time, nor for the last results beyond
+ *    a share of that.
  */
 import type { AvroCodec } from "../adapters/avro/codec.ts";
 import type { AllowedCall } from "../adapters/avro/output-records.ts";
-import type { JsonObject } from "../core/canonical/json-value.ts";
 import type { ResultInput, ResultStatus } from "../core/inputs.ts";
-import { LIMITS } from "../core/limits.ts";
 import { asPipelineError, classify, type PipelineError } from "../runtime/errors.ts";
-import { conversationKey } from "../runtime/partitioner.ts";
-import type { Clock, Log, Logger, OutgoingRecord, Ownership } from "../runtime/ports.ts";
-import { argumentsWithKey } from "./arguments-with-key.ts";
+import type { LogRecord } from "../runtime/ports.ts";
 import type { CallReport } from "./call-report.ts";
-import { type Claims, FencedClaims, unfencedClaims } from "./claims.ts";
-import { type ExecutableCall, type ExecutionReport, Executor, type Handler } from "./executor.ts";
+import { mayBeWritten } from "./claims.ts";
+import { type ExecutionReport, Executor, type Handler } from "./executor.ts";
+import { startTimer } from "./long-timer.ts";
 import { offsetAt } from "./offset-at.ts";
-import { type ReportedCall, resultInput } from "./result-input.ts";
-import { readStartedCalls } from "./started-calls.ts";
+import { Reports } from "./reports.ts";
+import { callOf, namesOf, type RunningCall } from "./running-call.ts";
+import { type Standing, standingOf } from "./standing.ts";
+import { readTold, type ToldCalls } from "./started-calls.ts";
+import { LOOK_BACK_MS, type Run, type TakeOverParts, takeOver } from "./take-over.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 const READ_LIMITS = { recordsMax: 100, bytesMax: 4 * 1024 * 1024 };
 const WAIT_MS = 60_000;
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 5_000;
-/** Calls that were allowed longer ago are not begun any more. */
-const LOOK_BACK_MS = LIMITS.startWithinMsMax;
+/** After the time to close in, of which it is this share: to tell what came of what was broken off then. */
+const LAST_WRITES_SHARE = 0.15;
+const LAST_WRITES_MS_MIN = 1_000;
+/** Brokers append by clocks of their own, which differ by less. */
+const CLOCKS_DIFFER_MS = 60_000;
 
-export type LogExecutorParts = {
-  readonly log: Log;
+export type LogExecutorParts = TakeOverParts & {
   readonly codec: Pick<AvroCodec, "decodeAllowed" | "decodeInput" | "encodeResult" | "pending">;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly partition: number;
   /** By tool. Calls of other tools are left to others. */
   readonly handlers: Readonly<Record<string, Handler>>;
-  /** Fences the executors before; null: there are no others. */
-  readonly ownership: Ownership | null;
   /** Most calls under way, those that wait for a write before them included. */
   readonly parallelCalls: number;
   /** Told of each report that is in the log. */
@@ -58,40 +60,30 @@ export type ExecutorStatus = {
   readonly error: PipelineError | null;
 };
 
-type RunningCall = ExecutableCall & ReportedCall;
-
-/** What a take-over found, and what it writes by. */
-type Run = {
-  readonly claims: Claims;
-  /** Started by executors before us; shrinks as each is reported. */
-  readonly open: Map<string, ResultInput>;
-  /** Not to be run. */
-  readonly known: Set<string>;
-  /** Aborts when this run is over, for the reason that ended it. */
-  readonly over: AbortController;
-};
+/** Taken here, and not ended. */
+type CallInHand = { readonly allowedMs: number; readonly ended: Promise<void> };
 
 export class LogExecutor {
   readonly #parts: LogExecutorParts;
   readonly #executor: Executor<RunningCall>;
-  /** Tells its starts from those of others. */
-  readonly #id = crypto.randomUUID();
+  readonly #reports: Reports;
   readonly #abort = new AbortController();
-  /** Aborts when nothing is written any more. */
-  readonly #gaveUp = new AbortController();
-  /** Calls taken here that have not ended, by decision. */
-  readonly #inHand = new Map<string, Promise<void>>();
+  /** By decision. */
+  readonly #inHand = new Map<string, CallInHand>();
   #run: Run | null = null;
-  #runChanged: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
   #status: ExecutorStatus = { state: "restoring", error: null };
   #main: Promise<void> | undefined;
+  #lastLook: Promise<ToldCalls | null> | undefined;
 
   constructor(parts: LogExecutorParts) {
     this.#parts = parts;
+    this.#reports = new Reports(parts);
     this.#executor = new Executor({
       clock: parts.clock,
-      report: (call, report) => this.#report(call, reportOf(report)),
-      onLateError: (call, error) => this.#failed("a late result was not written", call, error),
+      report: (call, report) => this.#reports.write(call, reportOf(report)),
+      onLateError: (call, error) =>
+        this.#reports.failed("a late result was not written", call, error),
     });
   }
 
@@ -104,16 +96,26 @@ export class LogExecutor {
     this.#main ??= this.#live();
   }
 
-  /** Runs nothing new; waits for what runs, at most so long, then aborts it. */
+  /** Runs nothing new; waits for what runs, at most so long, then aborts it (L6). */
   async close(timeoutMs: number): Promise<void> {
     this.#abort.abort();
     this.#changed();
-    const timer = setTimeout(() => this.#gaveUp.abort(), timeoutMs);
+    const reports = this.#reports;
+    const stopGivingUp = startTimer(timeoutMs, () => reports.giveUp());
+    const lastMs = Math.max(timeoutMs * LAST_WRITES_SHARE, LAST_WRITES_MS_MIN);
+    const stopEnding = startTimer(timeoutMs + lastMs, () => reports.end());
     await this.#executor.close(timeoutMs);
-    await this.#main;
-    await Promise.all(this.#inHand.values());
-    clearTimeout(timer);
+    await this.#mainEnded();
+    await Promise.all([...this.#inHand.values()].map(({ ended }) => ended));
+    stopGivingUp();
+    stopEnding();
     this.#become("closed", this.#status.error);
+  }
+
+  /** What does not answer is left to itself: it begins nothing any more. */
+  async #mainEnded(): Promise<void> {
+    const main = this.#main ?? Promise.resolve();
+    await unlessAborted(main, this.#reports.gaveUp).catch(() => undefined);
   }
 
   async #live(): Promise<void> {
@@ -121,9 +123,11 @@ export class LogExecutor {
     while (!this.#abort.signal.aborted) {
       try {
         this.#become("restoring", null);
-        const run = await this.#takeOver();
+        this.#run = await takeOver(this.#parts, this.#callsInHand());
         backoffMs = BACKOFF_MS_MIN;
-        await this.#follow(run);
+        // Closed meanwhile, without waiting for this.
+        if (this.#abort.signal.aborted) return;
+        await this.#follow(this.#run);
       } catch (thrown) {
         const error = asPipelineError(thrown);
         if (!this.#suspended(error)) return;
@@ -147,24 +151,10 @@ export class LogExecutor {
     return mayRecover;
   }
 
-  async #takeOver(): Promise<Run> {
-    const { log, codec, clock, logger, partition, ownership } = this.#parts;
-    // Only after the fence is what the results say the last word of the executor before.
-    const claims =
-      ownership === null
-        ? unfencedClaims(log)
-        : new FencedClaims(await ownership.takeOver(partition));
-    const sinceMs = clock.nowMs() - LOOK_BACK_MS;
-    try {
-      const { open, known } = await readStartedCalls(log, codec, partition, sinceMs);
-      const run = { claims, open: new Map(open), known: new Set(known) };
-      logger.info("allowed calls were taken over", { partition, open: open.size });
-      this.#run = { ...run, over: new AbortController() };
-      return this.#run;
-    } catch (error) {
-      await claims.close().catch(() => undefined);
-      throw error;
-    }
+  #callsInHand() {
+    const allowedMs = [...this.#inHand.values()].map((call) => call.allowedMs);
+    const sinceMs = Math.min(...allowedMs, this.#parts.clock.nowMs()) - CLOCKS_DIFFER_MS;
+    return { has: (decisionId: string) => this.#inHand.has(decisionId), sinceMs };
   }
 
   async #letGo(): Promise<void> {
@@ -178,13 +168,13 @@ export class LogExecutor {
     const sinceMs = clock.nowMs() - LOOK_BACK_MS;
     let offset = await offsetAt(log, "allowed", partition, sinceMs);
     this.#become("running", null);
-    this.#changed();
     const signal = AbortSignal.any([this.#abort.signal, run.over.signal]);
+    signal.addEventListener("abort", () => this.#changed());
     while (!signal.aborted) {
       const { records, nextOffset } = await log.read("allowed", partition, offset, READ_LIMITS);
       for (const record of records) {
         if (signal.aborted) break;
-        await this.#take(run, record.offset, record.value, signal);
+        await this.#take(run, record, signal);
       }
       offset = nextOffset;
       if (records.length > 0) continue;
@@ -193,19 +183,16 @@ export class LogExecutor {
     if (run.over.signal.aborted) throw run.over.signal.reason;
   }
 
-  async #take(
-    run: Run,
-    offset: number,
-    value: Uint8Array | null,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await this.#parts.codec.pending?.(value);
-    const allowed = this.#decoded(offset, value);
+  async #take(run: Run, record: LogRecord, signal: AbortSignal): Promise<void> {
+    await this.#parts.codec.pending?.(record.value);
+    const allowed = this.#decoded(record);
     if (allowed === null) return;
     const { handlers, clock, parallelCalls } = this.#parts;
-    const { decisionId, tool } = allowed;
+    const { decisionId, tool, notAfterMs } = allowed;
+    const isKnown = run.known.recall(decisionId, notAfterMs);
+    run.known.forget(clock.nowMs());
     const handler = Object.hasOwn(handlers, tool) ? handlers[tool] : undefined;
-    if (handler === undefined && clock.nowMs() <= allowed.notAfterMs) this.#parts.onLeft?.(tool);
+    if (handler === undefined && clock.nowMs() <= notAfterMs) this.#parts.onLeft?.(tool);
     if (handler === undefined || this.#inHand.has(decisionId)) return;
     const started = run.open.get(decisionId);
     if (started !== undefined) {
@@ -213,25 +200,22 @@ export class LogExecutor {
       await this.#reportGone(started, allowed);
       return;
     }
-    if (run.known.has(decisionId)) return;
+    if (isKnown) return;
     // Long ago, and nobody knows by whom it was run: the gate says `unknown` of it by itself.
-    if (clock.nowMs() > allowed.notAfterMs) return;
+    if (clock.nowMs() > notAfterMs) return;
     // Some of those under way may wait for the next take-over, which waits for this.
-    if (this.#inHand.size >= parallelCalls) {
-      const over = signalled(signal);
-      while (this.#inHand.size >= parallelCalls && !signal.aborted) {
-        await Promise.race([...this.#inHand.values(), over]);
-      }
-    }
+    while (this.#inHand.size >= parallelCalls && !signal.aborted) await this.#change();
     if (signal.aborted) return;
-    run.known.add(decisionId);
-    const ended = this.#runCall(run, callOf(allowed), handler);
-    this.#inHand.set(decisionId, ended);
-    void ended.then(() => this.#inHand.delete(decisionId));
+    run.known.add(decisionId, notAfterMs);
+    const ended = this.#runCall(run, callOf(allowed), handler).then(() => {
+      this.#inHand.delete(decisionId);
+      this.#changed();
+    });
+    this.#inHand.set(decisionId, { allowedMs: record.appendTimeMs, ended });
   }
 
   /** Null: no call of ours to run. A record that is none is said and passed by. */
-  #decoded(offset: number, value: Uint8Array | null): AllowedCall | null {
+  #decoded({ offset, value }: LogRecord): AllowedCall | null {
     if (value === null) return null;
     try {
       return this.#parts.codec.decodeAllowed(value);
@@ -246,90 +230,100 @@ export class LogExecutor {
 
   async #reportGone(started: ResultInput, { isRead }: AllowedCall): Promise<void> {
     const error = { message: "the executor that started it is gone" };
-    await this.#append({ ...started, isRead }, { status: "unknown", error });
+    await this.#reports.append({ ...started, isRead }, { status: "unknown", error });
   }
 
   async #runCall(taken: Run, call: RunningCall, handler: Handler): Promise<void> {
     try {
       await this.#executor.run(call, handler, { claim: () => this.#claim(call, taken) });
     } catch (error) {
-      this.#failed("what came of a call was not written", call, error);
+      this.#reports.failed("what came of a call was not written", call, error);
     }
   }
 
   /**
    * However late: nobody else can say of a call in hand that it was not executed. False: it was begun by
-   * another executor, who tells what comes of it, or else the gate does once its time is over; or this one
-   * is closed and leaves it to the next.
+   * another executor, who tells what comes of it, or else the gate does once its time is over; or nobody begins
+   * it, which was told (L5); or this one is closed and leaves it to the next.
    */
   async #claim(call: RunningCall, taken: Run): Promise<boolean> {
+    let isUnanswered = false;
     while (!this.#abort.signal.aborted) {
       const run = this.#run;
       if (run === null || run.over.signal.aborted) {
-        await this.#nextRun();
+        await this.#change();
         continue;
       }
-      if (run !== taken && this.#isBegunElsewhere(run, call)) return false;
-      // It may have ended before its record is come to again.
-      run.known.add(call.decisionId);
+      const standing = run === taken ? "unclaimed" : this.#standing(run.told, call);
+      if (standing === "elsewhere") return false;
+      if (standing === "given_up") return this.#neverBegun(call);
       try {
-        await run.claims.write(this.#record(call, { status: "started" }));
-        this.#parts.onReported?.("started");
+        await this.#claimIn(run, call);
         return true;
       } catch (error) {
+        isUnanswered ||= mayBeWritten(error);
         // Whether it is in the log shows after the next take-over; that it was not begun is known here.
         run.over.abort(error);
       }
     }
+    return isUnanswered ? this.#leave(call) : false;
+  }
+
+  async #claimIn(run: Run, call: RunningCall): Promise<void> {
+    // It may have ended before its record is come to again.
+    run.known.add(call.decisionId, call.notAfterMs);
+    run.open.delete(call.decisionId);
+    const written = run.claims.write(this.#reports.record(call, { status: "started" }));
+    await unlessAborted(written, this.#reports.gaveUp);
+    this.#parts.onReported?.("started");
+  }
+
+  /** Of a call that is not begun here. */
+  #standing(told: ToldCalls, { decisionId }: RunningCall): Standing {
+    return standingOf(told.get(decisionId) ?? [], this.#reports.executorId);
+  }
+
+  async #neverBegun(call: RunningCall): Promise<false> {
+    const error = { code: "not_claimed", message: "its claim got no answer, and it was not begun" };
+    await this.#reports.write(call, { status: "not_executed", error });
     return false;
   }
 
-  /** Since it was taken in hand: what the results say of it was said by others, or by a claim of ours that got no answer. */
-  #isBegunElsewhere({ known, open }: Run, { decisionId }: RunningCall): boolean {
-    return known.has(decisionId) && open.get(decisionId)?.executorId !== this.#id;
+  /** L5. Whoever comes next takes it for begun by one who is gone, if its claim is in the log. */
+  async #leave(call: RunningCall): Promise<false> {
+    this.#lastLook ??= this.#look();
+    const told = await this.#lastLook;
+    const standing = told === null ? "unclaimed" : this.#standing(told, call);
+    if (standing === "claimed" || standing === "given_up") return this.#neverBegun(call);
+    if (standing === "elsewhere") return false;
+    this.#parts.logger.warn(
+      "a call was left that was not begun here, and whose claim may be in the log: it may be told to be of unknown outcome",
+      { partition: this.#parts.partition, ...namesOf(call), status: "not_executed" },
+    );
+    return false;
   }
 
-  #nextRun(): Promise<void> {
-    return new Promise((resolve) => this.#runChanged.push(resolve));
-  }
-
-  #changed(): void {
-    for (const resolve of this.#runChanged.splice(0)) resolve();
-  }
-
-  /** Until it is in the log. @throws what kept it out, once the executor is closed for good. */
-  async #report(call: ReportedCall, report: CallReport): Promise<void> {
-    const { clock, logger, partition } = this.#parts;
-    for (let backoffMs = BACKOFF_MS_MIN; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
-      try {
-        await this.#append(call, report);
-        return;
-      } catch (error) {
-        if (classify(error) !== "retry" || this.#gaveUp.signal.aborted) throw error;
-        const { decisionId } = call;
-        logger.warn("a result could not be written yet", { partition, decisionId });
-        await clock.sleep(backoffMs, this.#gaveUp.signal);
-      }
+  /** Once, for all that is left: null where there is no answer any more. */
+  async #look(): Promise<ToldCalls | null> {
+    const { log, codec, partition } = this.#parts;
+    // What was being written is settled once its writer is closed.
+    await this.#mainEnded();
+    const { has, sinceMs } = this.#callsInHand();
+    try {
+      const told = readTold({ log, codec, partition, sinceMs }, has);
+      return await unlessAborted(told, this.#reports.gaveUp);
+    } catch {
+      return null;
     }
   }
 
-  async #append(call: ReportedCall, report: CallReport): Promise<void> {
-    await this.#parts.log.append([this.#record(call, report)]);
-    this.#parts.onReported?.(report.status);
+  /** Of what is waited for in loops: a run, room for a call, the end. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  #record(call: ReportedCall, report: CallReport): OutgoingRecord {
-    const key = conversationKey(call.tenantId, call.conversationId);
-    const input = resultInput(call, report, LIMITS.outputBytesMax);
-    const value = this.#parts.codec.encodeResult({ ...input, executorId: this.#id });
-    return { topic: "results", partition: this.#parts.partition, key, value };
-  }
-
-  #failed(what: string, call: RunningCall, error: unknown): void {
-    const { tenantId, conversationId, callId, decisionId, tool } = call;
-    const message = error instanceof Error ? error.message : String(error);
-    const names = { tenantId, conversationId, callId, decisionId, tool };
-    this.#parts.logger.error(what, { ...names, message });
+  #changed(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #become(state: ExecutorState, error: PipelineError | null): void {
@@ -337,25 +331,6 @@ export class LogExecutor {
     this.#status = { state, error };
     this.#changed();
   }
-}
-
-function signalled(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
-
-function callOf(allowed: AllowedCall): RunningCall {
-  const { decisionId, callId, tool, tenantId, conversationId, isRead, idempotencyKey } = allowed;
-  const args = JSON.parse(allowed.arguments) as JsonObject;
-  return {
-    ...{ decisionId, callId, tool, tenantId, conversationId, isRead, idempotencyKey },
-    conversation: conversationKey(tenantId, conversationId),
-    arguments: argumentsWithKey(args, allowed.idempotencyArgument, idempotencyKey),
-    notAfterMs: allowed.notAfterMs,
-    timeLimitMs: allowed.timeLimitMs,
-  };
 }
 
 function reportOf(report: ExecutionReport): CallReport {

@@ -1,97 +1,15 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import type { Handler } from "../../../services/executor/executor.ts";
-import { LogExecutor, type LogExecutorParts } from "../../../services/executor/log-executor.ts";
+import { KnownDecisions } from "../../../services/executor/known-decisions.ts";
 import { offsetAt } from "../../../services/executor/offset-at.ts";
-import { FencedError, RetryableError } from "../../../services/runtime/errors.ts";
-import type {
-  CommitOutcome,
-  Log,
-  OutgoingRecord,
-  Ownership,
-  PartitionWriter,
-} from "../../../services/runtime/ports.ts";
-import { NO_POSITION } from "../../../services/runtime/topics.ts";
-import { linkToEmbedded } from "../../../services/sdk/embedded-link.ts";
-import { GateClient } from "../../../services/sdk/gate-client.ts";
-import { type Embedded, openEmbedded } from "../../../services/sdk/open-embedded.ts";
-
-const POLICY = {
-  tool_schemas: { pay: { idempotency_argument: "key" }, read: { read_only: true }, other: {} },
-};
-
-async function openGate(pay: object = {}) {
-  const tools = { ...POLICY.tool_schemas, pay: { ...POLICY.tool_schemas.pay, ...pay } };
-  const document = { tool_schemas: tools };
-  const embedded = await openEmbedded({ policy: { document }, dataDir: false });
-  onTestFinished(() => embedded.close());
-  const client = new GateClient(linkToEmbedded(embedded), { timeoutMs: 10_000, onLost: undefined });
-  let calls = 0;
-  const propose = async (tool: string, args: object, conversationId = "c1") => {
-    calls += 1;
-    const call = { conversationId, turn: 1, step: 1, callId: `call-${calls}`, tool };
-    return (await client.propose({ ...call, arguments: args })).decision;
-  };
-  /** What the gate was told of a decision, in order. */
-  const told = async (decisionId: string | undefined): Promise<readonly string[]> => {
-    const limits = { recordsMax: 1_000, bytesMax: 10_000_000 };
-    const { records } = await embedded.log.read("results", 0, 0, limits);
-    return records.flatMap(({ value }) => {
-      const decoded = embedded.codec.decodeInput("results", value);
-      if (!decoded.ok || decoded.input.type !== "result") return [];
-      return decoded.input.decisionId === decisionId ? [decoded.input.status] : [];
-    });
-  };
-  return { embedded, propose, told };
-}
-
-type Handlers = Readonly<Record<string, Handler>>;
-
-async function startExecutor(
-  { log, codec }: Embedded,
-  handlers: Handlers,
-  given: Partial<LogExecutorParts> = {},
-): Promise<LogExecutor> {
-  const parts = { log, codec, clock: systemClock, logger: quietLogger, partition: 0, handlers };
-  const executor = new LogExecutor({ ...parts, ownership: null, parallelCalls: 256, ...given });
-  executor.start();
-  onTestFinished(() => executor.close(0));
-  await expect.poll(() => executor.status.state).toBe("running");
-  return executor;
-}
-
-/** Fences as brokers do, beside the gate's own log: `started` of an owner before is refused. */
-class FencingOwnership implements Ownership {
-  readonly #log: Log;
-  /** Taken from the front by each commit: how it ends, after it was appended or not. */
-  readonly outcomes: ("unknown, done" | "unknown, not done")[] = [];
-  #epoch = 0;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  async takeOver(partition: number): Promise<PartitionWriter> {
-    this.#epoch += 1;
-    const epoch = this.#epoch;
-    return {
-      partition,
-      recordedOffsets: async () => NO_POSITION,
-      commit: ({ records }) => this.#commit(epoch, records),
-      close: async () => undefined,
-    };
-  }
-
-  async #commit(epoch: number, records: readonly OutgoingRecord[]): Promise<CommitOutcome> {
-    if (epoch !== this.#epoch) throw new FencedError("another executor has the partition");
-    const outcome = this.outcomes.shift();
-    const error = new Error("no answer");
-    if (outcome === "unknown, not done") return { type: "unknown", error };
-    const appended = await this.#log.append(records);
-    return outcome === undefined ? { type: "committed", appended } : { type: "unknown", error };
-  }
-}
+import { RetryableError } from "../../../services/runtime/errors.ts";
+import {
+  appendingBy,
+  FencingOwnership,
+  openGate,
+  startExecutor,
+} from "../../support/log-executor-kit.ts";
 
 describe("an executor that follows the log", () => {
   test("runs what is allowed for its tools, and says that it starts before it does", async () => {
@@ -287,20 +205,14 @@ describe("an executor that follows the log", () => {
     const { embedded, propose, told } = await openGate();
     let failures = 2;
     const { log } = embedded;
-    const failing: Log = Object.assign(Object.create(log) as Log, {
-      append: (records: readonly OutgoingRecord[]) => {
-        const [record] = records;
-        const decoded = embedded.codec.decodeInput("results", record?.value ?? null);
-        const isStart =
-          decoded.ok && decoded.input.type === "result" && decoded.input.status === "started";
-        if (isStart || failures === 0) return log.append(records);
-        failures -= 1;
-        return Promise.reject(new RetryableError("log_unavailable", "no broker answers"));
-      },
-      read: log.read.bind(log),
-      endOffset: log.endOffset.bind(log),
-      startOffset: log.startOffset.bind(log),
-      waitForNew: log.waitForNew.bind(log),
+    const failing = appendingBy(log, (records) => {
+      const [record] = records;
+      const decoded = embedded.codec.decodeInput("results", record?.value ?? null);
+      const isStart =
+        decoded.ok && decoded.input.type === "result" && decoded.input.status === "started";
+      if (isStart || failures === 0) return log.append(records);
+      failures -= 1;
+      return Promise.reject(new RetryableError("log_unavailable", "no broker answers"));
     });
     await startExecutor(embedded, { pay: () => "paid" }, { log: failing });
     const paid = await propose("pay", { order: "7" });
@@ -327,6 +239,49 @@ describe("an executor that follows the log", () => {
       await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
     }
     expect(most).toBe(2);
+  });
+
+  test("forgets what it began once that would not be begun any more", async () => {
+    const { embedded, propose, told } = await openGate();
+    const forget = vi.spyOn(KnownDecisions.prototype, "forget");
+    onTestFinished(() => forget.mockRestore());
+    let laterMs = 0;
+    const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + laterMs };
+    await startExecutor(embedded, { read: () => "read" }, { clock });
+    for (const id of ["1", "2", "3"]) {
+      const { decisionId } = await propose("read", { id });
+      await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
+    }
+    const [known] = forget.mock.contexts as readonly KnownDecisions[];
+    expect(known?.size).toBe(3);
+    laterMs = 120_000;
+    await propose("read", { id: "4" });
+    await expect.poll(() => known?.size).toBe(0);
+  });
+
+  test("waits for room without leaving listeners behind", async () => {
+    const { embedded, propose, told } = await openGate();
+    const listening = new Map<AbortSignal, number>();
+    const count = (name: "addEventListener" | "removeEventListener", by: number) => {
+      const original = EventTarget.prototype[name];
+      vi.spyOn(EventTarget.prototype, name).mockImplementation(function (
+        this: EventTarget,
+        ...args: unknown[]
+      ) {
+        if (this instanceof AbortSignal) listening.set(this, (listening.get(this) ?? 0) + by);
+        return Reflect.apply(original, this, args);
+      });
+    };
+    count("addEventListener", 1);
+    count("removeEventListener", -1);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const read: Handler = () => new Promise((resolve) => setTimeout(() => resolve("read"), 1));
+    await startExecutor(embedded, { read }, { parallelCalls: 2 });
+    const calls = await Promise.all(Array.from({ length: 40 }, (_, id) => propose("read", { id })));
+    for (const { decisionId } of calls) {
+      await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
+    }
+    expect(Math.max(...listening.values())).toBeLessThan(10);
   });
 
   test("reads no further back than calls may still be started", async () => {

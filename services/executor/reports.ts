@@ -1,0 +1,108 @@
+/**
+ * Writes what came of calls into the log: again and again until it is there, or the executor gives up. What could not be
+ * written is said in the executor's own log, for whoever has to find out what the gate will never be told.
+ */
+import type { AvroCodec } from "../adapters/avro/codec.ts";
+import { allowManyListeners } from "../adapters/system/many-listeners.ts";
+import type { ResultStatus } from "../core/inputs.ts";
+import { LIMITS } from "../core/limits.ts";
+import { classify, RetryableError } from "../runtime/errors.ts";
+import { conversationKey } from "../runtime/partitioner.ts";
+import type { Clock, Log, Logger, OutgoingRecord } from "../runtime/ports.ts";
+import type { CallReport } from "./call-report.ts";
+import { NotClaimedError, NotRecordedError } from "./executor.ts";
+import { type ReportedCall, resultInput } from "./result-input.ts";
+import { causeOf, namesOf, type RunningCall } from "./running-call.ts";
+import { unlessAborted } from "./unless-aborted.ts";
+
+const BACKOFF_MS_MIN = 250;
+const BACKOFF_MS_MAX = 5_000;
+
+export type ReportsParts = {
+  readonly log: Log;
+  readonly codec: Pick<AvroCodec, "encodeResult">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly partition: number;
+  /** Told of each report that is in the log. */
+  readonly onReported?: (status: ResultStatus) => void;
+};
+
+export class Reports {
+  /** Tells what this executor has said from what others have. */
+  readonly executorId = crypto.randomUUID();
+  readonly #parts: ReportsParts;
+  readonly #gaveUp = new AbortController();
+  readonly #ended = new AbortController();
+
+  constructor(parts: ReportsParts) {
+    this.#parts = parts;
+    allowManyListeners(this.#gaveUp.signal);
+    allowManyListeners(this.#ended.signal);
+  }
+
+  /** Aborts when nothing is tried again any more. */
+  get gaveUp(): AbortSignal {
+    return this.#gaveUp.signal;
+  }
+
+  /** What is to be written from now on is tried once. */
+  giveUp(): void {
+    this.#gaveUp.abort(noAnswer());
+  }
+
+  /** Nobody waits any longer for what is being written. */
+  end(): void {
+    this.#ended.abort(noAnswer());
+  }
+
+  /** Until it is in the log. @throws what kept it out, once it was given up. */
+  async write(call: ReportedCall, report: CallReport): Promise<void> {
+    const { clock, logger, partition } = this.#parts;
+    for (let backoffMs = BACKOFF_MS_MIN; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
+      try {
+        await this.append(call, report);
+        return;
+      } catch (error) {
+        if (classify(error) !== "retry" || this.gaveUp.aborted) throw error;
+        const told = { partition, ...namesOf(call), status: report.status, ...causeOf(error) };
+        logger.warn("a result could not be written yet", told);
+        await clock.sleep(backoffMs, this.gaveUp);
+      }
+    }
+  }
+
+  async append(call: ReportedCall, report: CallReport): Promise<void> {
+    const written = this.#parts.log.append([this.record(call, report)]);
+    const ended = this.#ended.signal;
+    // After the end there is nobody to wait: it may take its time.
+    await (ended.aborted ? written : unlessAborted(written, ended));
+    this.#parts.onReported?.(report.status);
+  }
+
+  record(call: ReportedCall, report: CallReport): OutgoingRecord {
+    const key = conversationKey(call.tenantId, call.conversationId);
+    const input = resultInput(call, report, LIMITS.outputBytesMax);
+    const value = this.#parts.codec.encodeResult({ ...input, executorId: this.executorId });
+    return { topic: "results", partition: this.#parts.partition, key, value };
+  }
+
+  /** Tells the operator what the gate was not told: the call, what came of it, and what kept it out. */
+  failed(what: string, call: RunningCall, error: unknown): void {
+    const { logger, partition } = this.#parts;
+    const { status, cause } = lostOf(error);
+    logger.error(what, { partition, ...namesOf(call), status, ...causeOf(cause) });
+  }
+}
+
+function noAnswer(): RetryableError {
+  return new RetryableError("outcome_unknown", "no answer came before the executor was closed");
+}
+
+function lostOf(error: unknown): { readonly status: string; readonly cause: unknown } {
+  if (error instanceof NotRecordedError)
+    return { status: error.execution.type, cause: error.cause };
+  if (error instanceof NotClaimedError) return { status: "not_executed", cause: error.cause };
+  // A late result is told where it is a success.
+  return { status: "succeeded", cause: error };
+}

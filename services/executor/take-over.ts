@@ -1,0 +1,62 @@
+import type { ResultInput } from "../core/inputs.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { Clock, Codec, Log, Logger, Ownership } from "../runtime/ports.ts";
+import { type Claims, FencedClaims, unfencedClaims } from "./claims.ts";
+import { KnownDecisions } from "./known-decisions.ts";
+import { readStartedCalls, type ToldCalls } from "./started-calls.ts";
+
+/** Calls that were allowed longer ago are not begun any more. */
+export const LOOK_BACK_MS = LIMITS.startWithinMsMax;
+
+export type TakeOverParts = {
+  readonly log: Log;
+  readonly codec: Pick<Codec, "decodeInput" | "pending">;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly partition: number;
+  /** Fences the executors before; null: there are no others. */
+  readonly ownership: Ownership | null;
+};
+
+/** What a take-over found, and what it writes by. */
+export type Run = {
+  readonly claims: Claims;
+  /** Started by executors before us; shrinks as each is reported. */
+  readonly open: Map<string, ResultInput>;
+  /** Not to be run. */
+  readonly known: KnownDecisions;
+  /** Of calls that were in hand already. */
+  readonly told: ToldCalls;
+  /** Aborts when this run is over, for the reason that ended it. */
+  readonly over: AbortController;
+};
+
+export type InHand = {
+  readonly has: (decisionId: string) => boolean;
+  /** Nothing was told of them before this time. */
+  readonly sinceMs: number;
+};
+
+/** From who ran the partition before. */
+export async function takeOver(parts: TakeOverParts, inHand: InHand): Promise<Run> {
+  const { log, codec, clock, logger, partition, ownership } = parts;
+  // Only after the fence is what the results say the last word of the executor before.
+  const claims =
+    ownership === null
+      ? unfencedClaims(log)
+      : new FencedClaims(await ownership.takeOver(partition));
+  try {
+    const sinceMs = Math.min(clock.nowMs() - LOOK_BACK_MS, inHand.sinceMs);
+    const read = { log, codec, partition, sinceMs };
+    const { open, known, lastMs, told } = await readStartedCalls(read, inHand.has);
+    logger.info("allowed calls were taken over", { partition, open: open.size });
+    return {
+      ...{ claims, told, open: new Map(open), over: new AbortController() },
+      // Who was told of was allowed before that.
+      known: new KnownDecisions(known, lastMs + LOOK_BACK_MS),
+    };
+  } catch (error) {
+    await claims.close().catch(() => undefined);
+    throw error;
+  }
+}
