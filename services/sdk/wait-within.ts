@@ -17,7 +17,9 @@ export async function waitWithin<T>(action: Promise<T>, limits: WaitLimits): Pro
     const abort = (): void => reject(signal?.reason);
     if (signal?.aborted === true) abort();
     signal?.addEventListener("abort", abort, { once: true });
-    const stopTimer = startTimer(leftMs, () => reject(late()));
+    // Without a limit there is nothing that must keep the process alive.
+    const isLimited = leftMs !== Number.POSITIVE_INFINITY;
+    const stopTimer = isLimited ? startTimer(leftMs, () => reject(late())) : () => undefined;
     stop = () => {
       stopTimer();
       signal?.removeEventListener("abort", abort);
