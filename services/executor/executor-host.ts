@@ -57,7 +57,7 @@ export class ExecutorHost {
 
   /**
    * Begins nothing new, waits for what runs at most so long, then leaves the group.
-   * @returns false where something had to be broken off: a call, or writing what came of one.
+   * @returns false where something had to be broken off: a call, writing what came of one, or a take-over.
    */
   async stop(timeoutMs: number): Promise<boolean> {
     this.#abort.abort();

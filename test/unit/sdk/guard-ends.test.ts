@@ -57,7 +57,8 @@ describe("closing", () => {
     await expect.poll(() => begun).toEqual(["7"]);
     const queued = tools.charge_card({ order: "8" });
     const named = tools.charge_card({ order: "9" }, { callId: "call-9" });
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Answers come in the order of what was asked: both are decided, and wait for their turn.
+    await gate.propose({ ...CONTEXT, tool: "get_order", arguments: {} });
     await gate.close({ timeoutMs: 1 });
     await broken;
     for (const answer of [await queued, await named]) {
