@@ -7,8 +7,21 @@ export interface Heredoc {
   readonly tabs: boolean;
 }
 
-/** Where the text goes on after the body that begins at `from`; null: that cannot be told. */
-export function endOfBody(text: string, from: number, heredoc: Heredoc): number | null {
+/** Where the text goes on after the bodies that begin at `from`; null: that cannot be told. */
+export function endOfBodies(
+  text: string,
+  from: number,
+  heredocs: readonly Heredoc[],
+): number | null {
+  let at: number | null = from;
+  for (const heredoc of heredocs) {
+    if (at === null) break;
+    at = endOfBody(text, at, heredoc);
+  }
+  return at;
+}
+
+function endOfBody(text: string, from: number, heredoc: Heredoc): number | null {
   const { delimiter, quoted, tabs } = heredoc;
   for (let at = from; at < text.length; ) {
     const end = endOfLine(text, at, !quoted);

@@ -3,29 +3,46 @@
  * run. It executes nothing and expands nothing: it only finds out which words are surely what they seem
  * to be. What it does not understand makes the whole line unreadable.
  */
-import { type CommandDraft, emptyCommand } from "./command-draft.ts";
+import {
+  addTarget,
+  addWords,
+  type CommandDraft,
+  clearWords,
+  emptyCommand,
+} from "./command-draft.ts";
 import { hasControlLetters } from "./control-letters.ts";
-import { endOfBody, type Heredoc } from "./heredoc.ts";
+import { expansionAt } from "./expansion.ts";
+import { CLOSES_GROUP, type Group, OPENS_GROUP, withGroups } from "./groups.ts";
+import { endOfBodies, type Heredoc } from "./heredoc.ts";
+import { redirectionAt } from "./redirection.ts";
 import type { ShellCommand, ShellLine, ShellWord } from "./shell-line.ts";
 import {
   ARITHMETIC,
   ASSIGNMENT,
-  BRACED,
   MOMENT,
-  NAME,
-  OPEN_OPTION,
   RUNNING_INDEX,
   STRUCTURE,
   TIMED,
   UNREAD,
 } from "./spelling.ts";
-import { emptyWord, reveal, type WordDraft } from "./word-draft.ts";
+import {
+  addLetter,
+  addQuoted,
+  addText,
+  emptyWord,
+  reveal,
+  spelled,
+  type WordDraft,
+} from "./word-draft.ts";
 
 /** Substitutions and groups inside of each other. */
 const DEPTH_MAX = 16;
 
 /** Longest line that is read, in characters. */
 const LENGTH_MAX = 65_536;
+
+/** What braces make of the words of a line, in characters. */
+const EXPANDED_MAX = 262_144;
 
 /** Null: the text is not understood. Linear in the text for each level of nesting. */
 export function parseShell(text: string): ShellLine | null {
@@ -41,9 +58,13 @@ class Unreadable extends Error {}
 class ShellReader {
   readonly #text: string;
   readonly #commands: ShellCommand[] = [];
+  readonly #groups: Group[] = [];
+  /** Where the first command of each group stands that has not ended. */
+  readonly #openGroups: number[] = [];
   readonly #heredocs: Heredoc[] = [];
   #at = 0;
   #depth = 0;
+  #expanded = 0;
   #usesVariables = false;
   #usesMoment = false;
   #inBackquotes = false;
@@ -61,11 +82,9 @@ class ShellReader {
       if (error instanceof Unreadable) return null;
       throw error;
     }
-    return {
-      commands: this.#commands,
-      usesVariables: this.#usesVariables,
-      usesMoment: this.#usesMoment,
-    };
+    const commands = withGroups(this.#commands, this.#groups);
+    if (commands === null) return null;
+    return { commands, usesVariables: this.#usesVariables, usesMoment: this.#usesMoment };
   }
 
   /** Commands up to the closing character, which is taken, or to the end of the text. */
@@ -145,6 +164,7 @@ class ShellReader {
     if (draft.words.length > 0 || draft.assignments.length > 0) return false;
     if (this.#peek(1) === "(") this.#readArithmetic(this.#at);
     this.#at += 1;
+    draft.encloses = this.#commands.length;
     this.#readList(")");
     return true;
   }
@@ -161,15 +181,23 @@ class ShellReader {
   }
 
   #addWord(draft: CommandDraft, word: WordDraft): void {
-    const { text, open, splits, streams } = word;
+    const { text, open } = word;
     const raw = word.raw.replaceAll("\\\n", "");
-    const startsOpen = word.startsOpen || splits || (open && OPEN_OPTION.test(text));
     // What structures a line does so behind `time`, too, which then is no command.
-    if (draft.begins && this.#readStructure(draft, raw, text)) draft.words = [];
+    if (draft.begins && this.#readStructure(draft, raw, text)) clearWords(draft);
     else {
       draft.begins &&= !open && TIMED.has(text);
-      draft.words.push({ text, startsOpen, open, splits, streams });
+      const both = spelled(word);
+      addWords(draft, both.word, this.#counted(both.words));
     }
+  }
+
+  /** Words out of braces are more than the line has characters: of too many none are read. */
+  #counted(words: readonly ShellWord[] | null): readonly ShellWord[] {
+    if (words === null) throw new Unreadable();
+    if (words.length > 1) for (const { text } of words) this.#expanded += text.length;
+    if (this.#expanded > EXPANDED_MAX) throw new Unreadable();
+    return words;
   }
 
   /** False where the word begins a command. */
@@ -177,6 +205,8 @@ class ShellReader {
     const sets = ASSIGNMENT.test(raw);
     // The value may be evaluated wherever a number is read from the variable.
     if (UNREAD.has(raw) || (sets && RUNNING_INDEX.test(text))) throw new Unreadable();
+    if (OPENS_GROUP.has(raw)) this.#openGroups.push(this.#commands.length);
+    if (CLOSES_GROUP.has(raw)) draft.encloses = this.#openGroups.pop() ?? 0;
     if (raw === "for") this.#readFor();
     else if (sets) draft.assignments.push(raw);
     else return STRUCTURE.has(raw);
@@ -200,42 +230,33 @@ class ShellReader {
   }
 
   /** A value of a loop's variable. */
-  #addValue({ text, raw }: WordDraft): void {
+  #addValue(word: WordDraft): void {
     // An expression that shells evaluate may run what stands in it.
-    if (/\$\(|`/.test(text)) throw new Unreadable();
-    this.#loopsOverWords ||= /\s|^-/.test(text) || /"[^"]*[$`]/.test(raw);
+    if (/\$\(|`/.test(word.text)) throw new Unreadable();
+    const values = this.#counted(spelled(word).words);
+    this.#loopsOverWords ||= values.some(({ text }) => /\s|^-/.test(text));
+    this.#loopsOverWords ||= /"[^"]*[$`]/.test(word.raw);
   }
 
   #finish(draft: CommandDraft, background: boolean): void {
-    const { assignments, words, outputs, inputs, hasText } = draft;
+    const { assignments, words, outputs, inputs, hasText, encloses, isBraced, expanded } = draft;
+    if (encloses !== null && inputs.length > 0)
+      this.#groups.push({ from: encloses, to: this.#commands.length, inputs });
     const given = assignments.length + words.length + outputs.length + inputs.length;
-    if (given > 0 || hasText)
-      this.#commands.push({ assignments, words, outputs, inputs, hasText, background });
+    if (given === 0 && !hasText) return;
+    const command = { assignments, words, outputs, inputs, hasText, background };
+    this.#commands.push(isBraced ? { ...command, expanded } : command);
   }
 
   /** `2>&1`, `> file`, `<< END`, `&> file`; false where none begins here. */
   #readRedirection(draft: CommandDraft): boolean {
-    const digits = /\d+(?=[<>])/y;
-    digits.lastIndex = this.#at;
-    const descriptor = digits.exec(this.#text)?.[0] ?? "";
-    const from = this.#at + descriptor.length;
-    const operator = ["&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">"].find(
-      (one) => this.#text.startsWith(one, from),
-    );
-    const isProcess = /^[<>]\(/.test(this.#text.slice(from, from + 2));
-    if (operator === undefined || isProcess) return false;
-    this.#at = from + operator.length;
+    const { operator, end } = redirectionAt(this.#text, this.#at) ?? { operator: "", end: 0 };
+    if (operator === "") return false;
+    this.#at = end;
     this.#skipBlank();
     if (operator === "<<" || operator === "<<-") this.#readDelimiter(draft, operator === "<<-");
-    else this.#addTarget(draft, operator, this.#readWord());
+    else addTarget(draft, operator, spelled(this.#readWord()).word);
     return true;
-  }
-
-  #addTarget(draft: CommandDraft, operator: string, target: ShellWord): void {
-    if (operator === "<<<") draft.hasText = true;
-    else if (operator === ">&" && /^(?:\d+|-)$/.test(target.text) && !target.open) return;
-    else if (operator !== "<" && operator !== "<&") draft.outputs.push(target);
-    if (operator === "<" || operator === "<>") draft.inputs.push(target);
   }
 
   #readDelimiter(draft: CommandDraft, tabs: boolean): void {
@@ -247,12 +268,9 @@ class ShellReader {
 
   /** After a line feed come the bodies of the here-documents that the line announced. */
   #endLine(): void {
-    this.#at += 1;
-    for (const heredoc of this.#heredocs.splice(0)) {
-      const end = endOfBody(this.#text, this.#at, heredoc);
-      if (end === null) throw new Unreadable();
-      this.#at = end;
-    }
+    const end = endOfBodies(this.#text, this.#at + 1, this.#heredocs.splice(0));
+    if (end === null) throw new Unreadable();
+    this.#at = end;
   }
 
   #readWord(): WordDraft {
@@ -274,13 +292,13 @@ class ShellReader {
       case ">":
         return this.#readProcess(word);
       case "'":
-        word.text += this.#readSingle();
+        addQuoted(word, this.#readSingle());
         break;
       case '"':
         this.#readDouble(word);
         break;
       case "\\":
-        word.text += this.#readEscape();
+        addQuoted(word, this.#readEscape());
         break;
       case "$":
         this.#readDollar(word);
@@ -291,8 +309,7 @@ class ShellReader {
         word.splits = true;
         break;
       default:
-        if (/[*?[{]/.test(next)) reveal(word);
-        word.text += next;
+        addLetter(word, next);
         this.#at += 1;
     }
     return true;
@@ -317,6 +334,7 @@ class ShellReader {
   }
 
   #readDouble(word: WordDraft): void {
+    word.isBare = false;
     this.#at += 1;
     for (;;) {
       const next = this.#peek();
@@ -324,9 +342,9 @@ class ShellReader {
       if (next === '"') break;
       if (next === "$" && !/["']/.test(this.#peek(1))) this.#readDollar(word);
       else if (next === "`") this.#readBackquote(word);
-      else if (next === "\\" && /["\\$`\n]/.test(this.#peek(1))) word.text += this.#readEscape();
+      else if (next === "\\" && /["\\$`\n]/.test(this.#peek(1))) addText(word, this.#readEscape());
       else {
-        word.text += next;
+        addText(word, next);
         this.#at += 1;
       }
     }
@@ -350,35 +368,15 @@ class ShellReader {
       this.#readList(")");
       return;
     }
-    // The quotes of bash; or a dollar and, on the next line, what it is a dollar of.
-    if (/^\$(?:["'[]|\\\n)/.test(this.#text.slice(this.#at, this.#at + 3))) throw new Unreadable();
-    const name = this.#starts("${") ? this.#readBraced() : this.#readName();
-    if (name === null) {
-      word.text += "$";
-      return;
+    const expansion = expansionAt(this.#text, this.#at);
+    if (expansion === null) throw new Unreadable();
+    this.#at = expansion.end;
+    if (expansion.name === null) addText(word, "$");
+    else {
+      reveal(word);
+      if (MOMENT.has(expansion.name)) this.#usesMoment = true;
+      else this.#usesVariables = true;
     }
-    reveal(word);
-    if (MOMENT.has(name)) this.#usesMoment = true;
-    else this.#usesVariables = true;
-  }
-
-  /** Takes `$name`; null, and takes the dollar alone, where no name follows. */
-  #readName(): string | null {
-    NAME.lastIndex = this.#at + 1;
-    const name = NAME.exec(this.#text)?.[0] ?? this.#peek(1);
-    const isName = /^[\w?!$@*#-]/.test(name);
-    this.#at += isName ? 1 + name.length : 1;
-    return isName ? name : null;
-  }
-
-  #readBraced(): string {
-    BRACED.lastIndex = this.#at;
-    const [inside, name] = BRACED.exec(this.#text) ?? [];
-    if (inside === undefined || name === undefined) throw new Unreadable();
-    // `${name:=value}` and `${name@P}` do more than read.
-    if (/[=@]/.test(inside.slice(2 + name.length))) throw new Unreadable();
-    this.#at += inside.length;
-    return name;
   }
 
   /** Quotes, escapes and comments mean something else in backquotes: those lines are not read. */

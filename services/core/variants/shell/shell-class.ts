@@ -1,12 +1,14 @@
 /** What one simple command of a shell line is, by its name, its options and where its output goes. */
 import { strictest, strictestOf, type VariantClass } from "../variant-class.ts";
 import { classifyCommand } from "./commands.ts";
+import type { Effort } from "./effort.ts";
 import { ranByFind } from "./find.ts";
+import { INPUTS_MAX, spellCommand, spellInputs } from "./given-texts.ts";
+import { isExec } from "./groups.ts";
 import { parseShell } from "./parse-shell.ts";
 import type { Ran } from "./ran.ts";
 import { ranBy } from "./ran-commands.ts";
-import { type ShellCommand, type ShellWord, textOf } from "./shell-line.ts";
-import { spellSubcommand } from "./spell-subcommand.ts";
+import { inEachShell, type ShellCommand, type ShellWord, textOf } from "./shell-line.ts";
 
 /** Targets that hold nothing. */
 const NOWHERE = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"]);
@@ -21,7 +23,7 @@ const MOVING = /^\/(?:proc|sys|dev(?!\/null)|var\/log)(?:\/|$)|\.log$/;
 /** What one command is, and what rules may know it by. */
 export interface CommandReading {
   readonly class: VariantClass;
-  /** Its words, joined by single spaces; then without options before the subcommand, of the commands that it runs, and with the files that its input comes from. */
+  /** Its words, joined by single spaces; then without options before the subcommand, of the commands that it runs, and with the files that its input comes from. The first is its own. */
   readonly texts: readonly string[];
   /** Something that nobody sees may run, too. */
   readonly hidden: boolean;
@@ -32,49 +34,82 @@ export interface CommandReading {
 /** Lines in lines in lines. */
 const DEPTH_MAX = 8;
 
-export function readCommand(command: ShellCommand, depth = 0): CommandReading {
-  const { words, outputs, inputs, assignments, background, hasText } = command;
+/** Where a command stands. */
+interface Place {
+  /** Shared with all other commands of the line. */
+  readonly effort: Effort;
+  /** Lines in lines around it. */
+  readonly depth: number;
+  /** Files that the input of it comes from. */
+  readonly inputs: readonly ShellWord[];
+}
+
+/** Once the effort is spent, what comes of it says nothing of the command. */
+export function readCommand(
+  command: ShellCommand,
+  effort: Effort,
+  around: readonly ShellWord[] = [],
+  depth = 0,
+): CommandReading {
+  const { words, outputs, assignments, background, hasText } = command;
+  const inputs = distinct([...command.inputs, ...around]);
   const written = outputs.some(({ text, open }) => open || !NOWHERE.has(text));
   const sets = !assignments.every((one) => HARMLESS_ASSIGNMENT.test(one));
   // What is set stays set for the lines after it, and may change what a command does.
   const beside = written ? "write" : sets || background ? "run" : "read";
-  const read = readWords(words, depth);
-  const given = inputs.length > 0 ? withInputs(command, depth) : [];
+  const read = readWords(words, { effort, depth, inputs: inputs.slice(0, INPUTS_MAX) });
   const moves = [...words, ...inputs].some(({ text }) => MOVING.test(text)) ? "watch" : "read";
   const found = strictestOf([beside, read.class, moves]);
   // A program that stands in the line itself: equal lines are equal programs.
   const own = hasText && found === "run" ? "write" : found;
-  return { ...read, texts: [...read.texts, ...given], class: own, beside };
+  const hidden = read.hidden || inputs.length > INPUTS_MAX;
+  return { texts: read.texts, hidden, class: own, beside };
 }
 
-/** Lines of the file become words of commands: the file itself is none. */
-const TAKES_LINES = /^(?:xargs|parallel)$/;
-
-/** What `cat < a` reads, it reads as `cat a`. */
-function withInputs({ words, inputs }: ShellCommand, depth: number): readonly string[] {
-  const isFile = words.length > 0 && !words.some(({ text }) => TAKES_LINES.test(text));
-  if (isFile) return readWords([...words, ...inputs], depth).texts;
-  return [`${textOf(words)} ${textOf(inputs)}`];
+function distinct(inputs: readonly ShellWord[]): readonly ShellWord[] {
+  return inputs.length < 2 ? inputs : [...new Map(inputs.map((one) => [one.text, one])).values()];
 }
 
 type WordsReading = Omit<CommandReading, "beside">;
 
-function readWords(words: readonly ShellWord[], depth: number): WordsReading {
+function readWords(words: readonly ShellWord[], place: Place): WordsReading {
+  const { effort, depth, inputs } = place;
   const [first] = words;
-  const text = textOf(words);
-  if (first === undefined) return { class: "read", texts: [text], hidden: false };
+  if (effort.isSpent) return UNREAD;
+  const text = effort.spend(textOf(words));
+  if (first === undefined) return { class: "read", texts: [text, ...asCat(place)], hidden: false };
   // The command itself is only known when it runs. `[` alone looks like a glob and is none.
   if (first.open && first.text !== "[" && first.text !== "[[") {
     return { class: "write", texts: [text], hidden: true };
   }
   const slash = first.text.lastIndexOf("/");
-  if (slash >= 0) return readByName(words, slash, depth);
+  if (slash >= 0) return readByName(words, slash, place);
   const ran = first.text === "find" ? ranByFind(words) : ranBy(words);
-  if (ran === null) {
-    const { texts, hidden } = spellSubcommand(words);
-    return { class: classifyCommand(words), texts: [text, ...texts], hidden };
+  if (ran === null) return readLeaf(words, place);
+  if (depth >= DEPTH_MAX) return UNREAD;
+  const given = inputs.length === 0 ? [] : [effort.spend(`${text} ${textOf(inputs)}`)];
+  if (isExec(words)) given.push(...asCat(place));
+  return withRan([text, ...given], ran, { ...place, depth: depth + 1 });
+}
+
+/** A command that runs no other. */
+function readLeaf(words: readonly ShellWord[], { effort, inputs }: Place): WordsReading {
+  const { texts, hidden } = spellCommand(words);
+  const [own = "", ...more] = texts;
+  const all = [own, ...more.map((text) => effort.spend(text))];
+  for (const text of spellInputs(words, inputs)) {
+    if (effort.isSpent) return UNREAD;
+    all.push(effort.spend(text));
   }
-  return depth >= DEPTH_MAX ? UNREAD : withRan(text, ran, depth + 1);
+  return { class: classifyCommand(words), texts: all, hidden };
+}
+
+/** `$(< a)` says what is in the file, and so may whatever comes after `exec < a`. */
+function asCat({ effort, inputs }: Place): readonly string[] {
+  if (inputs.length === 0) return [];
+  const alone = inputs.length > 1 ? inputs.map(({ text }) => `cat ${text}`) : [];
+  const texts = [` ${textOf(inputs)}`, `cat ${textOf(inputs)}`, ...alone];
+  return texts.map((text) => effort.spend(text));
 }
 
 const UNREAD: WordsReading = { class: "write", texts: [], hidden: true };
@@ -83,28 +118,32 @@ const UNREAD: WordsReading = { class: "write", texts: [], hidden: true };
 const SYSTEM = /^\/(?:.*\/)?s?bin\/[^/]+$/;
 
 /** A program by its path may be any; rules know it by its name, too. */
-function readByName(words: readonly ShellWord[], slash: number, depth: number): WordsReading {
+function readByName(words: readonly ShellWord[], slash: number, place: Place): WordsReading {
   const [first, ...rest] = words as readonly [ShellWord, ...ShellWord[]];
-  const named = readWords([{ ...first, text: first.text.slice(slash + 1) }, ...rest], depth);
+  const named = readWords([{ ...first, text: first.text.slice(slash + 1) }, ...rest], place);
   const found = SYSTEM.test(first.text) ? strictest("run", named.class) : "run";
   return { class: found, texts: [textOf(words), ...named.texts], hidden: named.hidden };
 }
 
 function withRan(
-  text: string,
+  texts: readonly string[],
   { floor, commands, lines, hidden }: Ran,
-  depth: number,
+  place: Place,
 ): WordsReading {
-  const inner: WordsReading[] = commands.map((words) => readWords(words, depth));
+  const { effort, depth, inputs } = place;
+  const inner: WordsReading[] = commands.map((words) => readWords(words, place));
   for (const line of lines) {
-    const read = parseShell(line);
+    const read = effort.isSpent ? null : parseShell(line);
     // With a part that is not seen, it need not be the line that runs.
     if (read === null) inner.push(hidden ? { ...UNREAD, class: "run" } : UNREAD);
-    else inner.push(...read.commands.map((command) => readCommand(command, depth)));
+    else {
+      const all = inEachShell(read.commands);
+      inner.push(...all.map((one) => readCommand(one, effort, inputs, depth)));
+    }
   }
   return {
     class: strictestOf([floor, ...inner.map((one) => one.class)]),
-    texts: [text, ...inner.flatMap((one) => one.texts)],
+    texts: [...texts, ...inner.flatMap((one) => one.texts)],
     hidden: hidden || inner.some((one) => one.hidden),
   };
 }

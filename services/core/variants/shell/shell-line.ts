@@ -12,15 +12,19 @@ export interface ShellWord {
   readonly splits: boolean;
   /** It names a stream of a command that stands in it, `<(…)`: what is read there nobody sees. */
   readonly streams: boolean;
+  /** Nothing of it stands in quotes: what expands to nothing is no word. */
+  readonly isBare?: boolean;
 }
 
 export interface ShellCommand {
   /** `NAME=value` before the command; the whole of it where there is no command. */
   readonly assignments: readonly string[];
   readonly words: readonly ShellWord[];
+  /** The words that bash makes of braces among them, where there are any. Other shells leave these as they are. */
+  readonly expanded?: readonly ShellWord[];
   /** Files that output is redirected to. */
   readonly outputs: readonly ShellWord[];
-  /** Files that its input comes from. */
+  /** Files that its input comes from, also by a group around it, or by `exec`. */
   readonly inputs: readonly ShellWord[];
   /** Text in the line itself is its input: a here-document or here-string. */
   readonly hasText: boolean;
@@ -34,6 +38,14 @@ export interface ShellLine {
   readonly usesVariables: boolean;
   /** `$?`, `$RANDOM` and the like, which differ from call to call. */
   readonly usesMoment: boolean;
+}
+
+/** Each as it is written, and as bash makes it of braces. */
+export function inEachShell(commands: readonly ShellCommand[]): readonly ShellCommand[] {
+  if (commands.every(({ expanded }) => expanded === undefined)) return commands;
+  return commands.flatMap(({ expanded, ...command }) =>
+    expanded === undefined ? [command] : [command, { ...command, words: expanded }],
+  );
 }
 
 /** Where the two hyphens are after which no word is an option. */

@@ -1,3 +1,7 @@
+import { expandBraces, markBrace, OPEN_MARK, unmarked } from "./braces.ts";
+import type { ShellWord } from "./shell-line.ts";
+import { OPEN_OPTION } from "./spelling.ts";
+
 /** A word in the making; `raw` is its spelling in the line. */
 export interface WordDraft {
   text: string;
@@ -5,15 +9,76 @@ export interface WordDraft {
   startsOpen: boolean;
   splits: boolean;
   streams: boolean;
+  /** Nothing of it stands in quotes. */
+  isBare: boolean;
+  /** The text with marks, as braces are read (braces.ts). */
+  marked: string;
+  hasBraces: boolean;
   raw: string;
 }
 
 export function emptyWord(): WordDraft {
-  return { text: "", open: false, startsOpen: false, splits: false, streams: false, raw: "" };
+  return {
+    text: "",
+    open: false,
+    startsOpen: false,
+    splits: false,
+    streams: false,
+    isBare: true,
+    marked: "",
+    hasBraces: false,
+    raw: "",
+  };
 }
 
 /** The next character is only known when it runs. */
 export function reveal(word: WordDraft): void {
   word.startsOpen ||= word.text === "" && !word.open;
   word.open = true;
+  word.marked += OPEN_MARK;
+}
+
+export function addText(word: WordDraft, text: string): void {
+  word.text += text;
+  word.marked += text;
+}
+
+export function addQuoted(word: WordDraft, text: string): void {
+  word.isBare = false;
+  addText(word, text);
+}
+
+/** A letter without quotes: a glob, a brace, or itself. */
+export function addLetter(word: WordDraft, letter: string): void {
+  if (/[*?[]/.test(letter)) reveal(word);
+  word.hasBraces ||= letter === "{";
+  word.text += letter;
+  word.marked += word.hasBraces && /[{,}]/.test(letter) ? markBrace(letter) : letter;
+}
+
+/** The word as shells know it that leave braces as they are, and the words that others make of it; null: too many. */
+export interface Spelled {
+  readonly word: ShellWord;
+  readonly words: readonly ShellWord[] | null;
+}
+
+export function spelled(draft: WordDraft): Spelled {
+  const word = asWord(draft);
+  if (!draft.hasBraces) return { word, words: [word] };
+  const expanded = expandBraces(draft.marked);
+  if (expanded === null) return { word, words: null };
+  const isOne = expanded.length === 1 && expanded[0] === draft.marked;
+  if (isOne) return { word, words: [word] };
+  // Which shell reads it nobody says.
+  const startsOpen = draft.startsOpen || draft.marked.startsWith(markBrace("{"));
+  const words = expanded.map((one) => asWord(unmarked(one, draft)));
+  return {
+    word: asWord({ ...draft, open: true, startsOpen }),
+    words: words.filter(({ text, open, isBare }) => text !== "" || open || isBare !== true),
+  };
+}
+
+function asWord({ text, open, startsOpen, splits, streams, isBare = false }: ShellWord): ShellWord {
+  const mayBeOption = startsOpen || splits || (open && OPEN_OPTION.test(text));
+  return { text, startsOpen: mayBeOption, open, splits, streams, isBare };
 }

@@ -3,7 +3,10 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
 import { methodsOf } from "../../../../services/core/variants/classify-http.ts";
 import { classifySql } from "../../../../services/core/variants/classify-sql.ts";
-import { classifyShell } from "../../../../services/core/variants/shell/classify-shell.ts";
+import {
+  classifyShell,
+  partsOfShell,
+} from "../../../../services/core/variants/shell/classify-shell.ts";
 
 const shell = (text: string) => classifyShell(text, { session: false });
 
@@ -19,6 +22,32 @@ test("fifteen subshells in each other are read, and sixteen are not", () => {
 test("eight commands that run each other are read, and nine are not", () => {
   const nested = (depth: number) => shell(`${"time ".repeat(depth)}ls`);
   expect([8, 9].map(nested)).toEqual(["read", "write"]);
+});
+
+test("lines in lines with inputs are read once each: the work does not double with every level", () => {
+  let line = "ls";
+  for (let level = 0; level < 8; level += 1) {
+    line = `sh -c "${line.replaceAll(/[\\"$`]/g, "\\$&")}" < a`;
+  }
+  const texts = partsOfShell(line, { session: false })?.flatMap((part) => part.texts) ?? [];
+  expect([texts.length, texts.includes("ls")]).toEqual([17, true]);
+});
+
+test("a line of so many commands is read, and of one more is not, however deep they stand", () => {
+  const parts = (count: number, around: (line: string) => string) =>
+    partsOfShell(around("a;".repeat(count)), { session: false })?.length;
+  expect([8_192, 8_193].map((count) => parts(count, (line) => line))).toEqual([8_192, undefined]);
+  const inShell = (line: string) => `sh -c '${line}'`;
+  expect([8_191, 8_192].map((count) => parts(count, inShell))).toEqual([1, undefined]);
+});
+
+test("nor is one whose commands are known by too long texts", () => {
+  const options = (count: number) => `docker${" -x a".repeat(count)} push ${"b".repeat(60_000)}`;
+  const isRead = (line: string) => partsOfShell(line, { session: false }) !== null;
+  expect([isRead(options(12)), isRead(`${options(1)} < a < b < c < d < e < f < g < h`)]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test("a method is looked for in four objects that lie in each other, and not in a fifth", () => {

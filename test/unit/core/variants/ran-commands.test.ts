@@ -177,12 +177,50 @@ describe("a file that the input comes from", () => {
     ["git -C /r apply < .env", "git apply .env"],
     ["echo $(< .env)", " .env"],
     ["while read l; do echo $l; done < .env", " .env"],
+    ["while read l; do cat; done < .env", "cat .env"],
+    ["{ cat; } < .env", "cat .env"],
+    ["(cat -n) < .env", "cat -n .env"],
+    ["if true; then cat; fi < .env", "cat .env"],
+    ["for x in a b; do { cat; }; done < .env", "cat .env"],
+    ["{ (cat) < a; } < .env", "cat .env"],
+    ["} cat; fi; { cat; } < .env", "cat .env"],
+    ["echo $(< .env)", "cat .env"],
+    ["exec < .env; cat -n", "cat -n .env"],
+    ["command exec 3< .env; cat <&3", "cat .env"],
+    ["exec 3< .env", "cat .env"],
+    ["while :; do cat; exec < .env; done", "cat .env"],
+    ["cat - < .env", "cat .env"],
+    ["cat a /dev/stdin < .env", "cat a .env"],
+    ["cat < a < .env", "cat .env"],
+    ["sh -c 'cat' < .env", "cat .env"],
+    ["xargs cat < .env", "cat .env"],
+    ["find . -exec cat \\; < .env", "cat .env"],
   ])("stands behind the words of the command: %s", (line, text) => {
     expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining([text])]);
   });
 
+  test("is read by no command that has no use for it, and by none outside of the group", () => {
+    expect(textsOf("while read f; do rm -r a; done < /list")).not.toContain("rm -r a /list");
+    expect(textsOf("cat; { ls; } < .env; cat -n")).toEqual(
+      expect.not.arrayContaining(["cat -n .env"]),
+    );
+    expect(textsOf("exec cat < .env; tac")).not.toContain("tac .env");
+  });
+
+  test("is not seen where there are nine of them", () => {
+    const files = (count: number) => Array.from({ length: count }, (_, at) => `<${at}`).join(" ");
+    expect([isSeen(`cat ${files(8)}`), isSeen(`cat ${files(9)}`)]).toEqual([true, false]);
+    const groups = (count: number) => `${"{ ".repeat(count)}cat${"; } < a".repeat(count)}`;
+    expect([isSeen(groups(8)), isSeen(groups(9))]).toEqual([true, false]);
+  });
+
   test("is no word of the commands that get its lines", () => {
-    expect(textsOf("xargs rm -r < /list")).toEqual(["xargs rm -r", "rm -r ", "xargs rm -r /list"]);
+    expect(textsOf("xargs rm -r < /list")).toEqual([
+      "xargs rm -r",
+      "xargs rm -r /list",
+      "rm -r ",
+      "rm -r",
+    ]);
     expect(textsOf("cat <&3 3<<< a")).toEqual(["cat"]);
     expect(textsOf("( cat a ); { cat b; }")).toEqual(["cat a", "cat b"]);
   });

@@ -1,0 +1,28 @@
+/**
+ * How much of a line is looked at for rules, by all the commands in it together. Owns what is left of it.
+ * Lines stand in lines, and a command is known by several texts: without an end, what is looked at
+ * would be many times the line.
+ */
+
+/** Texts that rules see of one line. */
+export const TEXTS_MAX = 8_192;
+
+/** Characters of all these texts: sixteen times the longest line. */
+export const CHARACTERS_MAX = 1_048_576;
+
+export class Effort {
+  #texts = TEXTS_MAX;
+  #characters = CHARACTERS_MAX;
+
+  /** The text, which counts. */
+  spend(text: string): string {
+    this.#texts -= 1;
+    this.#characters -= text.length;
+    return text;
+  }
+
+  /** What was read up to here is not all of it: nothing more is read. */
+  get isSpent(): boolean {
+    return this.#texts < 0 || this.#characters < 0;
+  }
+}

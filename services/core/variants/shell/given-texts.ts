@@ -1,0 +1,54 @@
+/** What a command is known by besides its words: with the files that its input comes from, and without words that may be none. */
+import { type ShellWord, textOf } from "./shell-line.ts";
+import { spellSubcommand } from "./spell-subcommand.ts";
+
+type Words = readonly ShellWord[];
+
+/** More files at one command are not looked at: which one it reads nobody knows then. */
+export const INPUTS_MAX = 8;
+
+/** They take nothing from their input that they would take from a file: `rm < a` is no `rm a`. */
+const READS_NO_INPUT = new Set(
+  (
+    "rm rmdir unlink mkdir mv cp touch ln chmod chown chgrp kill pkill killall echo printf true false : test [ [[ cd pushd popd " +
+    "export unset sleep exit return shift wait date seq basename dirname pwd ls stat"
+  ).split(" "),
+);
+
+/** The words that are there whatever the expansions bring. */
+export function surely(words: Words): Words {
+  return words.some(mayBeNone) ? words.filter((word) => !mayBeNone(word)) : words;
+}
+
+function mayBeNone({ text, splits, isBare, open }: ShellWord): boolean {
+  return text === "" && open && (splits || isBare === true);
+}
+
+/** Its words, and without options before the subcommand; `hidden`: which subcommand it is nobody sees. */
+export function spellCommand(words: Words): { texts: readonly string[]; hidden: boolean } {
+  const { texts, hidden } = spellSubcommand(words);
+  const all = [textOf(words), ...texts];
+  const sure = surely(words);
+  if (sure !== words) all.push(textOf(sure), ...spellSubcommand(sure).texts);
+  return { texts: all, hidden };
+}
+
+/** `cat < a` is `cat a`, and so is `cat - < a`; of several files it may read each, or all. */
+export function* spellInputs(words: Words, inputs: Words): Generator<string> {
+  const isRead = inputs.length > 0 && !READS_NO_INPUT.has(words[0]?.text ?? "");
+  if (!isRead) return;
+  const all = inputs.length > 1 ? [inputs, ...inputs.map((one) => [one])] : [inputs];
+  for (const files of all) {
+    for (const text of spellCommand([...words, ...files]).texts) yield text;
+    if (!words.some(isInput)) continue;
+    const named = words.flatMap((word) => (isInput(word) ? files : [word]));
+    yield* spellCommand(named).texts;
+  }
+}
+
+/** Names of what a command is given. */
+const INPUT = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/;
+
+function isInput({ text }: ShellWord): boolean {
+  return INPUT.test(text);
+}
