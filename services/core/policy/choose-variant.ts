@@ -4,6 +4,7 @@ import { readGitLine } from "../variants/classify-git-line.ts";
 import { classifyHttp, methodsOf } from "../variants/classify-http.ts";
 import { classifySql, readSql, spellSql } from "../variants/classify-sql.ts";
 import { partsOfShell, type ShellPart } from "../variants/shell/classify-shell.ts";
+import type { OptionGap } from "../variants/shell/given-texts.ts";
 import type { VariantClass } from "../variants/variant-class.ts";
 import type { VariantsDocument } from "./document.ts";
 import type { Ranked } from "./merge-variants.ts";
@@ -17,6 +18,8 @@ export interface Choices {
     readonly matches: (text: string) => boolean;
     /** The same, whether letters are capitals or not. */
     readonly matchesAnyCase: (text: string) => boolean;
+    /** Options that the rule asks about. */
+    readonly options: readonly string[];
     readonly byClass: ByClass;
   }[];
   readonly otherwise: Ranked;
@@ -105,7 +108,7 @@ function spelled(
 
 /** A command; those that it runs, where a rule is about them; and what its words do not show. */
 function ofPart(
-  { texts: [own = "", ...inner], class: found, hidden, beside }: ShellPart,
+  { texts: [own = "", ...inner], gaps, class: found, hidden, beside }: ShellPart,
   choices: Choices,
   ruleFor: (text: string) => ByClass | undefined,
 ): readonly Ranked[] {
@@ -115,10 +118,21 @@ function ofPart(
     const one = ruleFor(text)?.[found];
     if (one !== undefined) parts.push(one);
   }
+  for (const text of gaps.flatMap((gap) => filled(gap, choices))) {
+    const one = ruleFor(text)?.[found];
+    if (one !== undefined) parts.push(one);
+  }
   if (hidden) parts.push(...unreadable(choices, found));
   // A rule sees words: that they read says nothing of the file that the output goes to.
   if (ruled !== undefined && beside !== "read") parts.push(choices.byClass[beside]);
   return parts;
+}
+
+/** The command with each option in place of a word that is not seen, where a rule that asks about the option fits it. */
+function filled({ before, after }: OptionGap, { rules }: Choices): readonly string[] {
+  return rules.flatMap(({ options, matches }) =>
+    options.map((option) => `${before} ${option} ${after}`).filter(matches),
+  );
 }
 
 /** What cannot be read may hold what any of the rules is about. */

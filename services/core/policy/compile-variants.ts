@@ -10,6 +10,7 @@ import type { CompiledTier, CompiledTool } from "./compiled.ts";
 import type { ToolDocument, VariantKeys, VariantRule, VariantsDocument } from "./document.ts";
 import { compileGlobs } from "./glob.ts";
 import { merger, type Ranked, ranked } from "./merge-variants.ts";
+import { optionsAsked } from "./options-asked.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 
 /** Compiles the tool's entry with the keys of a variant in place of its own. */
@@ -132,7 +133,8 @@ function compileChoices(
     const matchesAnyCase = isSql
       ? compileMatch(rule, at, { ...context, anyCase: true }, [])
       : matches;
-    return { matches, matchesAnyCase, byClass: { read, watch, run, write } };
+    const options = variants.set === "posix_shell" ? optionsAsked(rule) : [];
+    return { matches, matchesAnyCase, options, byClass: { read, watch, run, write } };
   });
   return { byClass, rules, otherwise: rest };
 }

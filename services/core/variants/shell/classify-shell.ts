@@ -3,8 +3,8 @@ import { strictestOf, type VariantClass } from "../variant-class.ts";
 import { dependsOnDirectory } from "./directory.ts";
 import { Effort } from "./effort.ts";
 import { parseShell } from "./parse-shell.ts";
-import { type CommandReading, readCommand } from "./shell-class.ts";
-import { inEachShell, type ShellCommand } from "./shell-line.ts";
+import { type CommandReading, readCommands } from "./shell-class.ts";
+import type { ShellCommand } from "./shell-line.ts";
 
 export interface ShellOptions {
   /** Lines share one shell: directory and variables of one line hold for the next. Default true. */
@@ -19,16 +19,15 @@ export function partsOfShell(line: string, { session }: ShellOptions): readonly 
   const read = parseShell(line);
   if (read === null || read.commands.some(hidesCommand)) return null;
   const anchored = isAnchored(read.commands);
-  const commands = inEachShell(anchored ? read.commands.slice(1) : read.commands);
+  const commands = anchored ? read.commands.slice(1) : read.commands;
   const moves =
     read.usesMoment ||
     (session && (read.usesVariables || (!anchored && commands.some(dependsOnDirectory))));
   const effort = new Effort();
-  const parts = commands.map((command): ShellPart => {
-    const part = readCommand(command, effort);
-    return part.class === "read" && moves ? { ...part, class: "watch" } : part;
-  });
-  return effort.isSpent ? null : parts;
+  // What is anchored is gone from there: its `cd` changes nothing, and says where the others stand.
+  const parts = readCommands(read.commands, effort).slice(anchored ? 1 : 0);
+  if (effort.isSpent) return null;
+  return parts.map((part) => (part.class === "read" && moves ? { ...part, class: "watch" } : part));
 }
 
 /** The line's class; a line without a command waits for output, which differs each time. */

@@ -4,11 +4,16 @@
  * would be many times the line.
  */
 
+import type { OptionGap } from "./given-texts.ts";
+
 /** Texts that rules see of one line. */
 export const TEXTS_MAX = 8_192;
 
 /** Characters of all these texts: sixteen times the longest line. */
 export const CHARACTERS_MAX = 1_048_576;
+
+/** Every gap is tried with each option that the rules ask about. */
+const TEXTS_OF_GAP = 16;
 
 export class Effort {
   #texts = TEXTS_MAX;
@@ -19,6 +24,11 @@ export class Effort {
     this.#texts -= 1;
     this.#characters -= text.length;
     return text;
+  }
+
+  spendOnGaps(gaps: readonly OptionGap[]): void {
+    this.#texts -= gaps.length * TEXTS_OF_GAP;
+    for (const { before, after } of gaps) this.#characters -= before.length + after.length;
   }
 
   /** What was read up to here is not all of it: nothing more is read. */

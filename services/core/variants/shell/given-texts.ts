@@ -1,6 +1,7 @@
 /** What a command is known by besides its words: with the files that its input comes from, and without words that may be none. */
 import { type ShellWord, textOf } from "./shell-line.ts";
 import { spellSubcommand } from "./spell-subcommand.ts";
+import { hasSubcommands } from "./subcommands.ts";
 
 type Words = readonly ShellWord[];
 
@@ -51,4 +52,25 @@ const INPUT = /^(?:-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/;
 
 function isInput({ text }: ShellWord): boolean {
   return INPUT.test(text);
+}
+
+/** A place where a word may turn out to be an option: what is written before it and behind it. */
+export interface OptionGap {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Where an expansion without quotes stands as options do: before the first operand, and not as the only one. */
+export function optionGaps(words: Words): readonly OptionGap[] {
+  const gaps: OptionGap[] = [];
+  const start = hasSubcommands(words[0]?.text ?? "") || words[0]?.text === "git" ? 2 : 1;
+  for (let at = 1; at < words.length; at += 1) {
+    const word = words[at] as ShellWord;
+    if (mayBeNone(word)) {
+      const after = surely(words.slice(at + 1));
+      if (!after.some(({ text }) => !text.startsWith("-"))) break;
+      gaps.push({ before: textOf(surely(words.slice(0, at))), after: textOf(after) });
+    } else if (word.text === "--" || (at >= start && !word.text.startsWith("-"))) break;
+  }
+  return gaps;
 }

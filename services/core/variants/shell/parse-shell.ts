@@ -244,7 +244,8 @@ class ShellReader {
       this.#groups.push({ from: encloses, to: this.#commands.length, inputs });
     const given = assignments.length + words.length + outputs.length + inputs.length;
     if (given === 0 && !hasText) return;
-    const command = { assignments, words, outputs, inputs, hasText, background };
+    const level = this.#depth;
+    const command = { assignments, words, outputs, inputs, hasText, background, level };
     this.#commands.push(isBraced ? { ...command, expanded } : command);
   }
 

@@ -3,7 +3,14 @@ import { strictest, strictestOf, type VariantClass } from "../variant-class.ts";
 import { classifyCommand } from "./commands.ts";
 import type { Effort } from "./effort.ts";
 import { ranByFind } from "./find.ts";
-import { INPUTS_MAX, spellCommand, spellInputs } from "./given-texts.ts";
+import { alsoFromRoot, fromRoot, type Root, withRoots } from "./from-root.ts";
+import {
+  INPUTS_MAX,
+  type OptionGap,
+  optionGaps,
+  spellCommand,
+  spellInputs,
+} from "./given-texts.ts";
 import { isExec } from "./groups.ts";
 import { parseShell } from "./parse-shell.ts";
 import type { Ran } from "./ran.ts";
@@ -25,6 +32,8 @@ export interface CommandReading {
   readonly class: VariantClass;
   /** Its words, joined by single spaces; then without options before the subcommand, of the commands that it runs, and with the files that its input comes from. The first is its own. */
   readonly texts: readonly string[];
+  /** Where an option may stand that is not seen. */
+  readonly gaps: readonly OptionGap[];
   /** Something that nobody sees may run, too. */
   readonly hidden: boolean;
   /** What it is beside its words: by where its output goes, variables before it, the background. */
@@ -42,28 +51,40 @@ interface Place {
   readonly depth: number;
   /** Files that the input of it comes from. */
   readonly inputs: readonly ShellWord[];
+  /** Where the line went before. */
+  readonly root: Root;
 }
 
+const OUTSIDE = { depth: 0, inputs: [], root: "" } as const;
+
 /** Once the effort is spent, what comes of it says nothing of the command. */
-export function readCommand(
-  command: ShellCommand,
+export function readCommands(
+  commands: readonly ShellCommand[],
   effort: Effort,
-  around: readonly ShellWord[] = [],
-  depth = 0,
-): CommandReading {
+): readonly CommandReading[] {
+  return readAll(commands, { ...OUTSIDE, effort });
+}
+
+function readAll(commands: readonly ShellCommand[], place: Place): readonly CommandReading[] {
+  return withRoots(inEachShell(commands), place.root).map(([command, root]) =>
+    readCommand(command, { ...place, root }),
+  );
+}
+
+function readCommand(command: ShellCommand, place: Place): CommandReading {
   const { words, outputs, assignments, background, hasText } = command;
-  const inputs = distinct([...command.inputs, ...around]);
+  const inputs = distinct([...command.inputs, ...place.inputs]);
   const written = outputs.some(({ text, open }) => open || !NOWHERE.has(text));
   const sets = !assignments.every((one) => HARMLESS_ASSIGNMENT.test(one));
   // What is set stays set for the lines after it, and may change what a command does.
   const beside = written ? "write" : sets || background ? "run" : "read";
-  const read = readWords(words, { effort, depth, inputs: inputs.slice(0, INPUTS_MAX) });
+  const read = readWords(words, { ...place, inputs: inputs.slice(0, INPUTS_MAX) });
   const moves = [...words, ...inputs].some(({ text }) => MOVING.test(text)) ? "watch" : "read";
   const found = strictestOf([beside, read.class, moves]);
   // A program that stands in the line itself: equal lines are equal programs.
   const own = hasText && found === "run" ? "write" : found;
   const hidden = read.hidden || inputs.length > INPUTS_MAX;
-  return { texts: read.texts, hidden, class: own, beside };
+  return { ...read, hidden, class: own, beside };
 }
 
 function distinct(inputs: readonly ShellWord[]): readonly ShellWord[] {
@@ -77,10 +98,10 @@ function readWords(words: readonly ShellWord[], place: Place): WordsReading {
   const [first] = words;
   if (effort.isSpent) return UNREAD;
   const text = effort.spend(textOf(words));
-  if (first === undefined) return { class: "read", texts: [text, ...asCat(place)], hidden: false };
+  if (first === undefined) return { class: "read", texts: [text, ...asCat(place)], ...SEEN };
   // The command itself is only known when it runs. `[` alone looks like a glob and is none.
   if (first.open && first.text !== "[" && first.text !== "[[") {
-    return { class: "write", texts: [text], hidden: true };
+    return { class: "write", texts: [text], gaps: [], hidden: true };
   }
   const slash = first.text.lastIndexOf("/");
   if (slash >= 0) return readByName(words, slash, place);
@@ -92,27 +113,36 @@ function readWords(words: readonly ShellWord[], place: Place): WordsReading {
   return withRan([text, ...given], ran, { ...place, depth: depth + 1 });
 }
 
+/** One may stand in each of several words: the first ones are tried. */
+const GAPS_MAX = 4;
+
 /** A command that runs no other. */
-function readLeaf(words: readonly ShellWord[], { effort, inputs }: Place): WordsReading {
+function readLeaf(words: readonly ShellWord[], { effort, inputs, root }: Place): WordsReading {
   const { texts, hidden } = spellCommand(words);
+  const rooted = fromRoot(words, root);
   const [own = "", ...more] = texts;
   const all = [own, ...more.map((text) => effort.spend(text))];
-  for (const text of spellInputs(words, inputs)) {
+  if (rooted !== words) all.push(...spellCommand(rooted).texts.map((text) => effort.spend(text)));
+  for (const text of spellInputs(rooted, alsoFromRoot(inputs, root))) {
     if (effort.isSpent) return UNREAD;
     all.push(effort.spend(text));
   }
-  return { class: classifyCommand(words), texts: all, hidden };
+  const gaps = optionGaps(words).slice(0, GAPS_MAX);
+  effort.spendOnGaps(gaps);
+  return { class: classifyCommand(words), texts: all, gaps, hidden };
 }
 
 /** `$(< a)` says what is in the file, and so may whatever comes after `exec < a`. */
-function asCat({ effort, inputs }: Place): readonly string[] {
-  if (inputs.length === 0) return [];
+function asCat({ effort, inputs: given, root }: Place): readonly string[] {
+  if (given.length === 0) return [];
+  const inputs = alsoFromRoot(given, root);
   const alone = inputs.length > 1 ? inputs.map(({ text }) => `cat ${text}`) : [];
   const texts = [` ${textOf(inputs)}`, `cat ${textOf(inputs)}`, ...alone];
   return texts.map((text) => effort.spend(text));
 }
 
-const UNREAD: WordsReading = { class: "write", texts: [], hidden: true };
+const SEEN = { gaps: [], hidden: false };
+const UNREAD: WordsReading = { class: "write", texts: [], gaps: [], hidden: true };
 
 /** Where the programs of a system lie, so that the name says what it does. */
 const SYSTEM = /^\/(?:.*\/)?s?bin\/[^/]+$/;
@@ -122,7 +152,7 @@ function readByName(words: readonly ShellWord[], slash: number, place: Place): W
   const [first, ...rest] = words as readonly [ShellWord, ...ShellWord[]];
   const named = readWords([{ ...first, text: first.text.slice(slash + 1) }, ...rest], place);
   const found = SYSTEM.test(first.text) ? strictest("run", named.class) : "run";
-  return { class: found, texts: [textOf(words), ...named.texts], hidden: named.hidden };
+  return { ...named, class: found, texts: [textOf(words), ...named.texts] };
 }
 
 function withRan(
@@ -130,20 +160,18 @@ function withRan(
   { floor, commands, lines, hidden }: Ran,
   place: Place,
 ): WordsReading {
-  const { effort, depth, inputs } = place;
+  const { effort } = place;
   const inner: WordsReading[] = commands.map((words) => readWords(words, place));
   for (const line of lines) {
     const read = effort.isSpent ? null : parseShell(line);
     // With a part that is not seen, it need not be the line that runs.
     if (read === null) inner.push(hidden ? { ...UNREAD, class: "run" } : UNREAD);
-    else {
-      const all = inEachShell(read.commands);
-      inner.push(...all.map((one) => readCommand(one, effort, inputs, depth)));
-    }
+    else inner.push(...readAll(read.commands, place));
   }
   return {
     class: strictestOf([floor, ...inner.map((one) => one.class)]),
     texts: [...texts, ...inner.flatMap((one) => one.texts)],
+    gaps: inner.flatMap((one) => one.gaps),
     hidden: hidden || inner.some((one) => one.hidden),
   };
 }

@@ -29,6 +29,8 @@ export interface ShellCommand {
   /** Text in the line itself is its input: a here-document or here-string. */
   readonly hasText: boolean;
   readonly background: boolean;
+  /** In how many subshells and substitutions it stands, the line itself counted. */
+  readonly level: number;
 }
 
 export interface ShellLine {

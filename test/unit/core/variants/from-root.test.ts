@@ -1,0 +1,41 @@
+// Lines that go to the root or home directory: files are known from there, too.
+import { expect, test } from "vitest";
+import { partsOfShell } from "../../../../services/core/variants/shell/classify-shell.ts";
+
+const textsOf = (line: string) =>
+  (partsOfShell(line, { session: true }) ?? []).flatMap((part) => part.texts);
+
+test.each([
+  ["cd / && rm -rf etc", "rm -rf /etc"],
+  ["cd // ; rm -rf ./etc", "rm -rf /etc"],
+  ["cd -P -- /. && rm -rf *", "rm -rf /*"],
+  ["cd / && rm -rf .", "rm -rf /"],
+  ["cd; rm -rf src", "rm -rf ~/src"],
+  ["cd ~ && rm -rf src", "rm -rf ~/src"],
+  ["cd ~/.. && rm -rf src", "rm -rf ~/src"],
+  ["pushd / && rm -rf etc", "rm -rf /etc"],
+  ["cd / && sudo rm -rf etc", "rm -rf /etc"],
+  ["cd / && sh -c 'rm -rf etc'", "rm -rf /etc"],
+  ["sh -c 'cd / && rm -rf etc'", "rm -rf /etc"],
+  ["cd / && cat < etc/a", "cat /etc/a"],
+  ["cd / && echo $(< etc/a)", "cat /etc/a"],
+  ["cd / && rm -rf {etc,usr}", "rm -rf /etc /usr"],
+  ["cd /; (cd /tmp; ls); rm -rf etc", "rm -rf /etc"],
+  ["cd /; false && cd /tmp; rm -rf etc", "rm -rf /etc"],
+])("%s: %s", (line, text) => {
+  expect(textsOf(line)).toContain(text);
+});
+
+test.each([
+  ["(cd / && ls); rm -rf dist", "rm -rf /dist"],
+  ["rm -rf dist && cd /", "rm -rf /dist"],
+  ["cd /w && rm -rf dist", "rm -rf /w/dist"],
+  ["cd $X && rm -rf dist", "rm -rf ~/dist"],
+  ["cd a b && rm -rf dist", "rm -rf ~/dist"],
+  ["pushd && rm -rf dist", "rm -rf ~/dist"],
+  ["cd / && rm -rf -v /a", "rm /-rf"],
+  ["cd ~ && curl -X GET a", "curl -X ~/GET ~/a"],
+  ["sh -c 'cd /'; rm -rf dist", "rm -rf /dist"],
+])("%s: not %s", (line, text) => {
+  expect(textsOf(line)).not.toContain(text);
+});
