@@ -69,6 +69,28 @@ describe("rules of a shell that fit no line", () => {
     ["like: 'ls|cd * && rm *'", "like `&&`"],
     ["like: 'echo *>>*'", "like a redirection"],
     ["equals: ['ls', 'cat a | sh']", "equals `|`"],
+    ["match: '^rm -rf \\$HOME'", "match an expansion"],
+    ["match: '\\$\\(.*\\)'", "match an expansion"],
+    ["match: '`'", "match an expansion"],
+    ["like: 'rm -rf $HOME*'", "like an expansion"],
+    ["equals: 'rm -rf $HOME'", "equals an expansion"],
+    ["equals: \"git commit -m 'wip'\"", "equals a quote"],
+    ["match: '^git commit -m \"wip\"'", "match a quote"],
+    ["like: 'git commit -m \"*\"'", "like a quote"],
+    ["match: '^sleep .* &$'", "match `&`"],
+    ["match: '^cat .* < '", "match a redirection"],
+    ["match: '< secret'", "match a redirection"],
+    ["match: 'sh <\\('", "match a redirection"],
+    ["match: '^curl .*>'", "match a redirection"],
+    ["match: '^! git push'", "match a word that structures a line"],
+    ["match: '^if .*'", "match a word that structures a line"],
+    ["match: '^FOO=1'", "match a variable before a command"],
+    ["like: 'FOO=1 *'", "like a variable before a command"],
+    ["match: '[|] *sh'", "match `|`"],
+    ["match: '\\x7c *sh'", "match `|`"],
+    ["match: 'ls|a\\s*&&\\s*b'", "match `&&`"],
+    ["match: '^git\\tpush'", "match a tab or a line feed"],
+    ["match: '^rm\\n'", "match a tab or a line feed"],
   ])("%s", (rule, expected) => {
     expect(outside(rule)).toEqual([expected]);
   });
@@ -81,11 +103,66 @@ describe("rules of a shell that fit no line", () => {
     "match: 'make FOO=1'",
     "like: 'rm *| mv *'",
     "equals: ls -la",
+    "match: '^ls [^;&|]*$'",
+    "match: '^ls [^<>|]*$'",
+    "match: '^ls( -l)?( [^;&|<>$`]*)?$'",
+    "match: '^awk .* \\$1'",
+    "match: 'price \\$?[A-Z]|a;?|b *\\|?c'",
+    "match: 'do push|env FOO=1 make'",
+    "match: '^git commit -m [\"\\x27]?wip'",
+    "match: '^rm (.* )?-?( |$)'",
+    "match: '^a{2} {1,2}b'",
+    "match: '^echo a{b}'",
+    "like: '*=*|*.env|git push *|*|rm -rf {a,b}'",
+    `equals: ["rm -rf {a,b}", "it's"]`,
   ])("but not %s", (rule) => {
     expect(outside(rule)).toEqual([]);
   });
 
+  test("an equal text is told with the words that rules see", () => {
+    const mends = (rule: string) =>
+      lint(
+        `tool_schemas: { sh: { variants: { set: posix_shell, rules: [{ ${rule}, tier: ask }] } } }`,
+      )
+        .filter(({ code }) => code === "unfit-rule")
+        .map(({ message, mend }) => [message.replace(/^.*: /, ""), mend]);
+    expect(mends("equals: \"git commit -m 'wip'\"")).toEqual([
+      ["a quote fits only inside of a quoted word", "write `git commit -m wip`"],
+    ]);
+    expect(mends("equals: 'git push '")).toEqual([
+      ["a space at the ends fits only where a word is empty or not seen", "write `git push`"],
+    ]);
+    expect(mends("equals: 'rm -rf $X'")[0]?.[1]).toContain("write rules for the commands");
+  });
+
   test("a statement of SQL may have all of this", () => {
     expect(outside("match: '> 5; *drop  table'", "sql")).toEqual([]);
+  });
+
+  it.each([
+    ["match: 'push && '", "match `&&`"],
+    ["match: '^push .*> '", "match a redirection"],
+    ["equals: 'push | cat'", "equals `|`"],
+    ["like: 'FOO=1 push*'", "like a variable before a command"],
+  ])("nor does one of git: %s", (rule, expected) => {
+    expect(outside(rule, "git")).toEqual([expected]);
+  });
+
+  test.each(["match: '^push .*\\$X'", "equals: 'push --force '", "match: '  push|<|`'"])(
+    "but not %s, which git sees as it is written",
+    (rule) => {
+      expect(outside(rule, "git")).toEqual([]);
+    },
+  );
+
+  it.each(["git", "sql"])("of %s are told where they ask for the `;` that ends one", (set) => {
+    for (const rule of ["match: 'drop a;$'", "equals: 'drop a;'", "like: 'drop *;'"]) {
+      const [found] = told(
+        "unfit-rule",
+        `tool_schemas: { it: { variants: { set: ${set}, rules: [{ ${rule}, tier: ask }] } } }`,
+      );
+      expect(found).toContain("`;` at the end fits only where it is written");
+    }
+    expect(outside("match: 'drop a;?$'", set)).toEqual([]);
   });
 });
