@@ -2,6 +2,8 @@
 import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts";
 import { lintEdges } from "./lint/edges.ts";
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
+import { lintHttpRules } from "./lint/http-rules.ts";
+import { lintKeyArgument } from "./lint/key-argument.ts";
 import { lintLadder } from "./lint/ladder.ts";
 import { lintLimits } from "./lint/limits.ts";
 import { lintOneThing } from "./lint/one-thing.ts";
@@ -19,7 +21,9 @@ const RULES: readonly LintRule[] = [
   lintPatternSyntax,
   lintPatterns,
   lintShellRules,
+  lintHttpRules,
   lintTools,
+  lintKeyArgument,
   lintOneThing,
   lintEdges,
   lintLadder,

@@ -42,7 +42,7 @@ function repair(schema: JsonMap, path: string, context: Context): Schema {
       continue;
     }
     const place = { ...context, schema, path: `${path}.${keyword}` };
-    const translate = DIALECTS[keyword];
+    const translate = Object.hasOwn(DIALECTS, keyword) ? DIALECTS[keyword] : undefined;
     if (translate?.(repaired, value, place) === true) continue;
     repairKeyword(repaired, keyword, value, place);
   }

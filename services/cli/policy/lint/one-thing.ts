@@ -6,7 +6,20 @@ import type { LintRule, Report } from "./finding.ts";
 import { PLACEHOLDER, shapeOf } from "./resource-shape.ts";
 
 /** What a placeholder is filled with. */
-type Filling = { readonly argument: string; readonly chain: string; readonly steps: number };
+type Filling = {
+  readonly argument: string;
+  readonly chain: string;
+  readonly steps: number;
+  readonly kind: Kind;
+};
+
+/** What a chain makes of a value; `any`: nothing is said of it. */
+type Kind = "any" | "text" | "number" | (typeof FORMATS)[number];
+
+const NUMBERS = new Set(["to_int", "to_number", "decimal", "minor_units"]);
+const LISTS = new Set(["sort", "unique"]);
+/** Their values are of one form, and others are refused. */
+const FORMATS = ["to_bool", "e164", "email", "url", "path", "date", "datetime", "json"] as const;
 
 /** A resource as a tool names it. */
 type Named = {
@@ -57,11 +70,33 @@ function namedBy(document: PolicyDocument, tool: string, entry: ToolDocument): r
 }
 
 function fillingOf(entry: ToolDocument, argument: string): Filling {
-  const steps = entry.normalizers?.[argument] ?? [];
+  const { normalizers = {} } = entry;
+  const steps = Object.hasOwn(normalizers, argument) ? (normalizers[argument] ?? []) : [];
   const texts = steps.map(({ name, arguments: given }) =>
     given.length === 0 ? name : `${name}(${given.join(", ")})`,
   );
-  return { argument, chain: texts.join(", "), steps: steps.length };
+  const kind = kindOf(steps.map(({ name }) => name));
+  return { argument, chain: texts.join(", "), steps: steps.length, kind };
+}
+
+function kindOf(names: readonly string[]): Kind {
+  if (names.length === 0) return "any";
+  const format = FORMATS.find((one) => names.includes(one));
+  if (format !== undefined) return format;
+  if (names.some((one) => LISTS.has(one))) return "json";
+  return names.some((one) => NUMBERS.has(one)) ? "number" : "text";
+}
+
+/** Whether one chain could stand in place of the other: an email in place of a number refuses every call. */
+function areAlike(one: Filling, other: Filling): boolean {
+  if (one.kind === other.kind) return true;
+  if (one.kind !== "any" && other.kind !== "any") return false;
+  const isPlain = [one.kind, other.kind].some((kind) => kind === "text" || kind === "number");
+  return isPlain || lastName(one) === lastName(other);
+}
+
+function lastName({ argument }: Filling): string {
+  return argument.slice(argument.lastIndexOf(".") + 1);
 }
 
 function areOneThing(one: Named, other: Named): boolean {
@@ -73,7 +108,7 @@ function areOneThing(one: Named, other: Named): boolean {
 function compareFillings(one: Named, other: Named, told: Set<string>, report: Report): void {
   one.fillings.forEach((mine, index) => {
     const theirs = other.fillings[index];
-    if (theirs === undefined || theirs.chain === mine.chain) return;
+    if (theirs === undefined || theirs.chain === mine.chain || !areAlike(mine, theirs)) return;
     const isShorter = mine.steps < theirs.steps;
     const [lacking, less] = isShorter ? [one, mine] : [other, theirs];
     const [having, more] = isShorter ? [other, theirs] : [one, mine];

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { repairSchema } from "../../../../../services/cli/policy/import/repair-schema.ts";
 
 function repaired(schema: unknown) {
@@ -13,6 +13,14 @@ function property(schema: object) {
   const properties = whole?.["properties"] as Record<string, object>;
   return { schema: properties["p"], notes };
 }
+
+test.each(["constructor", "valueOf", "hasOwnProperty", "__proto__"])(
+  "a keyword may be called as what every object has: %s",
+  (keyword) => {
+    const schema = JSON.parse(`{"type":"string","${keyword}":"a"}`);
+    expect(property(schema).schema).toMatchObject({ type: "string" });
+  },
+);
 
 describe("dialects", () => {
   it.each([

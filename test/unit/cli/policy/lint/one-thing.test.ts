@@ -20,10 +20,10 @@ test("a read that takes as it is written what a write brings into a form", () =>
 
 test("chains that differ are told for the tool with the shorter one, once for an argument", () => {
   const reads = 'reads: ["order/{id}", "order/{id}/payment"]';
-  const text = `tool_schemas:\n  get: { ${reads}, normalizers: { id: [minor_units(USD)] } }\n${charge(UPPER)}`;
+  const text = `tool_schemas:\n  get: { ${reads}, normalizers: { id: [x_form(a)] } }\n${charge(UPPER)}`;
   const [found, ...more] = told(text);
   expect(found).toContain("`id` of `get` names the same thing as `id` of `charge`");
-  expect(found).toContain("after `[minor_units(USD)]`, and the other after `[trim, to_upper]`");
+  expect(found).toContain("after `[x_form(a)]`, and the other after `[trim, to_upper]`");
   expect(more).toEqual([]);
 });
 
@@ -47,6 +47,33 @@ it.each([
   [`  make: { effects: [{ resource: "order/{result.id}", kind: create }] }\n${charge(UPPER)}`],
 ])("but not in\n%s", (tools) => {
   expect(told(`tool_schemas:\n${tools}`)).toEqual([]);
+});
+
+test.each([
+  ["a number beside text", "to_int", "order_id", true],
+  ["a number beside nothing", "to_int", "id", false],
+  ["an address beside text", "[trim, email]", "id", true],
+  ["an address beside nothing, under another name", "[trim, email]", "order_id", false],
+  ["a list beside text", "[sort, unique]", "id", true],
+])("what would refuse every call is no advice: %s", (_, chain, name, hasOther) => {
+  const other = hasOther ? `, normalizers: { ${name}: [trim, to_upper] }` : "";
+  const text = `  get: { reads: ["order/{${name}}"]${other} }\n${charge(`normalizers: { id: ${chain} }`)}`;
+  expect(told(`tool_schemas:\n${text}`)).toHaveLength(chain === "to_int" && !hasOther ? 1 : 0);
+});
+
+test("an address beside nothing is told where the arguments have one name, and two numbers are", () => {
+  const get = (rest: string) => `  get: { reads: ["order/{a.id}"]${rest} }\n`;
+  const email = charge("normalizers: { id: email }");
+  expect(told(`tool_schemas:\n${email}${get("")}`)).toHaveLength(1);
+  const number = charge("normalizers: { id: [trim, to_int] }");
+  expect(told(`tool_schemas:\n${number}${get(", normalizers: { a.id: decimal }")}`)).toHaveLength(
+    1,
+  );
+});
+
+test("an argument may be called as what every object has", () => {
+  const text = `  get: { reads: ["order/{constructor}"], normalizers: { x: trim } }\n${charge(UPPER)}`;
+  expect(told(`tool_schemas:\n${text}`)).toHaveLength(1);
 });
 
 test("under `byte_hash` no argument is brought into a form", () => {

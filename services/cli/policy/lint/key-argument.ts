@@ -1,0 +1,57 @@
+/** Uses of the argument that carries the idempotency key, which the gate takes out of a call and overwrites. */
+import { variantArgument } from "../../../core/policy/compile-variants.ts";
+import type { ToolDocument } from "../../../core/policy/document.ts";
+import type { PathSegment } from "../../../core/policy/path.ts";
+import type { LintRule, Report } from "./finding.ts";
+import { PLACEHOLDER } from "./resource-shape.ts";
+
+export const lintKeyArgument: LintRule = (document, report) => {
+  for (const [name, tool] of Object.entries(document.tool_schemas ?? {})) {
+    if (tool.idempotency_argument === undefined) continue;
+    lintVariants(name, tool, tool.idempotency_argument, report);
+    lintResources(name, tool, tool.idempotency_argument, report);
+  }
+};
+
+function lintVariants(name: string, tool: ToolDocument, key: string, report: Report): void {
+  const chosenBy = tool.variants === undefined ? undefined : variantArgument(tool.variants);
+  if (chosenBy === undefined || !areOne(chosenBy, key)) return;
+  const message = `\`${key}\` says what a call of \`${name}\` does, and the idempotency key overwrites it`;
+  const mend = "name the argument in which the tool looks for its key";
+  report("error", "key-argument", ["tool_schemas", name, "idempotency_argument"], message, mend);
+}
+
+function lintResources(name: string, tool: ToolDocument, key: string, report: Report): void {
+  const base = ["tool_schemas", name];
+  const told = (resource: string, path: readonly PathSegment[], outcome: string): void => {
+    for (const [, written = ""] of resource.matchAll(PLACEHOLDER)) {
+      if (!liesIn(written.trim(), key)) continue;
+      const message = `\`${written.trim()}\` carries the idempotency key, which is no part of what a call is about: ${outcome}`;
+      report(
+        "error",
+        "key-argument",
+        path,
+        message,
+        "name what the call acts on by other arguments",
+      );
+    }
+  };
+  (tool.effects ?? []).forEach(({ resource }, at) => {
+    told(
+      resource,
+      [...base, "effects", at],
+      "the resource is never named, and an exclusive effect refuses every call",
+    );
+  });
+  (tool.reads ?? []).forEach((resource, at) => {
+    told(resource, [...base, "reads", at], "the resource is never named");
+  });
+}
+
+function areOne(one: string, other: string): boolean {
+  return liesIn(one, other) || liesIn(other, one);
+}
+
+function liesIn(inner: string, outer: string): boolean {
+  return inner === outer || inner.startsWith(`${outer}.`);
+}

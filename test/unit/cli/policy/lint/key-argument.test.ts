@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { lint } from "../../../../support/policy/linted.ts";
+
+function told(tool: string): readonly string[] {
+  return lint(`tool_schemas: { pay: { ${tool} } }`)
+    .filter(({ code }) => code === "key-argument")
+    .map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
+}
+
+const effect = (argument: string) => `effects: [{ resource: "bill/{${argument}}", kind: create }]`;
+
+test.each([
+  ["key", "key"],
+  ["options.key", "options.key"],
+  ["key.id", "key"],
+])("an effect that is named by %s is never named where %s carries the key", (argument, key) => {
+  const [found, ...more] = told(`${effect(argument)}, idempotency_argument: ${key}`);
+  expect(found).toContain(`error tool_schemas.pay.effects[0]: \`${argument}\` carries the`);
+  expect(found).toContain("refuses every call");
+  expect(more).toEqual([]);
+});
+
+test("nor is what is read", () => {
+  const [found] = told('reads: ["bill/{ key }"], idempotency_argument: key');
+  expect(found).toContain("error tool_schemas.pay.reads[0]: `key` carries");
+});
+
+test.each([
+  ["variants: posix_shell, idempotency_argument: command", "`command` says what a call of `pay`"],
+  ["variants: { set: sql, argument: body.sql }, idempotency_argument: body", "`body` says"],
+  ["variants: { set: sql, argument: body }, idempotency_argument: body.key", "`body.key` says"],
+])("what a call does is not overwritten by the key: %s", (tool, message) => {
+  const [found] = told(tool);
+  expect(found).toContain("error tool_schemas.pay.idempotency_argument: ");
+  expect(found).toContain(message);
+});
+
+test.each([
+  `${effect("id")}, idempotency_argument: key`,
+  `${effect("options.keys")}, idempotency_argument: options.key`,
+  `${effect("options")}, idempotency_argument: options.key`,
+  effect("key"),
+  "variants: posix_shell, idempotency_argument: key",
+])("but not in %s", (tool) => {
+  expect(told(tool)).toEqual([]);
+});
