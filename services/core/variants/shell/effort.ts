@@ -7,10 +7,10 @@
 import type { OptionGap } from "./given-texts.ts";
 
 /** Texts that rules see of one line. */
-export const TEXTS_MAX = 8_192;
+const TEXTS_MAX = 8_192;
 
 /** Characters of all these texts: sixteen times the longest line. */
-export const CHARACTERS_MAX = 1_048_576;
+const CHARACTERS_MAX = 1_048_576;
 
 /** Every gap is tried with each option that the rules ask about. */
 const TEXTS_OF_GAP = 16;
