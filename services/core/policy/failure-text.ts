@@ -6,35 +6,61 @@
 /** How far into an output the default set looks, in characters. */
 const LOOKED_AT = 2_000;
 
-/** What servers write after `"error":` to say that there was none. */
-const NO_ERROR =
-  /null|false|0(?![.\d])|""|"(?:0|none|ok|success|no error)"|\{\s*\}|\[\s*\]|\{\s*"(?:code|status)"\s*:\s*"?(?:0|ok|success)\b/;
+/** What servers write after `"error":`, or in a member of it, to say that there was none. */
+const NOTHING = /null|false|0(?![.\d])|""|"(?:0|none|ok|success|no error)"|\{\s*\}|\[\s*\]/;
+
+/** A code of no error, beside which nothing stands that tells of one. */
+const NO_CODE = `\\{(?=[^{}]*"(?:code|status)"\\s*:\\s*"?(?:0|ok|success)\\b)(?:[\\s,]*"\\w{1,64}"\\s*:\\s*(?:${NOTHING.source}))+\\s*\\}`;
 
 const FAILED = new RegExp(
-  `^\\s*(?:\\{\\s*"error"\\s*:(?!\\s*(?:${NO_ERROR.source}))|error(?![\\w-])|\\w{0,64}(?:error|exception):|traceback)`,
+  `^\\s*(?:\\{\\s*"error"\\s*:(?!\\s*(?:${NOTHING.source}|${NO_CODE}))|error(?![\\w-])|\\w{0,64}(?:error|exception):|traceback)`,
   "i",
 );
 
+/** What a number is that is a status: no part of another, no amount, no port. */
+const NO_DIGITS_BEFORE = String.raw`(?<![\w$€£#]|\d[.,:])`;
+const NO_DIGITS_AFTER = String.raw`(?![.,]?\d)\b`;
+
+/** Words of one who tells what was answered, and those that may stand between them and the status. */
+const ANSWER =
+  "status|http\\S{0,9}|code|error|got|return(?:ed|s)|answer(?:ed|s)?|respon(?:ded|ds|se)|upstream|server|gateway";
+const BETWEEN = String.raw`\W{0,4}(?:(?:with|by|from|was|is|an?|the|internal|unexpected)\W{1,4}){0,3}`;
+
+/** Where there is no answer, or one of somebody on the way. */
+const NO_ANSWER = [
+  /\b(?:too many requests|service unavailable|bad gateway|try again|temporar)/,
+  /internal.?server.?error/,
+  /\b(?:gateway time-?out|timed ?out|time out|deadline.?exceeded|abort(?:ed)?\b|AbortError|context cancell?ed)/,
+  // The name of an argument is none.
+  /(?<![`-]|\b(?:argument|parameter|option|field|property):?\s{1,3}["']?)timeout/,
+  /\b(?:fetch failed|socket hang up|network error|premature close|other side closed|broken pipe)/,
+  /\bconnection (?:was |has been |is )?(?:unexpectedly |forcibly )?(?:reset|closed|lost|dropped|aborted|terminated)/,
+  /\b(?:reset|closed|lost|dropped|aborted|terminated|terminating) (?:the |its )?connection\b/,
+  // Shells and parsers speak of the text that they were given.
+  /\bunexpected (?:EOF|end of file)\b(?! while)/,
+  /\bEOF\W{0,3}$/,
+  /\b(?:ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT)\b/,
+];
+
 /**
- * Whether it ran is not known, or it may pass. A number is a status only where it is called one: amounts and
- * names have three digits, too.
+ * Whether it ran is not known, or it may pass. What only stands between the caller and the tool answers with 502
+ * and above, so the number alone is enough; 500 is one only where it is called an answer: amounts and names have three
+ * digits, too.
  */
 const TRANSIENT = new RegExp(
   [
-    /(?:^|status|http\S{0,9}|code|error)\W{0,4}(?:408|429|50[0234])(?![.,]?\d)\b/,
-    /\b(?:too many requests|service unavailable|bad gateway|internal server error|try again|temporar)/,
-    /\b(?:gateway time-?out|timed? ?out|deadline.?exceeded|abort(?:ed)?\b)/,
-    /\b(?:fetch failed|socket hang up|network error|premature close|other side closed|broken pipe)/,
-    /\bconnection (?:was |has been |is )?(?:reset|closed|lost|aborted|terminated)/,
-    /\b(?:ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT)\b/,
-  ]
-    .map(({ source }) => source)
-    .join("|"),
+    `${NO_DIGITS_BEFORE}(?:50[234]|52[0-4])${NO_DIGITS_AFTER}`,
+    `(?:${ANSWER})${BETWEEN}(?:408|429|50[0234]|52[0-4])${NO_DIGITS_AFTER}`,
+    `${NO_DIGITS_BEFORE}(?:408|429|500)${NO_DIGITS_AFTER}${BETWEEN}(?:${ANSWER})`,
+    // A status before what it is about, which begins with no word: `500 rows` are a count.
+    `^\\W{0,4}(?:408|429|500)${NO_DIGITS_AFTER}(?!\\s+[a-z])`,
+    ...NO_ANSWER.map(({ source }) => source),
+  ].join("|"),
   "i",
 );
 
 const TRANSIENT_CODES =
-  /^(?:408|429|50[0234]|E(?:SOCKET)?TIMEDOUT|ECONNRESET|ECONNABORTED|EPIPE|ABORT_ERR|UND_ERR_\w+|ERR_STREAM_PREMATURE_CLOSE|timeout|deadline_exceeded|unavailable)$/i;
+  /^(?:408|429|50[0234]|52[0-4]|E(?:SOCKET)?TIMEDOUT|ECONNRESET|ECONNABORTED|EPIPE|ABORT_ERR|AbortError|UND_ERR_\w+|ERR_STREAM_PREMATURE_CLOSE|unavailable|\w{0,64}(?:timeout|deadline_?exceeded|internal_?server_?error|service_?unavailable|bad_?gateway|too_?many_?requests)(?:_?(?:error|exception))?)$/i;
 
 export function looksFailedByDefault(output: string): boolean {
   return FAILED.test(output.length > LOOKED_AT ? output.slice(0, LOOKED_AT) : output);
