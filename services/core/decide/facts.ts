@@ -14,6 +14,7 @@ import type {
   ResourceGraph,
   Similarity,
 } from "../policy/compiled.ts";
+import { namesThing } from "../policy/segment.ts";
 import { sketchOf } from "../similarity/sketch.ts";
 import { twinKeyOf } from "../state/twins.ts";
 
@@ -23,7 +24,7 @@ export interface Touched {
   /** Null: not declared, or a placeholder has no value. */
   readonly resources: readonly string[] | null;
   readonly exclusive: readonly ExclusiveEffect[];
-  /** Arguments that exclusive effects need to name their resource and the call does not have: it is refused. */
+  /** Arguments that exclusive effects need to name their resource and the call does not have, or has empty: it is refused. */
   readonly unnamed: readonly string[];
   /** Effects whose resource the result will name; `resources` are those that the arguments name. */
   readonly pending: readonly PendingEffect[];
@@ -60,7 +61,7 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
 }
 
 function missingOf(effect: CompiledEffect, { normalized }: Identified): readonly string[] {
-  return effect.arguments.filter((name) => (getArgument(normalized, name) ?? null) === null);
+  return effect.arguments.filter((name) => !namesThing(getArgument(normalized, name)));
 }
 
 /** What the resource lies in by edges; null: its path alone says it. */

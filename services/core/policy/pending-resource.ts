@@ -5,7 +5,7 @@
 import type { JsonValue } from "../canonical/json-value.ts";
 import { LIMITS } from "../limits.ts";
 import { getArgument, isObject } from "./argument-path.ts";
-import { segmentOf } from "./segment.ts";
+import { namesThing, segmentOf } from "./segment.ts";
 
 const PREFIX = "result.";
 const OPEN_PART = /\{\{|\}\}|\{result\.([^{}]+)\}/g;
@@ -42,7 +42,7 @@ export function namedByResult(pending: string, output: JsonValue): string | null
 }
 
 function nameOf(value: JsonValue | undefined): string | null {
-  if (value === undefined || value === null) return null;
+  if (!namesThing(value)) return null;
   const name = segmentOf(value);
-  return name === "" || name.length > LIMITS.resultNameLength ? null : name;
+  return name.length > LIMITS.resultNameLength ? null : name;
 }

@@ -3,7 +3,7 @@ import type { JsonValue } from "../canonical/json-value.ts";
 import { getArgument } from "./argument-path.ts";
 import type { ResourceTemplate } from "./compiled.ts";
 import { closed, isOfResult, isResultPath } from "./pending-resource.ts";
-import { segmentOf } from "./segment.ts";
+import { namesThing, segmentOf } from "./segment.ts";
 
 export type TemplateResult =
   | {
@@ -54,7 +54,7 @@ function templateOf(
     let out = "";
     for (let i = 0; i < placeholders.length; i++) {
       const value = getArgument(normalized, placeholders[i] as string);
-      if (value === undefined || value === null) return null;
+      if (!namesThing(value)) return null;
       out += literals[i] + segmentOf(value);
     }
     return out + tail;
@@ -76,7 +76,7 @@ function pendingOf(
         continue;
       }
       const value = getArgument(normalized, name);
-      if (value === undefined || value === null) return null;
+      if (!namesThing(value)) return null;
       out += closed(segmentOf(value));
     }
     return out + closed(tail);

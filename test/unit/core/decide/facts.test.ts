@@ -106,5 +106,7 @@ test("an argument that an exclusive effect is named by is missed by its own name
       { path: "$.meta.subject", message: "is missing, and says what the call would change" },
     ],
   });
+  const empty = story.refused("send", { to: " ", meta: { subject: {} }, note: "" }).refusal;
+  expect(empty.problems?.map(({ path }) => path)).toEqual(["$.to", "$.meta.subject"]);
   story.allowed("send", { to: "a", meta: { subject: "b" } });
 });

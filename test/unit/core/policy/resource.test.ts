@@ -18,7 +18,13 @@ describe("a resource template", () => {
 
   test("names nothing where a placeholder has no value", () => {
     expect(named("order/{id}", {})).toBeNull();
-    expect(named("order/{id}", { id: null })).toBeNull();
+    for (const id of [null, "", " ", "\t\n", [], {}]) {
+      expect(named("order/{id}", { id })).toBeNull();
+      expect(named("order/{id}/part/{result.id}", { id })).toBeNull();
+    }
+    for (const id of [0, false, [""], { a: null }]) {
+      expect(named("order/{id}", { id })).not.toBeNull();
+    }
   });
 
   test.each([
