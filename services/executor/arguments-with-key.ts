@@ -3,7 +3,8 @@ import { withKey, withoutKey } from "../core/policy/key-argument.ts";
 
 /**
  * What the tool gets: the argument that is declared to carry the key, a path with dots, holds the gate's
- * key, never what the model wrote there.
+ * key, never what the model wrote there. Where no object can hold it (a call that was let run all the same), they
+ * are handed over without a key.
  */
 export function argumentsWithKey(
   args: JsonObject,

@@ -33,13 +33,20 @@ export function withoutKey(args: JsonObject, path: string): JsonObject {
   return kept === child ? bare : { ...bare, [step.head]: kept };
 }
 
-/** The arguments with the key in its place; objects that it lies in are made where there are none. */
+/**
+ * The arguments with the key in its place; objects that it lies in are made where there are none. What the
+ * caller has in the way of the key stays, and the key is left out: where such a call is not refused it is the tool's to judge.
+ */
 export function withKey(args: JsonObject, path: string, key: string): JsonObject {
+  return inWayOfKey(args, path) === null ? placed(args, path, key) : withoutKey(args, path);
+}
+
+function placed(args: JsonObject, path: string, key: string): JsonObject {
   const step = stepOf(path);
   if (step === null) return { ...args, [path]: key };
   const bare = withoutArgument(args, path);
   const child = memberOf(bare, step);
-  return { ...bare, [step.head]: withKey(isObject(child) ? child : {}, step.rest, key) };
+  return { ...bare, [step.head]: placed(isObject(child) ? child : {}, step.rest, key) };
 }
 
 /** Path of a value that stands where an object has to hold the key; null where none does. */

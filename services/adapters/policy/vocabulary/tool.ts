@@ -62,6 +62,10 @@ const inputSchema = z.record(z.string(), z.unknown(), {
   error: "must be a JSON Schema object\nwrite the schema as a block, or leave the key out",
 });
 
+/** Members of members, each by a name; `$` alone is none. */
+const MEMBER = String.raw`(?!\$(?:\.|$))[^.[\]{}*\s](?:[^.[\]{}*]*[^.[\]{}*\s])?`;
+const ARGUMENT_PATH = new RegExp(String.raw`^${MEMBER}(?:\.${MEMBER})*$`);
+
 const toolKeys = {
   risk_level: key(
     z.enum(["LOW", "MEDIUM", "HIGH"]),
@@ -135,9 +139,11 @@ const toolKeys = {
     "An allowed call is not started later than this after its decision. At most a day. Default 60000.",
   ),
   idempotency_argument: key(
-    text.regex(/^[^.]+(\.[^.]+)*$/, {
-      error:
-        "is no path: a dot stands between two names\nwrite the argument's name, or options.idempotency_key for one inside of another",
+    text.regex(ARGUMENT_PATH, {
+      error: ({ input }) =>
+        /[[\]{}*]|(?:^|\.)\$(?:\.|$)/.test(String(input))
+          ? "has a `$`, brackets, braces or a `*`: a path is made of the names of members\nwrite options.key, without $."
+          : "is no path: a dot stands between two names\nwrite the argument's name, or options.idempotency_key for one inside of another",
     }),
     "Argument that carries the idempotency key, also inside of another (options.idempotency_key); what the model puts there is overwritten and no part of identity.",
   ),

@@ -58,11 +58,20 @@ function declaresItsClass(tool: ToolDocument): boolean {
   );
 }
 
+type Schema = Readonly<Record<string, unknown>>;
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Argument names that a schema lists, or null where it may have others. */
-function argumentsOf(tool: ToolDocument): ReadonlySet<string> | null {
-  const schema = tool.input_schema;
-  const properties = schema?.["properties"];
-  if (schema === undefined || typeof properties !== "object" || properties === null) return null;
+function argumentsOf({ input_schema }: ToolDocument): ReadonlySet<string> | null {
+  return isSchema(input_schema) ? membersOf(input_schema) : null;
+}
+
+function membersOf(schema: Schema): ReadonlySet<string> | null {
+  const properties = schema["properties"];
+  if (!isSchema(properties)) return null;
   const open = ["$ref", "anyOf", "oneOf", "allOf", "patternProperties", "additionalProperties"];
   if (open.some((key) => schema[key] !== undefined && schema[key] !== false)) return null;
   return new Set(Object.keys(properties));
@@ -93,10 +102,7 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
     const mend = "write `argument` as the schema has it";
     report("error", "unknown-argument", [...base, "variants"], message, mend);
   }
-  if (tool.idempotency_argument !== undefined) {
-    const path = [...base, "idempotency_argument"];
-    check("idempotency_argument", tool.idempotency_argument, path);
-  }
+  lintKeyArgument(name, tool, report);
   const templates = [
     ...(tool.effects ?? []).map((effect, at) => ["effects", at, effect.resource] as const),
     ...(tool.reads ?? []).map((resource, at) => ["reads", at, resource] as const),
@@ -109,6 +115,30 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
     if (placeholders.some((one) => one.startsWith("result."))) {
       lintByResult(tool, key, resource, [...base, key, at], report);
     }
+  }
+}
+
+/** Each step on the way to the key is an object that has the next. */
+function lintKeyArgument(name: string, tool: ToolDocument, report: Report): void {
+  const path = tool.idempotency_argument;
+  const steps = path?.split(".") ?? [];
+  let schema: unknown = tool.input_schema;
+  for (const [at, step] of steps.entries()) {
+    if (!isSchema(schema)) return;
+    const where = ["tool_schemas", name, "idempotency_argument"];
+    const types = [schema["type"] ?? "object"].flat();
+    if (at > 0 && !types.includes("object")) {
+      const holder = steps.slice(0, at).join(".");
+      const message = `\`${holder}\` on the way to \`${path}\` is no object in the schema of \`${name}\`: it cannot hold the key`;
+      report("error", "unknown-argument", where, message, "correct the path, or the schema");
+      return;
+    }
+    if (membersOf(schema)?.has(step) === false) {
+      const message = `\`${path}\` in \`idempotency_argument\` is no argument in the schema of \`${name}\``;
+      report("warning", "unknown-argument", where, message, "correct the name, or the schema");
+      return;
+    }
+    schema = isSchema(schema["properties"]) ? schema["properties"][step] : undefined;
   }
 }
 

@@ -220,6 +220,16 @@ describe("problems", () => {
       "tool_schemas:\n  a: { idempotency_argument: options..key }\n",
       "p0.yaml:2:30 tool_schemas.a.idempotency_argument: is no path: a dot stands between two names; write the argument's name, or options.idempotency_key for one inside of another",
     ],
+    ...["$.options.key", "options.$.key", "options[0].key", "options.*", "a.{b}", "$"].map(
+      (path): [string, string] => [
+        `tool_schemas:\n  a: { idempotency_argument: "${path}" }\n`,
+        "p0.yaml:2:30 tool_schemas.a.idempotency_argument: has a `$`, brackets, braces or a `*`: a path is made of the names of members; write options.key, without $.",
+      ],
+    ),
+    [
+      'tool_schemas:\n  a: { idempotency_argument: "options. key" }\n',
+      "p0.yaml:2:30 tool_schemas.a.idempotency_argument: is no path: a dot stands between two names; write the argument's name, or options.idempotency_key for one inside of another",
+    ],
     [
       "tool_schemas:\n  a: { start_within_ms: 86400001 }\n  b: { start_within_ms: 86400000 }\n",
       "p0.yaml:2:25 tool_schemas.a.start_within_ms: is more than a day: executors look no further back for calls to begin; write at most 86400000",

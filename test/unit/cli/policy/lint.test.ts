@@ -173,6 +173,32 @@ describe("tools", () => {
     expect(found).toEqual([`warning ${expected}`]);
   });
 
+  it.each([
+    ["options: { type: array, items: { type: object } }", ["error unknown-argument 1:31"]],
+    ["options: { type: [string, 'null'] }", ["error unknown-argument 1:31"]],
+    ["options: { type: object, properties: { a: {} } }", ["warning unknown-argument 1:31"]],
+    [
+      "options: { additionalProperties: false, properties: { a: {} } }",
+      ["warning unknown-argument 1:31"],
+    ],
+    [
+      "options: { type: object, properties: { in: { type: string } } }",
+      ["error unknown-argument 1:31"],
+    ],
+    ["options: { type: object, properties: { in: { properties: { key: {} } } } }", []],
+    ["options: { type: [object, 'null'], properties: { in: { type: object } } }", []],
+    ["options: { type: object }", []],
+    ["options: { $ref: '#/$defs/a' }", []],
+    ["options: true", []],
+    ["options: { properties: { a: {} }, additionalProperties: true }", []],
+  ])("whose schema has no place for the idempotency key: %s", (property, expected) => {
+    const schema = `input_schema: { type: object, properties: { ${property} } }`;
+    const found = serious(
+      `tool_schemas: { a: {          idempotency_argument: options.in.key, ${schema} } }`,
+    );
+    expect(found).toEqual(expected);
+  });
+
   it("whose variants are chosen by an argument that no call has", () => {
     const schema = "input_schema: { type: object, properties: { cmd: { type: string } } }";
     const rules = 'rules: [{ match: "^rm", read_only: false }]';

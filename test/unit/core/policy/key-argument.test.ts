@@ -28,10 +28,18 @@ test("the key is put where the path leads, and the way to it is made", () => {
   const args: JsonObject = { order: 7, options: { stripe: { key: "k", v: 1 } } };
   expect(withKey(args, PATH, "K")).toEqual({ order: 7, options: { stripe: { key: "K", v: 1 } } });
   expect(args).toEqual({ order: 7, options: { stripe: { key: "k", v: 1 } } });
-  for (const start of [{}, { options: {} }, { options: null }, { options: { stripe: "x" } }]) {
+  for (const start of [{}, { options: {} }, { options: { stripe: {} } }]) {
     expect(withKey(start, PATH, "K")).toEqual({ options: { stripe: { key: "K" } } });
   }
   expect(withKey({ key: "k" }, "key", "K")).toEqual({ key: "K" });
+});
+
+test("what stands in the way of the key is the caller's, and stays", () => {
+  for (const options of ["x", null, [1], 0, { stripe: "x", v: 1 }, { stripe: [{ key: "k" }] }]) {
+    expect(withKey({ order: 7, options }, PATH, "K")).toEqual({ order: 7, options });
+  }
+  const args = { options: "x", [PATH]: "k" };
+  expect(withKey(args, PATH, "K")).toEqual({ options: "x" });
 });
 
 test("a literal key with dots is neither read for it nor handed out beside it", () => {
