@@ -10,18 +10,24 @@ export function classifyHttp(method: string): VariantClass {
 
 /** Headers and parameters by which servers take another method than the one of the request. */
 const HEADER = "x[-_]http[-_]method(?:[-_]override)?|x[-_]method[-_]override";
-const OVERRIDE = new RegExp(`^\\s*(?:${HEADER}|_method)\\s*$`, "i");
-/** The name within a text: `payment_method` is another, and `a._method()` is none. */
+/** PHP reads a dot in the name of a parameter as `_`. */
+const OVERRIDE = new RegExp(`^\\s*(?:${HEADER}|[_.]method)\\s*$`, "i");
+/**
+ * The name within a text: `payment_method` is another, and `a._method()` and `a.method = b` are none. In a form of several
+ * parts, or of HTML, it may stand without quotes.
+ */
 const OVERRIDE_IN_TEXT = new RegExp(
-  `(?<![\\w-])(?:${HEADER})(?![\\w-])|(?<![\\w.$-])_method(?=\\s*(?:["'=:]|$))`,
+  [
+    `(?<![\\w-])(?:${HEADER})(?![\\w-])`,
+    `(?<![\\w.$-])_method(?=\\s*(?:["'=:]|$))`,
+    `\\.method(?<=(?:^|[?&;])[\\s+]*.method)(?=\\s*=)`,
+    `[_.]method(?<=\\bname\\s*=\\s*["']?.method)(?![\\w-])`,
+  ].join("|"),
   "gi",
 );
 /** Sticky: what follows the name of a header in its line, or of a parameter; first group: the method. */
 const VALUE = /(?:[ \t]*:[ \t]*|=)([A-Za-z]+)[ \t]*(?=[&#\r\n]|$)/y;
 const METHOD = /^\s*[A-Za-z]+\s*$/;
-
-/** Arguments are looked through so deep. */
-const DEPTH_MAX = 4;
 
 export interface HttpMethods {
   /** The method of the call, and those that its arguments ask the server to take instead. */
@@ -32,7 +38,7 @@ export interface HttpMethods {
 
 export function methodsOf(method: string, args: JsonObject): HttpMethods {
   const found = { methods: [method], unknown: false };
-  addOverrides(args, found, DEPTH_MAX);
+  addOverrides(args, found);
   return found;
 }
 
@@ -41,15 +47,23 @@ interface Found {
   unknown: boolean;
 }
 
-function addOverrides(value: JsonValue, found: Found, depth: number): void {
-  if (typeof value === "string") addOverridesIn(value, found);
-  if (typeof value !== "object" || value === null || depth === 0) return;
-  for (const [key, member] of Object.entries(value)) {
-    if (!OVERRIDE.test(key)) addOverridesIn(key, found);
-    else if (typeof member === "string" && METHOD.test(member)) found.methods.push(member);
-    else found.unknown = true;
-    addOverrides(member, found, depth - 1);
+/** However deep it lies: nobody knows which member an HTTP client makes its headers of. */
+function addOverrides(args: JsonObject, found: Found): void {
+  const open: JsonValue[] = [args];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value === "string") addOverridesIn(value, found);
+    if (typeof value !== "object" || value === null) continue;
+    for (const [key, member] of Object.entries(value)) {
+      addOverrideOf(key, member, found);
+      open.push(member);
+    }
   }
+}
+
+function addOverrideOf(key: string, value: JsonValue, found: Found): void {
+  if (!OVERRIDE.test(key)) addOverridesIn(key, found);
+  else if (typeof value === "string" && METHOD.test(value)) found.methods.push(value);
+  else found.unknown = true;
 }
 
 function addOverridesIn(text: string, found: Found): void {

@@ -50,13 +50,31 @@ test("nor is one whose commands are known by too long texts", () => {
   ]);
 });
 
-test("a method is looked for in four objects that lie in each other, and not in a fifth", () => {
+test("a method is looked for however many objects and lists lie in each other", () => {
   const nested = (depth: number) => {
-    let args: JsonObject = { _method: "PUT" };
-    for (let at = 1; at < depth; at += 1) args = { in: args };
-    return methodsOf("GET", args).methods;
+    let args: JsonObject = { headers: { "X-HTTP-Method-Override": "PUT" } };
+    for (let at = 1; at < depth; at += 1) args = at % 2 === 0 ? { in: args } : { in: [args] };
+    return methodsOf("GET", args);
   };
-  expect([4, 5].map(nested)).toEqual([["GET", "PUT"], ["GET"]]);
+  for (const depth of [1, 4, 5, 6, 20_000]) {
+    expect(nested(depth)).toEqual({ methods: ["GET", "PUT"], unknown: false });
+  }
+});
+
+test("texts of a megabyte are looked through for methods in no more than their share of time", () => {
+  for (const part of [
+    "_method",
+    " ",
+    "name = ",
+    "_method=A&",
+    ".method",
+    "?  ",
+    "name=_method",
+    ";+ ",
+  ]) {
+    const body = part.repeat(Math.floor(1_000_000 / part.length));
+    expect(methodsOf("GET", { body, more: [`${body}.method`] }).methods[0]).toBe("GET");
+  }
 });
 
 test.each([
@@ -66,6 +84,10 @@ test.each([
   { headers: { "X-HTTP-Method-Override": "PUT" } },
   { headers: { x_http_method: " PUT " } },
   { headers: ["Accept: x", "x-method-override : PUT"] },
+  { url: "/a?.method=PUT" },
+  { url: "/a?b=c&%2Emethod=PUT" },
+  { body: ".method=PUT" },
+  { form: { ".method": "PUT" } },
 ])("another method is asked for by %j", (args) => {
   const { methods, unknown } = methodsOf("GET", args);
   expect([methods.map((one) => one.trim()), unknown]).toEqual([["GET", "PUT"], false]);
@@ -81,6 +103,9 @@ test.each([
   { body: '{"_method":"PUT"}' },
   { body: '{"\\u005fmethod":"PUT"}' },
   { body: 'Content-Disposition: form-data; name="_method"\r\n\r\nPUT' },
+  { body: "Content-Disposition: form-data; name=_method\r\n\r\nPUT" },
+  { body: 'Content-Disposition: form-data; name=".method"\r\n\r\nPUT' },
+  { body: "<input type=hidden name=_method value=PUT>" },
   { url: "/a?_method=" },
   { body: "_method=PUT+" },
 ])("which other method is asked for is not known of %j", (args) => {
@@ -92,6 +117,9 @@ test.each([
   { body: "self._method(a); call the _method of it" },
   { url: "/a?http_method=PUT&x_method=PUT" },
   { body: { shipping_method: "PUT" } },
+  { body: "a.method = PUT; b.method(PUT)" },
+  { body: "name=payment_method&x=my.method=PUT" },
+  { body: { name: "_methods", "a.method": "PUT" } },
 ])("no other method is asked for by %j", (args) => {
   expect(methodsOf("GET", args)).toEqual({ methods: ["GET"], unknown: false });
 });
