@@ -16,8 +16,8 @@ export interface Choices {
   readonly byClass: ByClass;
   readonly rules: readonly {
     readonly matches: (text: string) => boolean;
-    /** The same, whether letters are capitals or not. */
-    readonly matchesAnyCase: (text: string) => boolean;
+    /** More than `matches`: texts that some server may take for those. It makes a call stricter and never laxer. */
+    readonly mayMatch: (text: string) => boolean;
     /** Options that the rule asks about. */
     readonly options: readonly string[];
     readonly byClass: ByClass;
@@ -29,11 +29,11 @@ export interface Choices {
 type Choose = (text: string, args: JsonObject) => readonly Ranked[];
 
 export function chooser({ set, session }: VariantsDocument, choices: Choices): Choose {
-  const { byClass, rules, otherwise } = choices;
+  const { byClass, rules } = choices;
   const ruleFor = (text: string): ByClass | undefined =>
     rules.find(({ matches }) => matches(text))?.byClass;
   const ofText = (text: string, one: VariantClass): Ranked => (ruleFor(text) ?? byClass)[one];
-  if (set === undefined) return (text) => [ruleFor(text)?.[NO_SET_CLASS] ?? otherwise];
+  if (set === undefined) return (text) => ofName(text, choices);
   switch (set) {
     case "posix_shell":
       return (line) => {
@@ -57,14 +57,26 @@ export function chooser({ set, session }: VariantsDocument, choices: Choices): C
     case "http":
       return (method, args) => {
         const { methods, unknown } = methodsOf(method, args);
-        const parts = methods.flatMap((one) => {
+        const parts = [...new Set(methods)].flatMap((one) => {
           const found = classifyHttp(one);
           const plain = one.trim().toUpperCase();
-          return plain === one ? [ofText(one, found)] : [ofText(one, found), ofText(plain, found)];
+          const spellings = plain === one ? [one] : [one, plain];
+          const loose = firstThatMay(rules, plain)?.byClass[found] ?? [];
+          return spellings.map((text) => ofText(text, found)).concat(loose);
         });
         return unknown ? [...parts, ...unreadable(choices)] : parts;
       };
   }
+}
+
+/** The first rule that is about it; and before it each that may be. */
+function ofName(text: string, { rules, otherwise }: Choices): readonly Ranked[] {
+  const found: Ranked[] = [];
+  for (const { matches, mayMatch, byClass } of rules) {
+    if (mayMatch(text)) found.push(byClass[NO_SET_CLASS]);
+    if (matches(text)) return found;
+  }
+  return [...found, otherwise];
 }
 
 /** Statements whose rules are looked up; a text of more counts as one that cannot be read. */
@@ -81,7 +93,7 @@ function ofSql(
   if (statements === null || statements.length > STATEMENTS_MAX) return unreadable(choices);
   const of = (one: string, its: VariantClass): Ranked => (ruleFor(one) ?? byClass)[its];
   if (statements.length > 1) {
-    const ruled = rules.filter((rule) => rule.matches(text) || rule.matchesAnyCase(text));
+    const ruled = rules.filter((rule) => rule.matches(text) || rule.mayMatch(text));
     const alone = statements.flatMap((one) => {
       const its = classifySql(one);
       return [of(one, its), ...spelled([one], its, choices)];
@@ -101,9 +113,11 @@ function spelled(
 ): readonly Ranked[] {
   if (rules.length === 0) return [];
   const texts = new Set(statements.flatMap((one) => [one, ...spellSql(one)]));
-  return [...texts].flatMap(
-    (one) => rules.find(({ matchesAnyCase }) => matchesAnyCase(one))?.byClass[found] ?? [],
-  );
+  return [...texts].flatMap((one) => firstThatMay(rules, one)?.byClass[found] ?? []);
+}
+
+function firstThatMay(rules: Choices["rules"], text: string) {
+  return rules.find(({ mayMatch }) => mayMatch(text));
 }
 
 /** A command; those that it runs, where a rule is about them; and what its words do not show. */

@@ -127,14 +127,12 @@ function compileChoices(
     const holds =
       variants.set === undefined && STRICTNESS[actionOf(write)] > STRICTNESS[actionOf(rest)];
     const onLastSegment = isStrict(actionOf(write)) && (rule.tier !== undefined || holds);
-    const context = { capabilities, onLastSegment };
-    const matches = compileMatch(rule, at, context, problems);
-    const isSql = variants.set === "sql";
-    const matchesAnyCase = isSql
-      ? compileMatch(rule, at, { ...context, anyCase: true }, [])
-      : matches;
+    const { exact, loose } = READINGS[variants.set ?? "none"];
+    const matches = compileMatch(rule, at, { capabilities, onLastSegment, ...exact }, problems);
+    const more = loose && compileMatch(rule, at, { capabilities, onLastSegment, ...loose }, []);
+    const mayMatch = more ? (text: string) => matches(text) || more(text) : matches;
     const options = variants.set === "posix_shell" ? optionsAsked(rule) : [];
-    return { matches, matchesAnyCase, options, byClass: { read, watch, run, write } };
+    return { matches, mayMatch, options, byClass: { read, watch, run, write } };
   });
   return { byClass, rules, otherwise: rest };
 }
@@ -147,18 +145,41 @@ function isStrict(action: CompiledTier["action"]): boolean {
   return action === "hitl" || action === "deny";
 }
 
-/** `onLastSegment`: a name within a meta tool's arguments is held as the tool of that name is. */
-interface MatchContext {
-  readonly capabilities: Capabilities;
-  readonly onLastSegment: boolean;
+interface Reading {
   /** Small letters and capitals are the same. */
   readonly anyCase?: boolean;
+  /** The dot of a pattern is the end of a line, too. */
+  readonly dotAll?: boolean;
+}
+
+/** Which texts a rule is about, and which it may be about; null: no others. */
+interface Readings {
+  readonly exact: Reading;
+  readonly loose: Reading | null;
+}
+
+/**
+ * An argument of several lines switches no rule off. Nor does it bring one: where nobody looked what ends at the end
+ * of a line, a permission for what begins in the first is none for the others.
+ */
+const READINGS: Readonly<Record<NonNullable<VariantsDocument["set"]> | "none", Readings>> = {
+  posix_shell: { exact: { dotAll: true }, loose: null },
+  git: { exact: { dotAll: true }, loose: null },
+  sql: { exact: { dotAll: true }, loose: { dotAll: true, anyCase: true } },
+  http: { exact: { dotAll: true }, loose: { dotAll: true, anyCase: true } },
+  none: { exact: {}, loose: { dotAll: true } },
+};
+
+/** `onLastSegment`: a name within a meta tool's arguments is held as the tool of that name is. */
+interface MatchContext extends Reading {
+  readonly capabilities: Capabilities;
+  readonly onLastSegment: boolean;
 }
 
 function compileMatch(
   { match, equals, like }: VariantRule,
   at: readonly PathSegment[],
-  { capabilities, onLastSegment, anyCase = false }: MatchContext,
+  { capabilities, onLastSegment, anyCase = false, dotAll = false }: MatchContext,
   problems: CompileProblem[],
 ): (text: string) => boolean {
   const tests: ((text: string) => boolean)[] = [];
@@ -172,8 +193,7 @@ function compileMatch(
     tests.push((text) => fits(lower(text)));
   }
   if (match !== undefined) {
-    // An argument of several lines switches no rule off.
-    const compiled = capabilities.compilePattern(match, { dotAll: true, ignoreCase: anyCase });
+    const compiled = capabilities.compilePattern(match, { dotAll, ignoreCase: anyCase });
     if (compiled.ok) tests.push(compiled.test);
     else problems.push({ path: policyPath([...at, "match"]), message: compiled.problem });
   }

@@ -43,6 +43,51 @@ describe("a pattern goes on behind the end of a line", () => {
   });
 });
 
+describe("a line feed in a text that nobody reads", () => {
+  const text = judge({
+    argument: "text",
+    rules: [
+      { match: "^select .*$", read_only: true },
+      { match: "^show .*x$", tier: "ask" },
+      { match: "^run .*x$", risk_level: "LOW", suggest: ["it"] },
+    ],
+    otherwise: { tier: "ask" },
+  });
+
+  test("brings no rule that is laxer than what follows", () => {
+    expect(text({ text: "select 1" })).toEqual([null, true]);
+    expect(text({ text: "select 1\n; drop table x" })).toEqual(["ask", false]);
+    expect(text({ text: "run a\nx" })).toEqual(["ask", false]);
+  });
+
+  test("keeps a rule from none that is stricter, whatever follows", () => {
+    const denied = judge({
+      argument: "text",
+      rules: [
+        { match: "^drop .*x$", tier: "ask" },
+        { match: "^drop", tier: "free" },
+        { match: "^drap .*x$", tier: "ask" },
+        { match: "^drap", tier: "never" },
+      ],
+    });
+    expect(denied({ text: "drop\n x" })[0]).toBe("free");
+    expect(denied({ text: "drop \n x" })[0]).toBe("ask");
+    expect(denied({ text: "drap \n x" })[0]).toBe("never");
+    expect(denied({ text: "drap  x" })[0]).toBe("ask");
+  });
+
+  test("takes no effect away that a rule declares", () => {
+    const effects = [{ resource: "release", kind: "send" }] as const;
+    const variants: VariantsDocument = {
+      argument: "text",
+      rules: [{ match: "^go .*x$", effects }],
+    };
+    const policy = compiled({ authorization: TIERS, tool_schemas: { it: { variants } } });
+    const { effects: found } = toolOfCall(policy, "it", { text: "go \n x" });
+    expect(found.map(({ kind }) => kind)).toContain("send");
+  });
+});
+
 describe("a rule of SQL", () => {
   const sql = judge({
     set: "sql",
@@ -137,6 +182,33 @@ describe("a rule of HTTP may be about a method that the arguments ask for", () =
     const headers = '{"X-HTTP-Method-Override": "DELETE"}';
     expect(judge({ set: "http" })({ method: "GET", headers })).toEqual([null, false]);
     expect(http({ method: "GET", body: '{"payment_method": "DELETE"}' })).toEqual([null, true]);
+  });
+});
+
+describe("a rule of HTTP knows a method in any letters", () => {
+  const http = judge({
+    set: "http",
+    classes: { write: { tier: "ask" } },
+    rules: [
+      { equals: ["delete"], tier: "never" },
+      { like: "put|patch", tier: "never" },
+      { match: "^post$", tier: "free" },
+      { equals: ["PURGE"], tier: "free" },
+    ],
+  });
+
+  test.each(["DELETE", "Delete", " delete", "PUT", "Patch"])("%j", (method) => {
+    expect(http({ method })[0]).toBe("never");
+    expect(http({ method: "POST", headers: { "X-HTTP-Method": method } })[0]).toBe("never");
+  });
+
+  test("which makes it stricter and never laxer", () => {
+    expect(["POST", "post", "PURGE", "Purge"].map((method) => http({ method })[0])).toEqual([
+      "ask",
+      "ask",
+      "free",
+      "ask",
+    ]);
   });
 });
 
