@@ -2,9 +2,10 @@
 import type { JsonObject } from "../canonical/json-value.ts";
 import { readGitLine } from "../variants/classify-git-line.ts";
 import { classifyHttp, methodsOf } from "../variants/classify-http.ts";
-import { classifySql, readSql, spellSql } from "../variants/classify-sql.ts";
+import { classifySql, readSql } from "../variants/classify-sql.ts";
 import { partsOfShell, type ShellPart } from "../variants/shell/classify-shell.ts";
 import type { OptionGap } from "../variants/shell/given-texts.ts";
+import { spellSql } from "../variants/spell-sql.ts";
 import type { VariantClass } from "../variants/variant-class.ts";
 import type { VariantsDocument } from "./document.ts";
 import type { Ranked } from "./merge-variants.ts";
@@ -96,24 +97,36 @@ function ofSql(
     const ruled = rules.filter((rule) => rule.matches(text) || rule.mayMatch(text));
     const alone = statements.flatMap((one) => {
       const its = classifySql(one);
-      return [of(one, its), ...spelled([one], its, choices)];
+      return spelled([of(one, its)], [one], its, choices);
     });
     return [...alone, ...ruled.map((rule) => rule.byClass[found])];
   }
   // As it is written, and without what is around it.
   const bare = statements.flatMap((one) => ruleFor(one)?.[found] ?? []);
-  return [of(text, found), ...bare, ...spelled([text, ...statements], found, choices)];
+  return spelled([of(text, found), ...bare], [text, ...statements], found, choices);
 }
 
-/** What rules say of statements in other words: without comments, in any case. What is no rule's is not said here. */
+/**
+ * `own`, and what rules say of the statements in other words: without comments, in any case. What begins inside of one
+ * makes it stricter only: a permission for a part is none for the whole.
+ */
 function spelled(
+  own: readonly Ranked[],
   statements: readonly string[],
   found: VariantClass,
-  { rules }: Choices,
+  choices: Choices,
 ): readonly Ranked[] {
-  if (rules.length === 0) return [];
-  const texts = new Set(statements.flatMap((one) => [one, ...spellSql(one)]));
-  return [...texts].flatMap((one) => firstThatMay(rules, one)?.byClass[found] ?? []);
+  const { rules } = choices;
+  if (rules.length === 0) return own;
+  const spellings = statements.map(spellSql);
+  const ruled = (texts: Iterable<string>): readonly Ranked[] =>
+    [...texts].flatMap((one) => firstThatMay(rules, one)?.byClass[found] ?? []);
+  const texts = new Set([...statements, ...spellings.flatMap((one) => one.texts)]);
+  const whole = [...own, ...ruled(texts)];
+  const rank = Math.max(...whole.map((one) => one.rank));
+  const parts = ruled(new Set(spellings.flatMap((one) => one.parts)));
+  const hidden = spellings.some((one) => one.hidden) ? unreadable(choices) : [];
+  return [...whole, ...parts.filter((one) => one.rank > rank), ...hidden];
 }
 
 function firstThatMay(rules: Choices["rules"], text: string) {

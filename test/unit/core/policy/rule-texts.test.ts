@@ -164,6 +164,137 @@ describe("a rule of SQL", () => {
   });
 });
 
+describe("a rule of SQL about a statement", () => {
+  const sql = judge({
+    set: "sql",
+    rules: [
+      { match: "^delete from public[.]users", tier: "never" },
+      { match: "pg_terminate_backend\\(", tier: "never" },
+      { match: "^drop table users", tier: "never" },
+      { equals: ["drop database prod"], tier: "never" },
+      { match: "^drop", tier: "ask" },
+      { match: "^update", tier: "never" },
+      { match: "^insert into t \\(", tier: "never" },
+      { match: "^insert", tier: "free" },
+      { match: "^delete", read_only: true },
+    ],
+  });
+  const tier = (query: string) => sql({ query })[0];
+
+  test.each([
+    "delete from public . users",
+    "delete from public/**/.users",
+    'delete from public."users"',
+    'delete from "public" . "users" where a = 1',
+    "delete from `public`.`users`",
+    "delete from [public].[users]",
+    "select pg_terminate_backend (1)",
+    "select pg_terminate_backend/**/(1)",
+    'select "pg_terminate_backend"(1)',
+    'drop table "users"',
+    "drop table `users`",
+    "drop table [users]",
+    'drop database "prod"',
+    "insert into t(a) values (1)",
+    'insert into "t"(a) values (1)',
+  ])("knows it by blanks and quotes that change nothing: %j", (query) => {
+    expect(tier(query)).toBe("never");
+  });
+
+  test.each([
+    "select 1 drop table users",
+    "select 1\nGO\nDROP TABLE users",
+    "explain analyze delete from public.users",
+    "explain plan for update t set a = 1",
+    "with x as (delete from public . users returning 1) select * from x",
+    "prepare p as drop table users",
+    "(drop table users)",
+    "begin drop table [users] end",
+    "if 1 = 1 drop table users",
+    "select 1; select 2 drop table users",
+    "insert into t2 values (1) drop table users",
+    "alter table a add b int drop table users",
+    "select 1. drop table users",
+    'select 1 as "on" drop table users',
+    "select 1 as [grant] update [order] set a = 1",
+    "select 1 as before drop table users",
+  ])("knows it inside of another: %j", (query) => {
+    expect(tier(query)).toBe("never");
+  });
+
+  test.each([
+    "do $$begin execute 'drop ' || 'table users'; end$$",
+    "do language plpgsql $$begin end$$",
+    "do 'begin end'",
+    "do E'begin end'",
+    "exec('drop table a')",
+    "exec (@statement)",
+    "exec @procedure",
+    "select 1 exec N'drop table a'",
+    "execute immediate 'drop table a'",
+    "EXEC sp_executesql N'drop table a'",
+    "exec master..[sp_executesql] @a",
+    "prepare p from 'drop table a'",
+    "prepare p from @a",
+  ])("may be about a text that is run: %j", (query) => {
+    expect(sql({ query })).toEqual(["never", false]);
+  });
+
+  test.each([
+    ['select "order" from t', true],
+    ["select 'drop table users'", true],
+    ["select 'exec (''a'')', \"update\", [drop] from t", true],
+    ['select "drop" table1', true],
+    ["select update, comment from t", false],
+    ["alter table users drop column a", false],
+    ["alter table users drop a", false],
+    ["create table a (b int references c on delete cascade on update set null)", false],
+    ["create trigger a after update on t for each row execute function f()", false],
+    ["grant delete, update, drop on t to u", false],
+    ["grant drop on t to u", false],
+    ["select a.drop, b . drop c from t", false],
+    ["create trigger a instead of update as select 1", false],
+    ["create trigger a before update or delete on t execute procedure f()", false],
+    ["select * from t for update", false],
+    ["select * from t for update nowait", false],
+    ["merge into t using s on a = b when matched then update set c = 1", false],
+    ["exec dbo.p 'drop table users'", false],
+    ["exec p 'drop table users'", false],
+    ["exec [dbo].[p] @a = 1", false],
+    ["exec @code = dbo.p", false],
+    ["execute p (1)", false],
+    ["call p('drop table users')", false],
+    ["do sleep(1)", false],
+  ] as const)("is about no other: %j", (query, isRead) => {
+    expect(sql({ query })).toEqual([null, isRead]);
+  });
+
+  test("is laxer for a part and not for the whole", () => {
+    expect(tier("insert into logs values (1) on conflict (a) do update set b = 1")).toBe("free");
+    const held = judge({
+      set: "sql",
+      classes: { write: { tier: "ask" } },
+      rules: [{ match: "^insert into logs", tier: "free" }],
+    });
+    expect(held({ query: "insert into logs values (1)" })[0]).toBe("free");
+    expect(held({ query: "select 1 insert into logs values (1)" })[0]).toBe("ask");
+    expect(sql({ query: "explain analyze delete from x" })).toEqual([null, false]);
+    expect(sql({ query: "delete from x" })).toEqual([null, true]);
+  });
+
+  test("is looked up in so many characters of parts, and may be about more", () => {
+    const parts = (count: number) => `select 1 ${"kill 1 ".repeat(count)}`;
+    expect(tier(parts(500))).toBe(null);
+    expect(tier(parts(600))).toBe("never");
+  });
+
+  test("is looked up in no more than its share of time", () => {
+    for (const part of [",", "1", '"a".', "( ", "a ,", "drop table a ", "a /**/ ", "exec "]) {
+      expect(sql({ query: `x ${part.repeat(200_000 / part.length)}` })[1]).toBe(false);
+    }
+  });
+});
+
 describe("a rule of HTTP may be about a method that the arguments ask for", () => {
   const http = judge({ set: "http", rules: [{ equals: ["DELETE"], tier: "never" }] });
 

@@ -1,0 +1,224 @@
+/**
+ * Other spellings of one statement, and the statements that begin inside of it: rules are looked up for all of them,
+ * so that none is evaded by what changes nothing.
+ */
+
+import { WRITING } from "./classify-sql.ts";
+import {
+  afterBlank,
+  type Dialect,
+  dialectsOf,
+  END,
+  isEdge,
+  isOfWord,
+  type Piece,
+  QUOTED_CALL,
+  readPiece,
+  TEXT,
+} from "./sql-pieces.ts";
+
+/** Called as a function in loops: see docs/style.md, "Loops over texts". */
+const { charCodeAt } = String.prototype;
+
+/** Characters of all parts of one spelling; beyond, they count as a text that is not seen. */
+const PARTS_LENGTH_MAX = 1_048_576;
+
+export interface SqlSpellings {
+  /** The whole statement. */
+  readonly texts: readonly string[];
+  /** From each writing word inside of it: servers differ in where one statement ends. */
+  readonly parts: readonly string[];
+  /** It runs a text that is not seen. */
+  readonly hidden: boolean;
+}
+
+/** Without comments, in single spaces, in different styles. */
+export function spellSql(statement: string): SqlSpellings {
+  const texts = new Set<string>();
+  const parts = new Set<string>();
+  let hidden = false;
+  for (const dialect of dialectsOf(statement)) {
+    const pieces = piecesOf(statement, dialect);
+    hidden ||= pieces.some((_, at) => runsText(pieces, at));
+    const heads = pieces.flatMap((_, at) => (beginsStatement(pieces, at) ? [at] : []));
+    for (const style of STYLES) {
+      const { text, begins } = spelled(pieces, heads, style);
+      texts.add(text);
+      const length = begins.reduce((sum, begin) => sum + text.length - begin, 0);
+      if (length > PARTS_LENGTH_MAX) hidden = true;
+      else for (const begin of begins) parts.add(text.slice(begin));
+    }
+  }
+  return { texts: [...texts], parts: [...parts], hidden };
+}
+
+/** A piece of the statement, as it is written. */
+interface Written {
+  readonly text: string;
+  /** In small letters; of a string `'`, of a name in quotes `"`. */
+  readonly word: string;
+  readonly call: boolean;
+  /** The text; of a name in quotes that needs none, what is in them. */
+  readonly bare: string;
+  /** A space stands before it, or may. */
+  readonly apart: boolean;
+}
+
+/** Of the first statement. */
+function piecesOf(text: string, dialect: Dialect): readonly Written[] {
+  const pieces: Written[] = [];
+  let apart = false;
+  for (let at = afterBlank(text, 0, dialect.blank); at < text.length; ) {
+    const piece = readPiece(text, at, dialect);
+    if (piece === null || piece.token === END) break;
+    const end = piece.token === null ? digitsEnd(text, at, piece.end) : piece.end;
+    pieces.push(writtenOf(text.slice(at, end), piece, apart));
+    at = afterBlank(text, end, dialect.blank);
+    apart = at > end || standsApart(text, at);
+  }
+  return pieces;
+}
+
+/** Of a number, which is one piece here: texts hold many of them. */
+function digitsEnd(text: string, from: number, pieceEnd: number): number {
+  let end = pieceEnd;
+  if (isDigit(charCodeAt.call(text, from))) {
+    while (isDigit(charCodeAt.call(text, end))) end += 1;
+  }
+  return end;
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+const SIMPLE_NAME = /^["`[]([A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*)["`\]]$/;
+
+function writtenOf(text: string, { token }: Piece, apart: boolean): Written {
+  const call = token?.call ?? false;
+  const isQuoted = token === TEXT || token === QUOTED_CALL;
+  if (!isQuoted) return { text, word: token?.word ?? text, call, bare: text, apart };
+  const bare = SIMPLE_NAME.exec(text)?.[1] ?? text;
+  return { text, word: isString(text) ? TEXT.word : QUOTED_CALL.word, call, bare, apart };
+}
+
+function isString(quoted: string): boolean {
+  return quoted.startsWith("'") || quoted.startsWith("$");
+}
+
+/** Whether a space may stand before the letter, which changes nothing. */
+function standsApart(text: string, at: number): boolean {
+  const before = charCodeAt.call(text, at - 1);
+  const after = charCodeAt.call(text, at);
+  if (isEdge(before)) return isEdge(after) || isOfWord(after);
+  return isEdge(after) && isOfWord(before);
+}
+
+/** What is written where the server does not look. */
+interface Style {
+  readonly unquoted: boolean;
+  /** Spaces around a dot. */
+  readonly dots: "as written" | "none";
+  /** Spaces before a parenthesis. */
+  readonly parenthesis: "as written" | "none" | "one";
+}
+
+const STYLES: readonly Style[] = [
+  { unquoted: false, dots: "as written", parenthesis: "as written" },
+  { unquoted: false, dots: "none", parenthesis: "none" },
+  { unquoted: true, dots: "none", parenthesis: "as written" },
+  { unquoted: true, dots: "none", parenthesis: "none" },
+  { unquoted: true, dots: "none", parenthesis: "one" },
+];
+
+/** `begins`: where the pieces at `heads` do. */
+function spelled(
+  pieces: readonly Written[],
+  heads: readonly number[],
+  style: Style,
+): { readonly text: string; readonly begins: readonly number[] } {
+  let text = "";
+  const begins: number[] = [];
+  let next = 0;
+  for (const [at, piece] of pieces.entries()) {
+    if (hasSpace(pieces[at - 1], piece, style)) text += " ";
+    if (heads[next] === at) {
+      begins.push(text.length);
+      next += 1;
+    }
+    text += style.unquoted ? piece.bare : piece.text;
+  }
+  return { text, begins };
+}
+
+function hasSpace(
+  before: Written | undefined,
+  { word, apart }: Written,
+  { dots, parenthesis }: Style,
+): boolean {
+  if (dots === "none" && (word === "." || before?.word === ".")) return false;
+  if (word !== "(" || parenthesis === "as written") return apart;
+  return parenthesis === "one" && before?.call === true;
+}
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+/** Writing words that begin no statement of which another could be a part. */
+const NO_HEADS = words("set into go begin do analyze xlock updlock tablockx nextval");
+/** What stands before them where they are the name of an event or a privilege; no name may be one of these. */
+const NOT_BEFORE = words("on key grant revoke");
+/** What stands behind them there, behind columns, and behind parts of other statements (`do update set`). */
+const NOT_BEHIND = words(
+  ". , ) = ; + - < > on or to of as is and in not like between asc desc set column constraint default when where " +
+    "group order limit join union",
+);
+/** What `alter` takes no part of away, or adds to itself. */
+const KINDS = words(
+  "table database schema view materialized user role login sequence procedure proc function trigger type extension " +
+    "tablespace server domain aggregate temporary temp or unique",
+);
+
+const ALTERING = words("drop rename alter truncate import export lock");
+
+/** `alter table a drop b` is one statement, `select 1 drop table a` is two. */
+function beginsStatement(pieces: readonly Written[], at: number): boolean {
+  const { word, call } = pieces[at] as Written;
+  if (at === 0 || call || !WRITING.has(word) || NO_HEADS.has(word)) return false;
+  const before = (pieces[at - 1] as Written).word;
+  const behind = pieces[at + 1]?.word ?? ";";
+  if (NOT_BEFORE.has(before) || NOT_BEHIND.has(behind) || isMember(pieces, at)) return false;
+  const first = (pieces[0] as Written).word;
+  if (behind === "from" && word !== "delete") return false;
+  if (word === "update" && before === "for") return first === "explain";
+  return first !== "alter" || !ALTERING.has(word) || KINDS.has(behind);
+}
+
+/** `a.drop` is, the `drop` behind `1.` is not. */
+function isMember(pieces: readonly Written[], at: number): boolean {
+  if (pieces[at - 1]?.word !== ".") return false;
+  return !isDigit(pieces[at - 2]?.text.charCodeAt(0) ?? 0);
+}
+
+/** `do $$…$$`, `exec ('…')`, `execute immediate …`: what runs is in a text, or nowhere. */
+function runsText(pieces: readonly Written[], at: number): boolean {
+  const { word, bare } = pieces[at] as Written;
+  const behind = pieces[at + 1]?.word ?? "";
+  if (word === "do") return at === 0 && (isText(pieces, at + 1) || behind === "language");
+  if (word === "prepare") return pieces[at + 2]?.word === "from";
+  if (bare.length === RUNNER.length && bare.toLowerCase() === RUNNER) return true;
+  if (word !== "exec" && word !== "execute") return false;
+  // `exec @code = name` has what the procedure returns.
+  if (behind === "@" && pieces[at + 3]?.word === "=") return false;
+  return isText(pieces, at + 1) || RUN_TEXTS.has(behind);
+}
+
+const RUNNER = "sp_executesql";
+/** A text in parentheses or in a variable. */
+const RUN_TEXTS = words("( @ : immediate");
+
+/** A string, or one of another kind: `N'…'`, `E'…'`. */
+function isText(pieces: readonly Written[], at: number): boolean {
+  const word = pieces[at]?.word;
+  const isPrefix = word === "n" || word === "e";
+  return word === TEXT.word || (isPrefix && pieces[at + 1]?.word === TEXT.word);
+}
