@@ -8,13 +8,12 @@ import type { Envelope } from "../adapters/avro/envelope.ts";
 import type { CallAllowed, DecisionEvent, GateEvent } from "../core/events.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import { resultInput } from "../executor/result-input.ts";
-import type { CommittedRecord, JournalRecord } from "../runtime/journal.ts";
+import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
 import type { InputTopic } from "../runtime/topics.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { checkReport } from "./check-report.ts";
 import { decisionOf, unavailable } from "./decision-view.ts";
-import { type CallSearch, findCall, findHold, findResult } from "./find-call.ts";
 import type { GateLink } from "./gate-link.ts";
 import type {
   Approval,
@@ -25,12 +24,12 @@ import type {
   UnavailableDetail,
   WaitOptions,
 } from "./gate-types.ts";
+import { JournalCalls, unknownDecision } from "./journal-calls.ts";
 import { JournalReplies } from "./journal-replies.ts";
-import { type JournalWait, JournalWaits } from "./journal-waits.ts";
-import { isDecision, type KnownCall, KnownCalls } from "./known-calls.ts";
+import { JournalWaits } from "./journal-waits.ts";
+import { isDecision, type KnownCall } from "./known-calls.ts";
 import { proposalEnvelope } from "./proposal-envelope.ts";
-import { readJournalRecord, searchPartition } from "./search-journal.ts";
-import { type EndedCall, endedCallOf, endedCalls, resultOf } from "./stored-result.ts";
+import { type EndedCall, endedCalls } from "./stored-result.ts";
 import { unknownApproval, verdictIgnored, verdictInput } from "./verdict-input.ts";
 
 export type GateClientOptions = {
@@ -44,7 +43,7 @@ export type Proposed = { readonly decision: Decision; readonly event: DecisionEv
 export class GateClient {
   readonly #link: GateLink;
   readonly #replies: JournalReplies;
-  readonly #known = new KnownCalls();
+  readonly #calls: JournalCalls;
   readonly #decisions = new JournalWaits<DecisionEvent>(
     ({ record }) => terminalDecisions(record.events),
     (id) => `\`${id}\` is still held: it was not decided`,
@@ -57,10 +56,10 @@ export class GateClient {
   readonly #keyOf = (event: CallAllowed): string | undefined => this.#link.keyOf(event);
   readonly #argumentsOf = (event: CallAllowed): string | undefined => this.#link.argumentsOf(event);
   #closing = false;
-  #closed = false;
 
   constructor(link: GateLink, options: GateClientOptions) {
     this.#link = link;
+    this.#calls = new JournalCalls(link);
     const { timeoutMs } = options;
     this.#replies = new JournalReplies(link.log, { timeoutMs, together: !link.isRemote });
     this.#onLost = options.onLost;
@@ -89,15 +88,14 @@ export class GateClient {
   /** @throws CallgateError: `invalid_input`; nothing could be written, or no answer in time. */
   async report(decisionId: string, report: CallReport): Promise<ReportOutcome> {
     checkReport(report);
-    const call = await this.#callOf(decisionId);
+    const call = await this.#calls.get(decisionId);
     if (call === undefined) return { recorded: false, why: "unknown_call" };
     const { outputBytes } = this.#link;
     const value = this.#link.codec.encodeResult(resultInput(call, report, outputBytes));
     const outcome = reportOutcome(await this.#send("results", call, value));
     if (outcome.recorded || outcome.why !== "unknown_call") return outcome;
     // The gate forgets calls that are over; the journal does not. It may be over since a moment ago.
-    const latest = this.#known.get(decisionId) ?? call;
-    const isOver = latest.isOver || (await this.#hasEnded(latest));
+    const isOver = await this.#calls.isOver(call);
     return isOver ? { recorded: false, why: "already_reported" } : outcome;
   }
 
@@ -112,14 +110,14 @@ export class GateClient {
     approvalId: string,
     verdict: Approval,
   ): Promise<Decision> {
-    const call = await this.#heldCall(approvalId);
+    const call = await this.#calls.held(approvalId);
     if (call === undefined) throw unknownApproval(approvalId);
     const value = this.#link.codec.encodeVerdict(verdictInput(kind, call, approvalId, verdict));
     const { record } = await this.#send("verdicts", call, value);
     const event = record.events[0];
     if (isDecision(event)) return this.#proposed(event, false).decision;
     if (event?.type === "ruled") {
-      const held = await this.#decisionOf(this.#known.get(call.decisionId) ?? call);
+      const held = await this.#calls.decisionOf(this.#calls.latest(call));
       if (held !== undefined) return this.#proposed(held, true).decision;
     }
     throw verdictIgnored(event, approvalId);
@@ -146,7 +144,7 @@ export class GateClient {
     try {
       const { call, event } = await this.#decided(decisionId, options);
       if (event.type !== "allowed") throw noResult(decisionId);
-      const known = await this.#endOf(call);
+      const known = await this.#calls.endOf(call);
       return known === undefined ? await wait.ended() : known.stored;
     } finally {
       wait.end();
@@ -155,23 +153,13 @@ export class GateClient {
 
   /** How the call ended; undefined where the journal does not tell, or knows no such call. */
   async endOf(decisionId: string): Promise<EndedCall | undefined> {
-    const call = await this.#callOf(decisionId);
-    return call === undefined ? undefined : this.#endOf(call);
+    const call = await this.#calls.get(decisionId);
+    return call === undefined ? undefined : this.#calls.endOf(call);
   }
 
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
-  async previousResult(ref: string): Promise<StoredResult | undefined> {
-    const call = this.#known.get(ref);
-    return this.#read(async () => {
-      if (call === undefined) {
-        const found = await findResult(this.#link, ref, this.#search());
-        if (found === undefined) throw unknownDecision(ref);
-        return found.stored;
-      }
-      const { result } = call;
-      const record = result === null ? undefined : await readJournalRecord(this.#link, result);
-      return record === undefined ? undefined : resultOf(record, ref);
-    });
+  previousResult(ref: string): Promise<StoredResult | undefined> {
+    return this.#calls.previousResult(ref);
   }
 
   /** From now on calls are refused; what is under way may still be reported. */
@@ -187,8 +175,9 @@ export class GateClient {
   /** Nothing is answered any more. */
   close(): void {
     this.refuseNew();
-    this.#closed = true;
-    this.#end(closed());
+    const error = closed();
+    this.#calls.close(error);
+    this.#end(error);
   }
 
   /** The refusal of a call that could not be decided because of an error. */
@@ -224,7 +213,7 @@ export class GateClient {
   }
 
   #committed(records: readonly CommittedRecord[], partition: number): void {
-    this.#known.committed(records, partition);
+    this.#calls.committed(records, partition);
     this.#replies.committed(records);
     this.#decisions.committed(records);
     this.#results.committed(records);
@@ -275,80 +264,15 @@ export class GateClient {
     // Waiting begins before looking: what is decided meanwhile must not be missed.
     const wait = this.#decisions.begin(decisionId, options);
     try {
-      const call = await this.#callOf(decisionId, wait);
-      const event = call === undefined ? undefined : await this.#decisionOf(call);
+      const call = await this.#calls.get(decisionId, wait);
+      const event = call === undefined ? undefined : await this.#calls.decisionOf(call);
       if (call === undefined || event === undefined) throw unknownDecision(decisionId);
       if (event.type !== "held") return { call, event };
       const decided = await wait.ended();
-      return { call: this.#known.get(decisionId) ?? call, event: decided };
+      return { call: this.#calls.latest(call), event: decided };
     } finally {
       wait.end();
     }
-  }
-
-  /** @param wait for whose sake the journal is searched; absent: it is searched to its end. */
-  async #callOf(decisionId: string, wait?: JournalWait<unknown>): Promise<KnownCall | undefined> {
-    const known = this.#known.get(decisionId);
-    if (known !== undefined) return known;
-    const find = (isOver?: () => boolean) =>
-      this.#read(() => findCall(this.#link, decisionId, this.#search(isOver)));
-    const found = await (wait === undefined ? find() : wait.searched(find));
-    // What was decided while the journal was searched is known by now, and newer.
-    return this.#known.get(decisionId) ?? found;
-  }
-
-  async #heldCall(approvalId: string): Promise<KnownCall | undefined> {
-    const known = this.#known.held(approvalId);
-    if (known !== undefined) return known;
-    const found = await this.#read(() => findHold(this.#link, approvalId, this.#search()));
-    return this.#known.held(approvalId) ?? found;
-  }
-
-  async #decisionOf({ decisionId, place }: KnownCall): Promise<DecisionEvent | undefined> {
-    const record = await this.#read(() => readJournalRecord(this.#link, place));
-    const event = record?.events.find((one) => isDecision(one) && one.decisionId === decisionId);
-    return isDecision(event) ? event : undefined;
-  }
-
-  #endOf({ decisionId, end, since }: KnownCall): Promise<EndedCall | undefined> {
-    const find = (record: JournalRecord): EndedCall | undefined => endedCallOf(record, decisionId);
-    return this.#read(async () => {
-      const { assertWanted } = this.#search();
-      const newer = since && (await searchPartition(this.#link, since, { find, assertWanted }));
-      if (newer?.found !== undefined) return newer.found;
-      const record = end === null ? undefined : await readJournalRecord(this.#link, end);
-      return record === undefined ? undefined : find(record);
-    });
-  }
-
-  /** Of a call that the gate does not know any more. What cannot be read now tells of no end. */
-  async #hasEnded(call: KnownCall): Promise<boolean> {
-    const ended = await this.#endOf(call).catch(() => undefined);
-    return ended !== undefined && ended.stored.status !== "unknown";
-  }
-
-  /** @param isOver nobody waits for it any more. */
-  #search(isOver?: () => boolean): CallSearch {
-    return {
-      assertWanted: () => {
-        this.#assertOpen();
-        if (isOver?.() === true) throw new CallgateError("timeout", "the search was given up");
-      },
-      follow: (partition) => this.#link.follow(partition),
-    };
-  }
-
-  async #read<T>(read: () => Promise<T>): Promise<T> {
-    this.#assertOpen();
-    try {
-      return await read();
-    } catch (error) {
-      throw asCallgateError(error);
-    }
-  }
-
-  #assertOpen(): void {
-    if (this.#closed) throw closed();
   }
 }
 
@@ -380,13 +304,6 @@ function reportOutcome(committed: CommittedRecord): ReportOutcome {
     return { recorded: false, why: "unknown_call" };
   }
   throw deadLetter(committed);
-}
-
-function unknownDecision(decisionId: string): CallgateError {
-  return new CallgateError(
-    "unknown_decision",
-    `there is no decision \`${decisionId}\` in the journal`,
-  );
 }
 
 function deadLetter({ record }: CommittedRecord): CallgateError {

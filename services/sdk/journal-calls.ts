@@ -1,0 +1,131 @@
+/** Calls by their ids: those of late from memory, all others from the journal. */
+import type { DecisionEvent } from "../core/events.ts";
+import type { CommittedRecord, JournalRecord } from "../runtime/journal.ts";
+import { asCallgateError, CallgateError } from "./callgate-error.ts";
+import { type CallSearch, findCall, findHold, findResult } from "./find-call.ts";
+import type { GateLink } from "./gate-link.ts";
+import type { StoredResult } from "./gate-types.ts";
+import type { JournalWait } from "./journal-waits.ts";
+import { isDecision, type KnownCall, KnownCalls } from "./known-calls.ts";
+import { readJournalRecord, searchPartition } from "./search-journal.ts";
+import { type EndedCall, endedCallOf, resultOf } from "./stored-result.ts";
+
+export class JournalCalls {
+  readonly #link: GateLink;
+  readonly #known = new KnownCalls();
+  #closed: CallgateError | undefined;
+
+  constructor(link: GateLink) {
+    this.#link = link;
+  }
+
+  /** To be called with everything that the gate commits. */
+  committed(records: readonly CommittedRecord[], partition: number): void {
+    this.#known.committed(records, partition);
+  }
+
+  /** Nothing is read any more: who asks gets the error, searches that are under way included. */
+  close(error: CallgateError): void {
+    this.#closed = error;
+  }
+
+  /**
+   * Undefined where nothing was decided under the id.
+   *
+   * @param wait for whose sake the journal is searched; absent: it is searched to its end.
+   */
+  async get(decisionId: string, wait?: JournalWait<unknown>): Promise<KnownCall | undefined> {
+    const known = this.#known.get(decisionId);
+    if (known !== undefined) return known;
+    const find = (isOver?: () => boolean) =>
+      this.#read(() => findCall(this.#link, decisionId, this.#search(isOver)));
+    const found = await (wait === undefined ? find() : wait.searched(find));
+    // What was decided while the journal was searched is known by now, and newer.
+    return this.#known.get(decisionId) ?? found;
+  }
+
+  /** The call with what was told of it meanwhile. */
+  latest(call: KnownCall): KnownCall {
+    return this.#known.get(call.decisionId) ?? call;
+  }
+
+  /** The call that waits under the approval id; where memory has none, the one that did. */
+  async held(approvalId: string): Promise<KnownCall | undefined> {
+    const known = this.#known.held(approvalId);
+    if (known !== undefined) return known;
+    const found = await this.#read(() => findHold(this.#link, approvalId, this.#search()));
+    return this.#known.held(approvalId) ?? found;
+  }
+
+  async decisionOf({ decisionId, place }: KnownCall): Promise<DecisionEvent | undefined> {
+    const record = await this.#read(() => readJournalRecord(this.#link, place));
+    const event = record?.events.find((one) => isDecision(one) && one.decisionId === decisionId);
+    return isDecision(event) ? event : undefined;
+  }
+
+  /** How the call ended; undefined where the journal does not tell. */
+  endOf({ decisionId, end, since }: KnownCall): Promise<EndedCall | undefined> {
+    const find = (record: JournalRecord): EndedCall | undefined => endedCallOf(record, decisionId);
+    return this.#read(async () => {
+      const { assertWanted } = this.#search();
+      const newer = since && (await searchPartition(this.#link, since, { find, assertWanted }));
+      if (newer?.found !== undefined) return newer.found;
+      const record = end === null ? undefined : await readJournalRecord(this.#link, end);
+      return record === undefined ? undefined : find(record);
+    });
+  }
+
+  /** Whether it is known how it ended. What cannot be read now tells of no end. */
+  async isOver(call: KnownCall): Promise<boolean> {
+    const latest = this.latest(call);
+    if (latest.isOver) return true;
+    const ended = await this.endOf(latest).catch(() => undefined);
+    return ended !== undefined && ended.stored.status !== "unknown";
+  }
+
+  /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
+  async previousResult(ref: string): Promise<StoredResult | undefined> {
+    const call = this.#known.get(ref);
+    return this.#read(async () => {
+      if (call === undefined) {
+        const found = await findResult(this.#link, ref, this.#search());
+        if (found === undefined) throw unknownDecision(ref);
+        return found.stored;
+      }
+      const { result } = call;
+      const record = result === null ? undefined : await readJournalRecord(this.#link, result);
+      return record === undefined ? undefined : resultOf(record, ref);
+    });
+  }
+
+  /** @param isOver nobody waits for it any more. */
+  #search(isOver?: () => boolean): CallSearch {
+    return {
+      assertWanted: () => {
+        this.#assertOpen();
+        if (isOver?.() === true) throw new CallgateError("timeout", "the search was given up");
+      },
+      follow: (partition) => this.#link.follow(partition),
+    };
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    try {
+      return await read();
+    } catch (error) {
+      throw asCallgateError(error);
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed !== undefined) throw this.#closed;
+  }
+}
+
+export function unknownDecision(decisionId: string): CallgateError {
+  return new CallgateError(
+    "unknown_decision",
+    `there is no decision \`${decisionId}\` in the journal`,
+  );
+}
