@@ -85,7 +85,7 @@ export interface ResultInput {
   readonly error: CallError | null;
   readonly durationMs: number | null;
   readonly cost: Money | null;
-  /** Who runs calls and says so; absent: it is not told. The gate does not look at it. */
+  /** Who runs calls and says so, or one claim of a guard; absent: it is not told. The gate does not look at it. */
   readonly executorId?: string;
 }
 

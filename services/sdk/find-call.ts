@@ -1,5 +1,6 @@
 /** Finds calls in the journal that memory does not have (any more): all that it tells of one, in one search. */
 import type { JournalRecord } from "../runtime/journal.ts";
+import { startIn } from "./call-start.ts";
 import type { StoredResult } from "./gate-types.ts";
 import {
   type CallNews,
@@ -85,6 +86,7 @@ class Trail {
 
   /** The call, once its decision is met. */
   readonly find = (record: JournalRecord, place: JournalPlace): KnownCall | undefined => {
+    this.#meet(startIn(record));
     for (let at = record.events.length - 1; at >= 0; at -= 1) {
       const event = record.events[at];
       if (event === undefined) continue;
@@ -98,7 +100,7 @@ class Trail {
     return { ...call, ...this.#news };
   }
 
-  #meet(news: CallNews | null): void {
+  #meet(news: CallNews | undefined): void {
     // What is newer was met before.
     if (news?.decisionId === this.#decisionId) this.#news = { ...news, ...this.#news };
   }

@@ -11,6 +11,7 @@ import { resultInput } from "../executor/result-input.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
 import type { InputTopic } from "../runtime/topics.ts";
+import type { CallStart } from "./call-start.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { checkReport } from "./check-report.ts";
 import { decisionOf, unavailable } from "./decision-view.ts";
@@ -88,10 +89,25 @@ export class GateClient {
   /** @throws CallgateError: `invalid_input`; nothing could be written, or no answer in time. */
   async report(decisionId: string, report: CallReport): Promise<ReportOutcome> {
     checkReport(report);
+    return this.#report(decisionId, report);
+  }
+
+  /** Says under a name that the call begins. @throws CallgateError as `report`. */
+  claim(decisionId: string, name: string): Promise<ReportOutcome> {
+    return this.#report(decisionId, { status: "started" }, name);
+  }
+
+  async #report(
+    decisionId: string,
+    report: CallReport,
+    executorId?: string,
+  ): Promise<ReportOutcome> {
     const call = await this.#calls.get(decisionId);
     if (call === undefined) return { recorded: false, why: "unknown_call" };
     const { outputBytes } = this.#link;
-    const value = this.#link.codec.encodeResult(resultInput(call, report, outputBytes));
+    const input = resultInput(call, report, outputBytes);
+    const named = executorId === undefined ? input : { ...input, executorId };
+    const value = this.#link.codec.encodeResult(named);
     const outcome = reportOutcome(await this.#send("results", call, value));
     if (outcome.recorded || outcome.why !== "unknown_call") return outcome;
     // The gate forgets calls that are over; the journal does not. It may be over since a moment ago.
@@ -155,6 +171,13 @@ export class GateClient {
   async endOf(decisionId: string): Promise<EndedCall | undefined> {
     const call = await this.#calls.get(decisionId);
     return call === undefined ? undefined : this.#calls.endOf(call);
+  }
+
+  /** Who has begun the call; null where nobody has. @throws `unknown_decision` */
+  async startOf(decisionId: string): Promise<CallStart | null> {
+    const call = await this.#calls.get(decisionId);
+    if (call === undefined) throw unknownDecision(decisionId);
+    return this.#calls.startOf(call);
   }
 
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */

@@ -27,9 +27,9 @@ import type {
   Decision,
   GuardContext,
   ProposedCall,
-  ReportOutcome,
   StoredResult,
 } from "./gate-types.ts";
+import { type Claim, GuardClaims } from "./guard-claims.ts";
 import { refusedOf } from "./refused.ts";
 import type { EndedCall } from "./stored-result.ts";
 
@@ -47,6 +47,7 @@ type GuardedCall = {
 export class Guard {
   readonly #client: GateClient;
   readonly #executor: Executor;
+  readonly #claims: GuardClaims;
   /** No other program runs calls of this gate. */
   readonly #isAlone: boolean;
   /** Answers under way, by decision. */
@@ -55,6 +56,7 @@ export class Guard {
   constructor(client: GateClient, executor: Executor, isAlone: boolean) {
     this.#client = client;
     this.#executor = executor;
+    this.#claims = new GuardClaims(client);
     this.#isAlone = isAlone;
   }
 
@@ -111,10 +113,10 @@ export class Guard {
     const call = executableCall(decision, event);
     const repeatable = guarded.named || decision.repeated || event.approvalId !== null;
     if (call === null) return this.#keyless(decision, event, repeatable);
-    let claimed: ReportOutcome | undefined;
+    let claimed: Claim = { type: "begun" };
     const claim = async (): Promise<boolean> => {
-      claimed = await this.#client.report(call.decisionId, { status: "started" });
-      return claimed.recorded;
+      claimed = await this.#claims.claim(call.decisionId);
+      return claimed.type === "granted";
     };
     const options = {
       signal: guarded.context.signal,
@@ -131,7 +133,7 @@ export class Guard {
       const proposed = this.#client.unavailableFor(guarded.call, error.cause).decision;
       return refusedOf(proposed, refusalOf(proposed));
     }
-    if (execution.type === "not_claimed") return this.#earlier(guarded, decision, call, claimed);
+    if (execution.type === "not_claimed") return this.#notClaimed(guarded, decision, claimed);
     return this.#answer(execution, guarded, decision);
   }
 
@@ -170,29 +172,47 @@ export class Guard {
     return refusedOf(decision, { ...refusal, detail, message });
   }
 
-  /** The call was started before: by a process that is gone, or by one that has reported. */
-  async #earlier(
-    guarded: GuardedCall,
-    decision: Decision,
-    call: ExecutableCall,
-    claimed: ReportOutcome | undefined,
-  ): Promise<unknown> {
-    const { decisionId } = call;
-    const ended = claimed?.recorded === false ? await this.#client.endOf(decisionId) : undefined;
-    if (ended !== undefined && ended.stored.status !== "unknown") {
-      return this.#answerAgain(guarded, decision, ended);
+  async #notClaimed(guarded: GuardedCall, decision: Decision, claim: Claim): Promise<unknown> {
+    switch (claim.type) {
+      case "over":
+        return this.#answerAgain(guarded, decision, claim.ended);
+      case "never_begun":
+        return this.#neverBegun(guarded, decision);
+      case "granted":
+      case "begun":
+        return this.#begun(decision);
     }
-    // Elsewhere it may be running still: the gate says by itself when its time is over.
+  }
+
+  /** By a process that is gone, or elsewhere: there it may run still, and the gate says by itself when its time is over. */
+  async #begun(decision: Decision): Promise<unknown> {
     if (this.#isAlone) {
       const message = "the process that started it is gone";
-      await this.#client.report(decisionId, { status: "unknown", error: { message } });
+      await this.#client.report(decision.decisionId ?? "", {
+        status: "unknown",
+        error: { message },
+      });
     }
     return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
+  }
+
+  /** It waited for its turn until its time was over, or was asked for no sooner. */
+  async #neverBegun(guarded: GuardedCall, decision: Decision): Promise<unknown> {
+    const { decisionId = "" } = decision;
+    const error = { code: "too_late", message: "not started in time" };
+    const { recorded } = await this.#client.report(decisionId, { status: "not_executed", error });
+    // Somebody has told how it ended meanwhile.
+    const ended = recorded ? undefined : await this.#client.endOf(decisionId);
+    if (ended === undefined) return this.#notExecuted(guarded, decision);
+    return this.#answerAgain(guarded, decision, ended);
   }
 
   /** As the call ended, so far as the journal has it. */
   #answerAgain(guarded: GuardedCall, decision: Decision, { stored, reported }: EndedCall): unknown {
     if (stored.status === "not_executed") return this.#notExecuted(guarded, decision);
+    if (stored.status === "unknown") {
+      return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
+    }
     // An output that reads as a failure was returned by the handler, too.
     if (reported === "succeeded" && stored.whole) return stored.output;
     if (stored.status === "failed") throw failureOf(stored);

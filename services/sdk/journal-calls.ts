@@ -1,6 +1,7 @@
 /** Calls by their ids: those of late from memory, all others from the journal. */
 import type { DecisionEvent } from "../core/events.ts";
 import type { CommittedRecord, JournalRecord } from "../runtime/journal.ts";
+import { type CallStart, startIn } from "./call-start.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { type CallSearch, findCall, findHold, findResult } from "./find-call.ts";
 import type { GateLink } from "./gate-link.ts";
@@ -73,6 +74,21 @@ export class JournalCalls {
       const record = end === null ? undefined : await readJournalRecord(this.#link, end);
       return record === undefined ? undefined : find(record);
     });
+  }
+
+  /** Who has begun the call; null where nobody has, as far as the journal tells. */
+  async startOf(call: KnownCall): Promise<CallStart | null> {
+    const { decisionId, since, start } = this.latest(call);
+    if (since === null) return start;
+    const find = (record: JournalRecord): CallStart | undefined => {
+      const begun = startIn(record);
+      return begun?.decisionId === decisionId ? begun.start : undefined;
+    };
+    const { assertWanted } = this.#search();
+    const newer = await this.#read(() =>
+      searchPartition(this.#link, since, { find, assertWanted }),
+    );
+    return newer.found ?? start;
   }
 
   /** Whether it is known how it ended. What cannot be read now tells of no end. */

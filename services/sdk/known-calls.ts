@@ -6,6 +6,7 @@
 import type { CallHeld, DecisionEvent, GateEvent } from "../core/events.ts";
 import type { VerdictSubject } from "../core/inputs.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
+import { type CallStart, startIn } from "./call-start.ts";
 import { RecentMap } from "./recent-map.ts";
 
 const CALLS_MAX = 50_000;
@@ -27,6 +28,8 @@ export type KnownCall = {
   readonly about: VerdictSubject | null;
   /** Of the latest decision. */
   readonly place: JournalPlace;
+  /** Null: nobody has begun it. */
+  readonly start: CallStart | null;
   /** Of the latest that was told of its end, by whomever; null: nothing was. */
   readonly end: JournalPlace | null;
   /** It is known how it ended: nothing more is told of that. */
@@ -38,8 +41,8 @@ export type KnownCall = {
 };
 
 /** What is told of a call once it is allowed. */
-export type CallNews = Pick<KnownCall, "decisionId" | "end"> &
-  Partial<Pick<KnownCall, "isOver" | "result">>;
+export type CallNews = Pick<KnownCall, "decisionId"> &
+  Partial<Pick<KnownCall, "start" | "end" | "isOver" | "result">>;
 
 export class KnownCalls {
   readonly #calls = new RecentMap<KnownCall>(CALLS_MAX);
@@ -61,6 +64,7 @@ export class KnownCalls {
   committed(records: readonly CommittedRecord[], partition: number): void {
     for (const { offset, record } of records) {
       for (const event of record.events) this.learn(event, { partition, offset });
+      this.#told(startIn(record));
     }
   }
 
@@ -75,8 +79,8 @@ export class KnownCalls {
     this.#put(knownCall(event, place));
   }
 
-  #told(news: CallNews | null): void {
-    const call = news === null ? undefined : this.get(news.decisionId);
+  #told(news: CallNews | undefined): void {
+    const call = news === undefined ? undefined : this.get(news.decisionId);
     if (call !== undefined) this.#put({ ...call, ...news });
   }
 
@@ -99,12 +103,12 @@ export function isDecision(event: GateEvent | undefined): event is DecisionEvent
   return event?.type === "allowed" || event?.type === "refused" || event?.type === "held";
 }
 
-/** Null where the event says nothing of how a call ended. */
-export function newsOf(event: GateEvent, place: JournalPlace): CallNews | null {
+/** Undefined where the event says nothing of how a call ended. */
+export function newsOf(event: GateEvent, place: JournalPlace): CallNews | undefined {
   switch (event.type) {
     case "result_recorded": {
       const { decisionId, status } = event;
-      if (status === "started") return null;
+      if (status === "started") return undefined;
       return { decisionId, end: place, isOver: status !== "unknown", result: place };
     }
     case "outcome_unknown":
@@ -117,7 +121,7 @@ export function newsOf(event: GateEvent, place: JournalPlace): CallNews | null {
     case "repeated":
     case "ruled":
     case "ignored":
-      return null;
+      return undefined;
   }
 }
 
@@ -136,6 +140,7 @@ export function knownCall(event: DecisionEvent, place: JournalPlace): KnownCall 
     outcome: event.type,
     about: event.type === "held" ? subjectOf(event) : null,
     place,
+    start: null,
     end: null,
     isOver: false,
     result: null,

@@ -131,6 +131,62 @@ describe("a guarded write that is made again once it may not start any more", ()
   });
 });
 
+describe("a guarded write whose turn comes when its outcome counts as unknown", () => {
+  /** A charge that waits behind another one until the gate has given it up; `meanwhile` has its decision. */
+  async function queued(meanwhile: (gate: Callgate, decisionId: string) => Promise<unknown>) {
+    const times = { start_within_ms: 50, time_limit_ms: 50 };
+    const tools = { charge_card: times, send_mail: { time_limit_ms: 20_000 } };
+    const gate = await openGate({ policy: { tool_schemas: tools } });
+    let charged = 0;
+    let sent: (what: string) => void = () => undefined;
+    const guarded = gate.guard(
+      {
+        charge_card: (_: { order: string }) => {
+          charged += 1;
+          return "paid";
+        },
+        send_mail: () =>
+          new Promise<string>((resolve) => {
+            sent = resolve;
+          }),
+      },
+      CONTEXT,
+    );
+    const mail = guarded.send_mail();
+    const answer = guarded.charge_card({ order: "7" }, { callId: "call-7" });
+    const { decisionId = "" } = await gate.propose(CALL);
+    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+    await meanwhile(gate, decisionId);
+    sent("sent");
+    await mail;
+    return { gate, decisionId, answer: await answer, charged: () => charged };
+  }
+
+  test("was not run where nobody has begun it, and that is journaled", async () => {
+    const { gate, decisionId, answer, charged } = await queued(async () => undefined);
+    expect(answer).toMatchObject({
+      reason: "gate_unavailable",
+      message: expect.stringContaining("Make it again as a new call"),
+    });
+    expect((await gate.awaitResult(decisionId)).status).toBe("not_executed");
+    expect((await gate.propose({ ...CALL, callId: "call-8" })).outcome).toBe("allowed");
+    expect(charged()).toBe(0);
+  });
+
+  test("stays of unknown outcome where anybody says that it has begun it", async () => {
+    const { gate, decisionId, answer } = await queued((by, id) =>
+      by.report(id, { status: "started" }),
+    );
+    expect(answer).toMatchObject({ reason: "outcome_unknown" });
+    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+  });
+
+  test("ended as somebody has told", async () => {
+    const { answer } = await queued((by, id) => by.report(id, { status: "succeeded", output: 7 }));
+    expect(answer).toBe(7);
+  });
+});
+
 test("a signal that is none is told before anything is asked", async () => {
   const gate = await openGate();
   const { charge_card } = gate.guard({ charge_card: (_: object) => "paid" }, CONTEXT);

@@ -5,6 +5,7 @@ import type {
   GateEvent,
   ResultRecorded,
 } from "../../../services/core/events.ts";
+import type { CommittedRecord } from "../../../services/runtime/journal.ts";
 import { type KnownCall, KnownCalls } from "../../../services/sdk/known-calls.ts";
 import { RecentMap } from "../../../services/sdk/recent-map.ts";
 
@@ -31,6 +32,19 @@ function ended(decisionId: string, status: ResultRecorded["status"] = "succeeded
 
 function told(type: "outcome_unknown" | "reconciled", decisionId: string): GateEvent {
   return { ...NAMED, type, decisionId } as unknown as GateEvent;
+}
+
+/** Who says that it begins the call, or that it has, and what the gate makes of that. */
+function started(
+  decisionId: string,
+  type: "result_recorded" | "ignored",
+  executorId?: string,
+  status = "started",
+): CommittedRecord {
+  const input = { type: "result", decisionId, status, executorId };
+  const event = { type, decisionId, status };
+  const record = { input: { type: "decided", input }, events: [event] };
+  return { offset: 9, record } as unknown as CommittedRecord;
 }
 
 const place = (offset: number) => ({ partition: 0, offset });
@@ -74,6 +88,23 @@ describe("calls of late", () => {
     busy(calls, 100);
     expect(calls.get("c")).toMatchObject({ end: place(8) });
     expect([calls.get("a"), calls.get("b")]).toEqual([undefined, undefined]);
+  });
+
+  test("are begun by whoever says so, save a guard whose claim the gate has not granted", () => {
+    const calls = new KnownCalls();
+    calls.learn(allowed("a"), place(1));
+    expect(calls.get("a")?.start).toBeNull();
+    calls.committed([started("a", "ignored", "guard:1")], 0);
+    expect(calls.get("a")?.start).toBeNull();
+    calls.committed([started("a", "result_recorded", "guard:2")], 0);
+    expect(calls.get("a")?.start).toEqual({ by: "guard:2" });
+    calls.committed([started("a", "ignored", "an executor")], 0);
+    expect(calls.get("a")?.start).toEqual({ by: "an executor" });
+    calls.committed([started("a", "ignored")], 0);
+    expect(calls.get("a")).toMatchObject({ start: { by: null }, end: null });
+    calls.learn(allowed("b"), place(1));
+    calls.committed([started("b", "ignored", undefined, "unknown")], 0);
+    expect(calls.get("b")?.start).toEqual({ by: null });
   });
 
   test("stay known for as long as they are open, however many come after them", () => {
