@@ -1,11 +1,21 @@
-/** The right to begin a call that others may begin, too: a `started` in the journal, before its handler runs. */
+/**
+ * The right to begin a call that others may begin, too: a `started` in the journal, before its handler runs.
+ *
+ * G1 one claim is granted once at most: whoever is granted it has begun the call, as far as anybody knows.
+ * G2 a claim that got no answer may be granted later, to whoever asks next for the call in this program:
+ *    nothing has run by it, and nobody else is granted one as long as it stands.
+ */
 import { randomUUID } from "node:crypto";
 import { claimName } from "./call-start.ts";
 import type { GateClient } from "./gate-client.ts";
+import { RecentMap } from "./recent-map.ts";
 import type { EndedCall } from "./stored-result.ts";
 
+/** Beyond it the oldest count as used: their calls are of unknown outcome. */
+const UNUSED_MAX = 10_000;
+
 export type Claim =
-  | { readonly type: "granted" }
+  | { readonly type: "granted"; readonly name: string }
   /** It is known how it ended. */
   | { readonly type: "over"; readonly ended: EndedCall }
   /** It is too late to begin it, and nobody has: the gate has it as of unknown outcome. */
@@ -15,6 +25,8 @@ export type Claim =
 
 export class GuardClaims {
   readonly #client: GateClient;
+  /** By the names of claims: whether nothing has run by them. */
+  readonly #unused = new RecentMap<boolean>(UNUSED_MAX);
 
   constructor(client: GateClient) {
     this.#client = client;
@@ -22,12 +34,37 @@ export class GuardClaims {
 
   /** @throws CallgateError where the gate does not answer: nothing has begun. */
   async claim(decisionId: string): Promise<Claim> {
-    const outcome = await this.#client.claim(decisionId, claimName(randomUUID()));
-    if (outcome.recorded) return { type: "granted" };
+    const name = claimName(randomUUID());
+    try {
+      return await this.#claim(decisionId, name);
+    } catch (error) {
+      this.#unused.set(name, true);
+      throw error;
+    }
+  }
+
+  /** Nothing has run by the claim, and that could not be journaled. */
+  release(claim: Claim): void {
+    if (claim.type === "granted") this.#unused.set(claim.name, true);
+  }
+
+  async #claim(decisionId: string, name: string): Promise<Claim> {
+    const outcome = await this.#client.claim(decisionId, name);
+    if (outcome.recorded) return { type: "granted", name };
     const ended = await this.#client.endOf(decisionId);
-    if (ended === undefined) return { type: "begun" };
-    if (ended.stored.status !== "unknown") return { type: "over", ended };
+    if (ended !== undefined && ended.stored.status !== "unknown") return { type: "over", ended };
     const start = await this.#client.startOf(decisionId);
-    return { type: start === null ? "never_begun" : "begun" };
+    if (start === null) return { type: ended === undefined ? "begun" : "never_begun" };
+    return start.by !== null && this.#take(start.by, name)
+      ? { type: "granted", name: start.by }
+      : { type: "begun" };
+  }
+
+  /** G1. @param latest a claim that the log may have taken twice. */
+  #take(name: string, latest: string): boolean {
+    if (name === latest) return true;
+    if (this.#unused.get(name) !== true) return false;
+    this.#unused.set(name, false);
+    return true;
   }
 }

@@ -126,6 +126,9 @@ export class Guard {
     try {
       execution = await this.#executor.run(call, guarded.handler, options);
     } catch (error) {
+      if (error instanceof NotRecordedError && error.execution.type === "not_executed") {
+        this.#claims.release(claimed);
+      }
       // Whatever else it is, the tool may have run.
       if (!(error instanceof NotClaimedError)) return this.#unrecorded(error, guarded, decision);
       const { signal } = guarded.context;

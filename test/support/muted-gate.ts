@@ -1,0 +1,61 @@
+// A gate whose journal can be kept from its client for a while, as that of a busy or distant one is.
+import { onTestFinished } from "vitest";
+import type { CommittedRecord } from "../../services/runtime/journal.ts";
+import type { Callgate } from "../../services/sdk/callgate-gate.ts";
+import { composeCallgate } from "../../services/sdk/compose-callgate.ts";
+import { linkToEmbedded } from "../../services/sdk/embedded-link.ts";
+import { GateClient } from "../../services/sdk/gate-client.ts";
+import type { GateLink, JournalListener } from "../../services/sdk/gate-link.ts";
+import { openEmbedded } from "../../services/sdk/open-embedded.ts";
+
+export type MutedGate = {
+  readonly gate: Callgate;
+  /** Closed by whoever closes the gate. */
+  readonly link: GateLink;
+  /** From the first such record on nothing is told, until `unmute`. */
+  mute(from?: (record: CommittedRecord) => boolean): void;
+  unmute(): void;
+};
+
+const everything = (): boolean => true;
+
+export async function openMuted(tools: object, timeoutMs = 150): Promise<MutedGate> {
+  const policy = { document: { tool_schemas: tools } };
+  const embedded = await openEmbedded({ policy, dataDir: false });
+  const base = linkToEmbedded(embedded);
+  let from: ((record: CommittedRecord) => boolean) | undefined;
+  let isMuted = false;
+  const kept: (() => void)[] = [];
+  const onCommitted = (listener: JournalListener): void =>
+    base.onCommitted((records, partition) => {
+      for (const record of records) {
+        isMuted ||= from?.(record) === true;
+        const tell = (): void => listener([record], partition);
+        if (isMuted) kept.push(tell);
+        else tell();
+      }
+    });
+  const link: GateLink = {
+    ...base,
+    get policyRevision() {
+      return base.policyRevision;
+    },
+    get outputBytes() {
+      return base.outputBytes;
+    },
+    onCommitted,
+  };
+  const gate = composeCallgate(link, new GateClient(link, { timeoutMs, onLost: undefined }));
+  onTestFinished(() => gate.close());
+  return {
+    ...{ gate, link },
+    mute: (given = everything) => {
+      from = given;
+    },
+    unmute: () => {
+      from = undefined;
+      isMuted = false;
+      for (const tell of kept.splice(0)) tell();
+    },
+  };
+}

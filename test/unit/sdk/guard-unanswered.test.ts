@@ -1,0 +1,76 @@
+// Guarded calls whose gate gives no answer in time: what did not run is told so, and can be asked for again.
+import { describe, expect, test } from "vitest";
+import type { CommittedRecord } from "../../../services/runtime/journal.ts";
+import { isRefused } from "../../../services/sdk/callgate.ts";
+import { openMuted } from "../../support/muted-gate.ts";
+
+const CONTEXT = { conversationId: "c1", turn: 1 };
+const CALL = { ...CONTEXT, callId: "call-7", tool: "pay", arguments: {} };
+const UNANSWERED = { reason: "gate_unavailable", detail: "timeout" };
+
+const toldOf =
+  (...statuses: readonly string[]) =>
+  ({ record: { events } }: CommittedRecord): boolean =>
+    events[0]?.type === "result_recorded" && statuses.includes(events[0].status);
+
+/** A gate that keeps from its client what comes of the claim of the first call. */
+async function unclaimed(times: object = {}) {
+  const muted = await openMuted({ pay: times });
+  let paid = 0;
+  const { pay } = muted.gate.guard({ pay: (_: object) => `paid ${++paid}` }, CONTEXT);
+  const ask = () => pay({}, { callId: CALL.callId });
+  muted.mute(toldOf("started"));
+  expect(await ask()).toMatchObject(UNANSWERED);
+  return { ...muted, ask, paid: () => paid };
+}
+
+async function idOf({ gate }: Pick<Awaited<ReturnType<typeof openMuted>>, "gate">) {
+  return (await gate.propose(CALL)).decisionId ?? "";
+}
+
+describe("a guarded write whose claim got no answer", () => {
+  test("runs once it is asked for again, however many ask", async () => {
+    const { ask, unmute, paid } = await unclaimed();
+    expect(await ask()).toMatchObject(UNANSWERED);
+    unmute();
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual(["paid 1", "paid 1", "paid 1"]);
+    expect(await ask()).toBe("paid 1");
+    expect(paid()).toBe(1);
+  });
+
+  test("is not executed where it is asked for again too late", async () => {
+    const given = await unclaimed({ start_within_ms: 50, time_limit_ms: 50 });
+    given.unmute();
+    const decisionId = await idOf(given);
+    await given.gate.awaitResult(decisionId);
+    expect(await given.ask()).toMatchObject({
+      reason: "gate_unavailable",
+      message: expect.stringContaining("Make it again as a new call"),
+    });
+    expect((await given.gate.awaitResult(decisionId)).status).toBe("not_executed");
+    expect(given.paid()).toBe(0);
+  });
+
+  test("stays of unknown outcome where another says that it has begun the call, too", async () => {
+    const given = await unclaimed();
+    given.unmute();
+    const decisionId = await idOf(given);
+    await given.gate.report(decisionId, { status: "started" });
+    expect(await given.ask()).toMatchObject({ reason: "outcome_unknown" });
+    expect(given.paid()).toBe(0);
+  });
+
+  test("does not run a second time where only its result was not journaled", async () => {
+    const given = await openMuted({ pay: {} });
+    let paid = 0;
+    const { pay } = given.gate.guard({ pay: (_: object) => `paid ${++paid}` }, CONTEXT);
+    given.mute(toldOf("succeeded"));
+    const ask = () => pay({}, { callId: CALL.callId });
+    await expect(ask()).rejects.toMatchObject({ code: "result_not_recorded" });
+    expect(await ask()).toMatchObject(UNANSWERED);
+    given.unmute();
+    const answer = await ask();
+    expect(isRefused(answer) ? answer.reason : answer).toBe("paid 1");
+    expect(paid).toBe(1);
+  });
+});
