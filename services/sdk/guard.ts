@@ -83,17 +83,20 @@ export class Guard {
 
   async #decide(guarded: GuardedCall): Promise<Proposed> {
     const { call, context } = guarded;
+    let held: Proposed | undefined;
     try {
       const proposed = await this.#client.propose(call);
       const { decision } = proposed;
       if (decision.outcome !== "held" || context.onHeld !== "wait") return proposed;
+      held = proposed;
       const { signal } = context;
       const wait = signal === undefined ? {} : { signal };
       return await this.#client.awaitDecision(decision.decisionId, wait);
     } catch (error) {
       if (context.signal?.aborted === true) throw error;
       if (error instanceof CallgateError && error.code === "invalid_input") throw error;
-      return this.#client.unavailableFor(call, error);
+      // It is held still, and may be approved: asked for again under its id it runs.
+      return held ?? this.#client.unavailableFor(call, error);
     }
   }
 

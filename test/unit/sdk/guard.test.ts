@@ -247,6 +247,18 @@ describe("a guarded tool that needs a person", () => {
   });
 });
 
+test("a guarded call whose wait for the verdict ends with the gate is still held", async () => {
+  const gate = await openGate();
+  const context = { ...CONTEXT, onHeld: "wait" } as const;
+  const tools = gate.guard({ delete_order: (_: { id: number }) => "gone" }, context);
+  const answer = tools.delete_order({ id: 1 }, { callId: "call-1" });
+  const call = { ...CONTEXT, callId: "call-1", tool: "delete_order", arguments: { id: 1 } };
+  const { approvalId, decisionId } = await gate.propose(call);
+  await gate.close();
+  const outcome = "held";
+  expect(refusedOf(await answer)).toMatchObject({ outcome, approvalId, decisionId });
+});
+
 describe("a guarded call that is given up", () => {
   test("is not executed if it had not started", async () => {
     const gate = await openGate();
