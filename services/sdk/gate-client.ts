@@ -5,7 +5,8 @@
  * C2 no answer is no permission: a gate that cannot decide refuses with `gate_unavailable`.
  */
 import type { Envelope } from "../adapters/avro/envelope.ts";
-import type { CallAllowed, DecisionEvent, GateEvent } from "../core/events.ts";
+import type { CallAllowed, DecisionEvent, GateEvent, OutcomeUnknown } from "../core/events.ts";
+import type { CallError } from "../core/inputs.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import { resultInput } from "../executor/result-input.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
@@ -15,7 +16,7 @@ import type { CallStart } from "./call-start.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { checkReport } from "./check-report.ts";
 import { decisionOf, unavailable } from "./decision-view.ts";
-import type { GateLink } from "./gate-link.ts";
+import type { GateLink, JournalListener } from "./gate-link.ts";
 import type {
   Approval,
   Decision,
@@ -26,7 +27,7 @@ import type {
   WaitOptions,
 } from "./gate-types.ts";
 import { JournalCalls, unknownDecision } from "./journal-calls.ts";
-import { JournalReplies } from "./journal-replies.ts";
+import { JournalReplies, type OutgoingInput } from "./journal-replies.ts";
 import { JournalWaits } from "./journal-waits.ts";
 import { isDecision, type KnownCall } from "./known-calls.ts";
 import { proposalEnvelope } from "./proposal-envelope.ts";
@@ -40,6 +41,8 @@ export type GateClientOptions = {
 
 /** A decision, and the event it was read from; null where there is none. */
 export type Proposed = { readonly decision: Decision; readonly event: DecisionEvent | null };
+
+type ConversationName = { readonly tenantId: string; readonly conversationId: string };
 
 export class GateClient {
   readonly #link: GateLink;
@@ -180,9 +183,29 @@ export class GateClient {
     return this.#calls.startOf(call);
   }
 
+  /** As `startOf`, from memory alone; undefined: it is not there. */
+  knownStart(decisionId: string): CallStart | null | undefined {
+    return this.#calls.known(decisionId)?.start;
+  }
+
+  /** Says that nobody has run the call, and does not wait for an answer. */
+  tellUnrun(event: CallAllowed | OutcomeUnknown, error: CallError): void {
+    if (this.#closing) return;
+    const { log, codec } = this.#link;
+    const report = { status: "not_executed", error } as const;
+    const input = resultInput({ ...event, isRead: false }, report, 0);
+    const outgoing = this.#outgoing("results", event, codec.encodeResult(input));
+    log.append([outgoing]).catch(() => undefined);
+  }
+
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
   previousResult(ref: string): Promise<StoredResult | undefined> {
     return this.#calls.previousResult(ref);
+  }
+
+  /** Told after the client has taken note. */
+  onCommitted(listener: JournalListener): void {
+    this.#link.onCommitted(listener);
   }
 
   /** From now on calls are refused; what is under way may still be reported. */
@@ -218,21 +241,20 @@ export class GateClient {
     return { decision: decisionOf(event, options), event };
   }
 
-  #send(
-    topic: InputTopic,
-    name: { readonly tenantId: string; readonly conversationId: string },
-    value: Uint8Array,
-  ): Promise<CommittedRecord> {
-    const key = Buffer.from(conversationKey(name.tenantId, name.conversationId), "utf8");
-    const partition = partitionOf(key, this.#link.log.partitions);
-    const input = { topic, partition, key, value };
+  #send(topic: InputTopic, name: ConversationName, value: Uint8Array): Promise<CommittedRecord> {
+    const input = this.#outgoing(topic, name, value);
     // Before it is appended: the gate may answer sooner than the append returns.
-    const followed = this.#link.follow(partition);
+    const followed = this.#link.follow(input.partition);
     if (followed === null) return this.#replies.send(input);
     const notFollowed = (error: unknown): never => {
       throw asCallgateError(error);
     };
     return followed.then(() => this.#replies.send(input), notFollowed);
+  }
+
+  #outgoing(topic: InputTopic, name: ConversationName, value: Uint8Array): OutgoingInput {
+    const key = Buffer.from(conversationKey(name.tenantId, name.conversationId), "utf8");
+    return { topic, partition: partitionOf(key, this.#link.log.partitions), key, value };
   }
 
   #committed(records: readonly CommittedRecord[], partition: number): void {

@@ -27,6 +27,8 @@ export class GuardClaims {
   readonly #client: GateClient;
   /** By the names of claims: whether nothing has run by them. */
   readonly #unused = new RecentMap<boolean>(UNUSED_MAX);
+  /** Decisions of which a claim got no answer. */
+  readonly #unanswered = new RecentMap<boolean>(UNUSED_MAX);
 
   constructor(client: GateClient) {
     this.#client = client;
@@ -39,6 +41,7 @@ export class GuardClaims {
       return await this.#claim(decisionId, name);
     } catch (error) {
       this.#unused.set(name, true);
+      this.#unanswered.set(decisionId, true);
       throw error;
     }
   }
@@ -48,6 +51,14 @@ export class GuardClaims {
     if (claim.type === "granted") this.#unused.set(claim.name, true);
   }
 
+  /** Whether nobody has begun the call, and nobody begins it from now on. Of a call without a claim of ours nothing is known. */
+  giveUp(decisionId: string): boolean {
+    if (this.#unanswered.get(decisionId) !== true) return false;
+    const start = this.#client.knownStart(decisionId);
+    if (start === undefined) return false;
+    return start === null || (start.by !== null && this.#take(start.by));
+  }
+
   async #claim(decisionId: string, name: string): Promise<Claim> {
     const outcome = await this.#client.claim(decisionId, name);
     if (outcome.recorded) return { type: "granted", name };
@@ -55,14 +66,14 @@ export class GuardClaims {
     if (ended !== undefined && ended.stored.status !== "unknown") return { type: "over", ended };
     const start = await this.#client.startOf(decisionId);
     if (start === null) return { type: ended === undefined ? "begun" : "never_begun" };
-    return start.by !== null && this.#take(start.by, name)
+    // Its own, where the log has taken it twice.
+    return start.by !== null && (start.by === name || this.#take(start.by))
       ? { type: "granted", name: start.by }
       : { type: "begun" };
   }
 
-  /** G1. @param latest a claim that the log may have taken twice. */
-  #take(name: string, latest: string): boolean {
-    if (name === latest) return true;
+  /** G1 */
+  #take(name: string): boolean {
     if (this.#unused.get(name) !== true) return false;
     this.#unused.set(name, false);
     return true;

@@ -32,6 +32,7 @@ import type {
 import { type Claim, GuardClaims } from "./guard-claims.ts";
 import { refusedOf } from "./refused.ts";
 import type { EndedCall } from "./stored-result.ts";
+import { UnrunCalls } from "./unrun-calls.ts";
 
 type NamedCall = ProposedCall & { readonly callId: string };
 
@@ -48,6 +49,7 @@ export class Guard {
   readonly #client: GateClient;
   readonly #executor: Executor;
   readonly #claims: GuardClaims;
+  readonly #unrun: UnrunCalls;
   /** No other program runs calls of this gate. */
   readonly #isAlone: boolean;
   /** Answers under way, by decision. */
@@ -57,6 +59,7 @@ export class Guard {
     this.#client = client;
     this.#executor = executor;
     this.#claims = new GuardClaims(client);
+    this.#unrun = new UnrunCalls(client, this.#claims, (id) => this.#running.has(id));
     this.#isAlone = isAlone;
   }
 
@@ -75,7 +78,10 @@ export class Guard {
       handler,
       named: callId !== undefined,
     };
+    if (callId !== undefined) this.#unrun.askedAgain(callId);
     const { decision, event } = await this.#decide(guarded);
+    const noAnswer = decision.refusal?.detail === "timeout";
+    if (event === null && noAnswer && !guarded.named) this.#unrun.add(decision.callId);
     if (event?.type === "allowed") return this.#once(guarded, decision, event);
     if (event?.type === "refused" && isAnswered(event)) return answerOf(event);
     return refusedOf(decision, refusalOf(decision));
@@ -116,6 +122,7 @@ export class Guard {
     const call = executableCall(decision, event);
     const repeatable = guarded.named || decision.repeated || event.approvalId !== null;
     if (call === null) return this.#keyless(decision, event, repeatable);
+    if (this.#unrun.isTold(event.callId)) return this.#notExecuted(guarded, decision);
     let claimed: Claim = { type: "begun" };
     const claim = async (): Promise<boolean> => {
       claimed = await this.#claims.claim(call.decisionId);

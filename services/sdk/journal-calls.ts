@@ -30,6 +30,11 @@ export class JournalCalls {
     this.#closed = error;
   }
 
+  /** From memory alone. */
+  known(decisionId: string): KnownCall | undefined {
+    return this.#known.get(decisionId);
+  }
+
   /**
    * Undefined where nothing was decided under the id.
    *

@@ -51,6 +51,16 @@ describe("a guarded write whose claim got no answer", () => {
     expect(given.paid()).toBe(0);
   });
 
+  test("is not executed where nobody asks for it again", async () => {
+    const given = await unclaimed({ start_within_ms: 50, time_limit_ms: 50 });
+    given.unmute();
+    const decisionId = await idOf(given);
+    const status = async () => (await given.gate.awaitResult(decisionId)).status;
+    await expect.poll(status).toBe("not_executed");
+    expect(await given.ask()).toMatchObject({ message: expect.stringContaining("new call") });
+    expect(given.paid()).toBe(0);
+  });
+
   test("stays of unknown outcome where another says that it has begun the call, too", async () => {
     const given = await unclaimed();
     given.unmute();
@@ -72,5 +82,43 @@ describe("a guarded write whose claim got no answer", () => {
     const answer = await ask();
     expect(isRefused(answer) ? answer.reason : answer).toBe("paid 1");
     expect(paid).toBe(1);
+  });
+});
+
+describe("a guarded call without an id whose decision came too late", () => {
+  /** Asked for once without an answer. */
+  async function undecided() {
+    const muted = await openMuted({ pay: {} });
+    let paid = 0;
+    const { pay } = muted.gate.guard({ pay: (_: object) => `paid ${++paid}` }, CONTEXT);
+    muted.mute();
+    const refused = await pay({});
+    expect(refused).toMatchObject(UNANSWERED);
+    return { ...muted, pay, callId: isRefused(refused) ? refused.callId : "", paid: () => paid };
+  }
+
+  test("runs when the very same call is made once more, as its answer says", async () => {
+    const { pay, unmute, paid } = await undecided();
+    unmute();
+    await expect.poll(() => pay({})).toBe("paid 1");
+    expect(paid()).toBe(1);
+  });
+
+  test("is not run after that, and says that its id is used up", async () => {
+    const { pay, callId, unmute, paid } = await undecided();
+    unmute();
+    const message = expect.stringContaining("new call");
+    expect(await pay({}, { callId })).toMatchObject({ reason: "gate_unavailable", message });
+    expect(paid()).toBe(0);
+  });
+
+  test("runs under the id that its refusal has, where that is asked for before", async () => {
+    const { gate, pay, callId, unmute, paid } = await undecided();
+    const again = pay({}, { callId });
+    unmute();
+    expect(await again).toBe("paid 1");
+    const { decisionId = "" } = await gate.propose({ ...CALL, callId });
+    expect((await gate.awaitResult(decisionId)).status).toBe("succeeded");
+    expect(paid()).toBe(1);
   });
 });
