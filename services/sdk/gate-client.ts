@@ -163,7 +163,7 @@ export class GateClient {
     try {
       const { call, event } = await this.#decided(decisionId, options);
       if (event.type !== "allowed") throw noResult(decisionId);
-      const known = await this.#calls.endOf(call);
+      const known = await this.#calls.endOf(call, wait);
       return known === undefined ? await wait.ended() : known.stored;
     } finally {
       wait.end();
@@ -310,7 +310,7 @@ export class GateClient {
     const wait = this.#decisions.begin(decisionId, options);
     try {
       const call = await this.#calls.get(decisionId, wait);
-      const event = call === undefined ? undefined : await this.#calls.decisionOf(call);
+      const event = call === undefined ? undefined : await this.#calls.decisionOf(call, wait);
       if (call === undefined || event === undefined) throw unknownDecision(decisionId);
       if (event.type !== "held") return { call, event };
       const decided = await wait.ended();

@@ -11,6 +11,9 @@ import { isDecision, type KnownCall, KnownCalls } from "./known-calls.ts";
 import { readJournalRecord, searchPartition } from "./search-journal.ts";
 import { type EndedCall, endedCallOf, resultOf } from "./stored-result.ts";
 
+/** For whose sake the journal is read, and how long; absent: to its end. */
+type Wait = Pick<JournalWait<unknown>, "searched">;
+
 export class JournalCalls {
   readonly #link: GateLink;
   readonly #known = new KnownCalls();
@@ -35,17 +38,11 @@ export class JournalCalls {
     return this.#known.get(decisionId);
   }
 
-  /**
-   * Undefined where nothing was decided under the id.
-   *
-   * @param wait for whose sake the journal is searched; absent: it is searched to its end.
-   */
-  async get(decisionId: string, wait?: JournalWait<unknown>): Promise<KnownCall | undefined> {
+  /** Undefined where nothing was decided under the id. */
+  async get(decisionId: string, wait?: Wait): Promise<KnownCall | undefined> {
     const known = this.#known.get(decisionId);
     if (known !== undefined) return known;
-    const find = (isOver?: () => boolean) =>
-      this.#read(() => findCall(this.#link, decisionId, this.#search(isOver)));
-    const found = await (wait === undefined ? find() : wait.searched(find));
+    const found = await this.#readFor(wait, (search) => findCall(this.#link, decisionId, search));
     // What was decided while the journal was searched is known by now, and newer.
     return this.#known.get(decisionId) ?? found;
   }
@@ -63,17 +60,19 @@ export class JournalCalls {
     return this.#known.held(approvalId) ?? found;
   }
 
-  async decisionOf({ decisionId, place }: KnownCall): Promise<DecisionEvent | undefined> {
-    const record = await this.#read(() => readJournalRecord(this.#link, place));
+  async decisionOf(
+    { decisionId, place }: KnownCall,
+    wait?: Wait,
+  ): Promise<DecisionEvent | undefined> {
+    const record = await this.#readFor(wait, () => readJournalRecord(this.#link, place));
     const event = record?.events.find((one) => isDecision(one) && one.decisionId === decisionId);
     return isDecision(event) ? event : undefined;
   }
 
   /** How the call ended; undefined where the journal does not tell. */
-  endOf({ decisionId, end, since }: KnownCall): Promise<EndedCall | undefined> {
+  endOf({ decisionId, end, since }: KnownCall, wait?: Wait): Promise<EndedCall | undefined> {
     const find = (record: JournalRecord): EndedCall | undefined => endedCallOf(record, decisionId);
-    return this.#read(async () => {
-      const { assertWanted } = this.#search();
+    return this.#readFor(wait, async ({ assertWanted }) => {
       const newer = since && (await searchPartition(this.#link, since, { find, assertWanted }));
       if (newer?.found !== undefined) return newer.found;
       const record = end === null ? undefined : await readJournalRecord(this.#link, end);
@@ -128,6 +127,11 @@ export class JournalCalls {
       },
       follow: (partition) => this.#link.follow(partition),
     };
+  }
+
+  #readFor<T>(wait: Wait | undefined, read: (search: CallSearch) => Promise<T>): Promise<T> {
+    const limited = (isOver?: () => boolean) => this.#read(() => read(this.#search(isOver)));
+    return wait === undefined ? limited() : wait.searched(limited);
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {

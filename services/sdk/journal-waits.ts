@@ -10,7 +10,8 @@ import { waitWithin } from "./wait-within.ts";
 export interface JournalWait<T> {
   /**
    * What a search of the journal gives. One that takes too long is left to itself: it is to look whether it
-   * is over, and end.
+   * is over, and end. Who has no time at all asks for what is there, and what is there is found by a search:
+   * it has all the time it needs.
    *
    * @throws CallgateError `timeout`; the signal's reason; what the search throws.
    */
@@ -20,6 +21,8 @@ export interface JournalWait<T> {
   /** To be called once, whatever came of it. */
   end(): void;
 }
+
+const NO_LIMIT = { timeoutMs: Number.POSITIVE_INFINITY };
 
 type Waiter<T> = {
   readonly resolve: (found: T) => void;
@@ -55,8 +58,9 @@ export class JournalWaits<T> {
     found.catch(() => undefined);
     if (waiter !== undefined) this.#add(decisionId, waiter);
     const within = limitedBy(options);
+    const searching = options.timeoutMs === 0 ? limitedBy({ ...options, ...NO_LIMIT }) : within;
     return {
-      searched: (search) => searchedWithin(within, search, decisionId),
+      searched: (search) => searchedWithin(searching, search, decisionId),
       ended: () => within(found, (time) => `${this.#notYet(decisionId)} within ${time}: ask again`),
       end: () => {
         if (waiter !== undefined) this.#remove(decisionId, waiter);

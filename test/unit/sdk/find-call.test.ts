@@ -170,6 +170,20 @@ test("a search ends with the wait that it is for", async () => {
   await expect(aborted).rejects.toThrow("enough");
 });
 
+test("what is known of a call is read within the time of the wait, too", async () => {
+  const gate = await openGate();
+  const client = gate.client("here");
+  const { decisionId = "" } = await client.propose(CALL);
+  await client.report(decisionId, { status: "succeeded", output: "paid" });
+  gate.meanwhile = () => new Promise<void>(() => undefined);
+  const timeout = { code: "timeout" };
+  const wait = { timeoutMs: 20 };
+  await expect(client.awaitDecision(decisionId, wait)).rejects.toMatchObject(timeout);
+  await expect(client.awaitResult(decisionId, wait)).rejects.toMatchObject(timeout);
+  const signal = AbortSignal.abort(new Error("enough"));
+  await expect(client.awaitResult(decisionId, { signal })).rejects.toThrow("enough");
+});
+
 test("a search that is under way ends when the gate is closed", async () => {
   const gate = await openGate();
   await look(gate.client("here"), 3);

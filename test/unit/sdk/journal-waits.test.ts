@@ -102,6 +102,16 @@ describe("the search of one who waits", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test("is given the time it needs by who asks for what is there", async () => {
+    const wait = decisions().begin("a", { timeoutMs: 0 });
+    const searched = wait.searched(() => new Promise((resolve) => setTimeout(resolve, 60, "it")));
+    await vi.advanceTimersByTimeAsync(60);
+    expect(await searched).toBe("it");
+    expect(await stateOf(wait.ended())).toBe("timeout");
+    wait.end();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test("ends when its signal aborts, with the reason", async () => {
     const given = new AbortController();
     const wait = decisions().begin("a", { signal: given.signal });
