@@ -1,7 +1,9 @@
 import type { AvroCodec } from "../adapters/avro/codec.ts";
 import { keyOfAllowed, openedArguments } from "../adapters/avro/encode-outputs.ts";
+import { quietLogger } from "../adapters/log/quiet-logger.ts";
 import { LIMITS } from "../core/limits.ts";
-import type { Clock, Log } from "../runtime/ports.ts";
+import { Listeners } from "../runtime/listeners.ts";
+import type { Clock, Log, Logger } from "../runtime/ports.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import type { GateLink, JournalListener } from "./gate-link.ts";
 import { JournalFollower } from "./journal-follower.ts";
@@ -12,6 +14,8 @@ export type RemoteLinkParts = {
   readonly clock: Clock;
   /** By key id; empty where keys are the executors' business alone. */
   readonly secrets: ReadonlyMap<string, Uint8Array>;
+  /** Absent: quiet. */
+  readonly logger?: Logger;
   /** Lets go of what `log` stands on. */
   readonly close: () => Promise<void>;
 };
@@ -24,7 +28,8 @@ const NO_SECRET =
 export function linkToRemote(parts: RemoteLinkParts): GateLink {
   const { log, codec, clock, secrets } = parts;
   const listeners: JournalListener[] = [];
-  const lost: ((error: CallgateError) => void)[] = [];
+  // What a program throws when it is told must not end its process: nobody is there to catch it.
+  const lost = new Listeners<CallgateError>(parts.logger ?? quietLogger);
   let policyRevision = "";
   let failure: CallgateError | undefined;
   const follower = new JournalFollower({
@@ -35,7 +40,7 @@ export function linkToRemote(parts: RemoteLinkParts): GateLink {
     },
     lost: (error) => {
       failure = asCallgateError(error);
-      for (const listener of lost) listener(failure);
+      lost.tell(failure);
     },
   });
   return {
@@ -49,7 +54,7 @@ export function linkToRemote(parts: RemoteLinkParts): GateLink {
     outputBytes: LIMITS.outputBytesMax,
     follow: (partition) => follower.follow(partition),
     onCommitted: (listener) => void listeners.push(listener),
-    onLost: (listener) => void lost.push(listener),
+    onLost: (listener) => void lost.add(listener),
     whyUnavailable: () => (failure === undefined ? null : "closed"),
     problem: () => failure?.message ?? follower.problem,
     keyOf: (event) => (secrets.has(event.keyId) ? keyOfAllowed(secrets, event) : undefined),

@@ -32,6 +32,7 @@ async function openGate(): Promise<Embedded> {
 type Given = {
   readonly log?: Log;
   readonly timeoutMs?: number;
+  readonly onLost?: () => void;
   readonly secrets?: ReadonlyMap<string, Uint8Array>;
 };
 
@@ -45,7 +46,10 @@ function connect({ log, codec }: Embedded, given: Given = {}) {
       closed.push("log");
     },
   });
-  const onLost = (error: CallgateError) => lost.push(error);
+  const onLost = (error: CallgateError): void => {
+    lost.push(error);
+    given.onLost?.();
+  };
   const client = new GateClient(link, { timeoutMs: given.timeoutMs ?? 5_000, onLost });
   const callgate = composeCallgate(link, client);
   onTestFinished(() => callgate.close());
@@ -225,6 +229,22 @@ describe("a client of a gate elsewhere", () => {
     expect(lost).toHaveLength(1);
     const next = await callgate.propose({ ...CALL, callId: "b" });
     expect(next.refusal).toMatchObject({ problem: "the topics were made anew" });
+  });
+
+  test("goes on refusing where the program throws when it is told", async () => {
+    const gate = await openGate();
+    const failing = new FailingLog(gate.log);
+    const { callgate, lost } = connect(gate, {
+      log: failing.log,
+      onLost: () => {
+        throw new Error("the program's own");
+      },
+    });
+    failing.reads.push(new FatalError("log_mismatch", "the topics were made anew"));
+    expect((await callgate.propose(CALL)).refusal).toMatchObject({ detail: "closed" });
+    expect(lost).toHaveLength(1);
+    // What nobody catches is told by the process in its next turn, and fails the test.
+    await new Promise((resolve) => setTimeout(resolve, 20));
   });
 
   test("lets go of its log when it is closed", async () => {
