@@ -8,6 +8,7 @@ import {
 } from "../executor/executor.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
+import { checkClose } from "./check-options.ts";
 import type { GateClient } from "./gate-client.ts";
 import type { GateLink } from "./gate-link.ts";
 import type { CallOptions, GuardContext } from "./gate-types.ts";
@@ -49,9 +50,11 @@ export function composeCallgate(link: GateLink, client: GateClient): Callgate {
     awaitResult: (decisionId, wait = {}) => client.awaitResult(decisionId, wait),
     previousResult: (ref) => client.previousResult(ref),
     guard: (tools, context) => guardTools(guard, link, tools, context),
-    close: ({ timeoutMs = CLOSE_MS } = {}) => {
+    close: async (options = {}) => {
+      checkClose(options);
+      const { timeoutMs = CLOSE_MS } = options;
       closing ??= keptAlive(() => close(timeoutMs));
-      return closing;
+      await closing;
     },
   };
 }

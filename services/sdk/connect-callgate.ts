@@ -4,8 +4,10 @@ import { configOf } from "../adapters/config/load-config.ts";
 import { readEnv } from "../adapters/config/read-env.ts";
 import { secretFrom } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
+import type { Logger } from "../runtime/ports.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
+import { optionsProblem } from "./check-options.ts";
 import { composeCallgate } from "./compose-callgate.ts";
 import type { ConnectOptions } from "./connect-types.ts";
 import { GateClient } from "./gate-client.ts";
@@ -22,14 +24,34 @@ const TIMEOUT_MS = 30_000;
  * @throws CallgateError: `invalid_input` with every problem of the options; the cluster cannot be used.
  */
 export async function connectCallgate(options: ConnectOptions): Promise<Callgate> {
+  checkOptions(options);
   const { timeoutMs = TIMEOUT_MS, onLost } = options;
   const config = checkedConfig(options);
   const secrets = secretsOf(options.secret);
-  const cluster = await opened(config, secrets);
+  const logger = loggerOf(readEnv());
+  const cluster = await opened(config, secrets, logger);
   const { log, codec } = cluster;
   const clock = systemClock;
-  const link = linkToRemote({ log, codec, clock, secrets, close: () => cluster.close() });
+  const link = linkToRemote({
+    ...{ log, codec, clock, secrets, logger },
+    close: () => cluster.close(),
+  });
   return composeCallgate(link, new GateClient(link, { timeoutMs, onLost }));
+}
+
+const MEMBERS: Readonly<Record<keyof ConnectOptions, true>> = {
+  kafka: true,
+  registry: true,
+  secret: true,
+  timeoutMs: true,
+  onLost: true,
+};
+
+/** @throws CallgateError `invalid_input` for what a program without types got wrong. */
+function checkOptions(options: ConnectOptions): void {
+  const problem = optionsProblem(options, Object.keys(MEMBERS));
+  if (problem === undefined) return;
+  throw new CallgateError("invalid_input", `the gate cannot be connected to: ${problem}`);
 }
 
 function checkedConfig({ kafka, registry }: ConnectOptions): Config {
@@ -49,11 +71,12 @@ function secretsOf(given: string | Uint8Array | undefined): ReadonlyMap<string, 
 async function opened(
   config: Config,
   secrets: ReadonlyMap<string, Uint8Array>,
+  logger: Logger,
 ): Promise<OpenedCluster> {
   // A program that has its gate with it needs none of the clients that are behind this.
   const { openCluster } = await import("./open-cluster.ts");
   try {
-    return await openCluster(config, secrets, loggerOf(readEnv()));
+    return await openCluster(config, secrets, logger);
   } catch (error) {
     throw asCallgateError(error);
   }

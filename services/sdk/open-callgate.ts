@@ -1,12 +1,12 @@
 import { readEnv } from "../adapters/config/read-env.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
+import { optionsProblem } from "./check-options.ts";
 import { composeCallgate } from "./compose-callgate.ts";
 import { linkToEmbedded } from "./embedded-link.ts";
 import { GateClient } from "./gate-client.ts";
 import type { OpenOptions } from "./gate-types.ts";
 import { loggerOf } from "./library-logger.ts";
-import { memberProblem } from "./members.ts";
 import { openEmbedded } from "./open-embedded.ts";
 import type { PolicyInput } from "./read-policy.ts";
 
@@ -51,29 +51,23 @@ function isList(policy: object): policy is readonly string[] {
 
 /** @throws CallgateError `invalid_input` for what a program without types got wrong. */
 function checkOptions(options: OpenOptions): void {
-  const problem = memberProblem(options, Object.keys(MEMBERS)) ?? valueProblem(options);
+  const problem = optionsProblem(options, Object.keys(MEMBERS)) ?? valueProblem(options);
   if (problem === undefined) return;
   throw new CallgateError("invalid_input", `the gate cannot be opened: ${problem}`);
 }
 
 function valueProblem(options: OpenOptions): string | undefined {
-  const { policy, dataDir, timeoutMs, secret, onLost, normalizers } = options;
+  const { policy, dataDir, normalizers } = options;
   const given: unknown = dataDir;
   if (policy === undefined || policy === null) {
     return "`policy` is missing: give the path of a policy file, or an object";
   }
   if (!isPolicy(policy)) return "`policy` must be paths of policy files, or an object";
-  if (secret !== undefined && typeof secret !== "string" && !(secret instanceof Uint8Array)) {
-    return "`secret` must be text or bytes: await it if it is a promise";
-  }
-  if (onLost !== undefined && typeof onLost !== "function") return "`onLost` must be a function";
   const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");
   if (notOurs !== undefined) return `\`normalizers.${notOurs[0]}\` must be a function`;
-  if (given !== undefined && given !== false && (typeof given !== "string" || given === "")) {
-    return "`dataDir` must be the path of a directory, or false";
-  }
-  if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs > 0)) return undefined;
-  return "`timeoutMs` must be a number of milliseconds above 0";
+  const isPath = typeof given === "string" && given !== "";
+  if (given === undefined || given === false || isPath) return undefined;
+  return "`dataDir` must be the path of a directory, or false";
 }
 
 function isPolicy(given: unknown): boolean {

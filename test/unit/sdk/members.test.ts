@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openCallgate } from "../../../services/sdk/callgate.ts";
-import { makeDirectory } from "../../support/open-gate.ts";
+import { connectCallgate, openCallgate } from "../../../services/sdk/callgate.ts";
+import { makeDirectory, openGate } from "../../support/open-gate.ts";
 
 const POLICY = { tool_schemas: { pay: {} } };
 const secret = "a secret for this test alone, and no other";
@@ -45,6 +45,39 @@ describe("a misspelled member", () => {
       code: "invalid_input",
       message: expect.stringContaining(message),
     });
+  });
+
+  const kafka = { brokers: ["127.0.0.1:1"], connectionTimeoutMs: 200 };
+
+  test.each([
+    [{ kafka, timeOutMs: 5 }, "`timeOutMs` is not known; known are kafka,"],
+    [{ kafka, timeoutMs: -1 }, "`timeoutMs` must be a number of milliseconds above 0"],
+    [{ kafka, timeoutMs: "30s" }, "`timeoutMs` must be a number"],
+    [{ kafka, onLost: "x" }, "`onLost` must be a function"],
+    [{ kafka, secret: 9999 }, "`secret` must be text or bytes"],
+    [undefined, "it must be an object"],
+  ])("of the options of a connection is told before it is made: %j", async (options, message) => {
+    expect(await errorOf(connectCallgate(untyped(options)))).toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test.each([
+    [{ timeoutMs: -1 }, "`timeoutMs` must be a number of milliseconds, 0 or more"],
+    [{ timeoutMs: Number.NaN }, "`timeoutMs` must be a number"],
+    [{ timeoutMs: "5000" }, "`timeoutMs` must be a number"],
+    [{ timeout: 5 }, "`timeout` is not known"],
+    [null, "it must be an object"],
+  ])("of a close is told, and the gate stays open: %j", async (options, message) => {
+    const gate = await openGate();
+    expect(await errorOf(gate.close(untyped(options)))).toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining(message),
+    });
+    const call = { conversationId: "c", tool: "get_order", arguments: {} };
+    expect((await gate.propose(call)).outcome).toBe("allowed");
+    await gate.close({ timeoutMs: 0 });
   });
 
   test.each([

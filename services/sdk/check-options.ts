@@ -1,0 +1,34 @@
+/** What programs without types hand over when they open a gate, connect to one or close it. */
+import { CallgateError } from "./callgate-error.ts";
+import type { ConnectOptions } from "./connect-types.ts";
+import type { OpenOptions } from "./gate-types.ts";
+import { memberProblem } from "./members.ts";
+
+type Shared = Pick<OpenOptions & ConnectOptions, "secret" | "timeoutMs" | "onLost">;
+
+/** What is wrong with members that both have, or with a name of a member; undefined: nothing. */
+export function optionsProblem(options: Shared, known: readonly string[]): string | undefined {
+  return memberProblem(options, known) ?? sharedProblem(options);
+}
+
+function sharedProblem({ secret, timeoutMs, onLost }: Shared): string | undefined {
+  if (secret !== undefined && typeof secret !== "string" && !(secret instanceof Uint8Array)) {
+    return "`secret` must be text or bytes: await it if it is a promise";
+  }
+  if (onLost !== undefined && typeof onLost !== "function") return "`onLost` must be a function";
+  if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs > 0)) return undefined;
+  return "`timeoutMs` must be a number of milliseconds above 0";
+}
+
+/** @throws CallgateError `invalid_input` */
+export function checkClose(options: { readonly timeoutMs?: number }): void {
+  const problem = memberProblem(options, ["timeoutMs"]) ?? timeProblem(options.timeoutMs);
+  if (problem === undefined) return;
+  throw new CallgateError("invalid_input", `the gate cannot be closed: ${problem}`);
+}
+
+function timeProblem(timeoutMs: unknown): string | undefined {
+  if (timeoutMs === undefined || (typeof timeoutMs === "number" && timeoutMs >= 0))
+    return undefined;
+  return "`timeoutMs` must be a number of milliseconds, 0 or more";
+}
