@@ -7,7 +7,9 @@
  * G3 an answer is given when its result is journaled.
  */
 import { randomUUID } from "node:crypto";
+import { allowManyListeners } from "../adapters/system/many-listeners.ts";
 import type { CallAllowed, CallRefused } from "../core/events.ts";
+import type { CallReport } from "../executor/call-report.ts";
 import {
   type ExecutableCall,
   type Execution,
@@ -27,10 +29,12 @@ import type {
   Decision,
   GuardContext,
   ProposedCall,
+  ReportOutcome,
   StoredResult,
 } from "./gate-types.ts";
 import { type Claim, GuardClaims } from "./guard-claims.ts";
 import { refusedOf } from "./refused.ts";
+import { SharedRun } from "./shared-run.ts";
 import type { EndedCall } from "./stored-result.ts";
 import { UnrunCalls } from "./unrun-calls.ts";
 
@@ -53,7 +57,7 @@ export class Guard {
   /** No other program runs calls of this gate. */
   readonly #isAlone: boolean;
   /** Answers under way, by decision. */
-  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #running = new Map<string, SharedRun>();
 
   constructor(client: GateClient, executor: Executor, isAlone: boolean) {
     this.#client = client;
@@ -106,19 +110,29 @@ export class Guard {
     }
   }
 
-  #once(guarded: GuardedCall, decision: Decision, event: CallAllowed): Promise<unknown> {
+  async #once(guarded: GuardedCall, decision: Decision, event: CallAllowed): Promise<unknown> {
+    const { signal } = guarded.context;
     const known = this.#running.get(event.decisionId);
-    if (known !== undefined) return known;
-    const answer = this.#run(guarded, decision, event);
-    this.#running.set(event.decisionId, answer);
-    const ended = (): void => {
-      this.#running.delete(event.decisionId);
-    };
-    answer.then(ended, ended);
-    return answer;
+    if (known === undefined) {
+      const run = new SharedRun((given) => this.#run(guarded, decision, event, given));
+      this.#running.set(event.decisionId, run);
+      const answer = run.join(signal);
+      void run.ended().then(() => this.#running.delete(event.decisionId));
+      return await answer;
+    }
+    if (!known.isGivenUp) return await known.join(signal);
+    // It ends as those want who gave it up, for their reasons.
+    await known.ended();
+    return await this.#once(guarded, decision, event);
   }
 
-  async #run(guarded: GuardedCall, decision: Decision, event: CallAllowed): Promise<unknown> {
+  /** @param signal of all who wait for it. */
+  async #run(
+    guarded: GuardedCall,
+    decision: Decision,
+    event: CallAllowed,
+    signal: AbortSignal,
+  ): Promise<unknown> {
     const call = executableCall(decision, event);
     const repeatable = guarded.named || decision.repeated || event.approvalId !== null;
     if (call === null) return this.#keyless(decision, event, repeatable);
@@ -129,7 +143,7 @@ export class Guard {
       return claimed.type === "granted";
     };
     const options = {
-      signal: guarded.context.signal,
+      signal,
       claim: repeatable && !event.isRead ? claim : undefined,
     };
     let execution: Execution;
@@ -141,8 +155,7 @@ export class Guard {
       }
       // Whatever else it is, the tool may have run.
       if (!(error instanceof NotClaimedError)) return this.#unrecorded(error, guarded, decision);
-      const { signal } = guarded.context;
-      if (signal?.aborted === true) throw signal.reason;
+      if (signal.aborted) throw signal.reason;
       const proposed = this.#client.unavailableFor(guarded.call, error.cause).decision;
       return refusedOf(proposed, refusalOf(proposed));
     }
@@ -154,7 +167,7 @@ export class Guard {
   async #keyless(decision: Decision, event: CallAllowed, repeatable: boolean): Promise<unknown> {
     if (!repeatable) {
       const error = { code: "secret", message: "the program that asked has another secret" };
-      await this.#client.report(event.decisionId, { status: "not_executed", error });
+      await this.#tell(event.decisionId, { status: "not_executed", error });
     }
     const refusal = this.#notRun(decision, "gate_unavailable");
     return refusedOf(decision, { ...refusal, message: OTHER_SECRET });
@@ -201,7 +214,7 @@ export class Guard {
   async #begun(decision: Decision): Promise<unknown> {
     if (this.#isAlone) {
       const message = "the process that started it is gone";
-      await this.#client.report(decision.decisionId ?? "", {
+      await this.#tell(decision.decisionId ?? "", {
         status: "unknown",
         error: { message },
       });
@@ -213,9 +226,9 @@ export class Guard {
   async #neverBegun(guarded: GuardedCall, decision: Decision): Promise<unknown> {
     const { decisionId = "" } = decision;
     const error = { code: "too_late", message: "not started in time" };
-    const { recorded } = await this.#client.report(decisionId, { status: "not_executed", error });
+    const told = await this.#tell(decisionId, { status: "not_executed", error });
     // Somebody has told how it ended meanwhile.
-    const ended = recorded ? undefined : await this.#client.endOf(decisionId);
+    const ended = told?.recorded === false ? await this.#client.endOf(decisionId) : undefined;
     if (ended === undefined) return this.#notExecuted(guarded, decision);
     return this.#answerAgain(guarded, decision, ended);
   }
@@ -244,6 +257,15 @@ export class Guard {
         "call as under way until it is reported or reconciled",
       { cause, ...endOf(execution) },
     );
+  }
+
+  /** For the journal: the answer is the same without. */
+  async #tell(decisionId: string, report: CallReport): Promise<ReportOutcome | undefined> {
+    try {
+      return await this.#client.report(decisionId, report);
+    } catch {
+      return undefined;
+    }
   }
 
   #notRun(decision: Decision, reason: CallRefusal["reason"]): CallRefusal {
@@ -282,7 +304,11 @@ function endOf(execution: Execution): { readonly output?: unknown; readonly thro
 
 /** @throws CallgateError `invalid_input`: found once the call is allowed, it would be neither run nor reported. */
 function checkSignal(signal: unknown): void {
-  if (signal === undefined || signal instanceof AbortSignal) return;
+  if (signal === undefined) return;
+  if (signal instanceof AbortSignal) {
+    allowManyListeners(signal);
+    return;
+  }
   const hint = signal instanceof AbortController ? ": pass its `.signal`" : "";
   throw new CallgateError("invalid_input", `\`signal\` must be an AbortSignal${hint}`);
 }

@@ -122,3 +122,12 @@ describe("a guarded call without an id whose decision came too late", () => {
     expect(paid()).toBe(1);
   });
 });
+
+test("a write that another has begun is of unknown outcome, also where that cannot be journaled", async () => {
+  const { gate, mute } = await openMuted({ pay: {} });
+  const { decisionId = "" } = await gate.propose(CALL);
+  await gate.report(decisionId, { status: "started" });
+  const { pay } = gate.guard({ pay: (_: object) => "paid" }, CONTEXT);
+  mute(toldOf("unknown"));
+  expect(await pay({}, { callId: CALL.callId })).toMatchObject({ reason: "outcome_unknown" });
+});

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type Callgate,
   CallgateError,
@@ -306,6 +306,66 @@ describe("a guarded call that is given up", () => {
     expect(await thrownBy(tools.slow({}))).toMatchObject({ code: "time_limit" });
     expect(refusedOf(await tools.slow({})).reason).toBe("outcome_unknown");
   });
+});
+
+describe("a guarded call that is asked for twice at once", () => {
+  /** Under one id, each with a signal of its own. */
+  async function twice(tool: "charge_card" | "get_order") {
+    const gate = await openGate();
+    const finished = deferred<string>();
+    const started = deferred<AbortSignal>();
+    const handler = (_: { order: string }, { signal }: { signal: AbortSignal }) => {
+      started.resolve(signal);
+      return finished.promise;
+    };
+    const tools = gate.guard({ charge_card: handler, get_order: handler }, CONTEXT);
+    const ask = () => {
+      const given = new AbortController();
+      const options = { callId: "call-7", signal: given.signal };
+      return { given, answer: tools[tool]({ order: "7" }, options) };
+    };
+    const [first, second] = [ask(), ask()];
+    const running = await started.promise;
+    // Both wait for it by now.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    return { first, second, running, finish: finished.resolve, ask };
+  }
+
+  test.each(["charge_card", "get_order"] as const)(
+    "goes on for one when the other gives up (%s)",
+    async (tool) => {
+      const { first, second, running, finish } = await twice(tool);
+      first.given.abort(new Error("the first gave up"));
+      expect(String(await thrownBy(first.answer))).toContain("the first gave up");
+      expect(running.aborted).toBe(false);
+      finish("done");
+      expect(await second.answer).toBe("done");
+    },
+  );
+
+  test("is given up when both have, each for its own reason", async () => {
+    const { first, second, running, ask } = await twice("charge_card");
+    second.given.abort(new Error("the second gave up"));
+    expect(String(await thrownBy(second.answer))).toContain("the second gave up");
+    first.given.abort(new Error("the first gave up"));
+    const late = ask();
+    expect(String(await thrownBy(first.answer))).toContain("the first gave up");
+    expect(running.aborted).toBe(true);
+    expect(refusedOf(await late.answer).reason).toBe("outcome_unknown");
+  });
+});
+
+test("many guarded calls at once that share a signal are no leak", async () => {
+  const gate = await openGate();
+  const warnings: string[] = [];
+  const warned = ({ message }: Error): void => void warnings.push(message);
+  process.on("warning", warned);
+  onTestFinished(() => void process.off("warning", warned));
+  const { signal } = new AbortController();
+  const sleep = () => new Promise((resolve) => setTimeout(resolve, 50));
+  const { get_order } = gate.guard({ get_order: (_: object) => sleep() }, { ...CONTEXT, signal });
+  await Promise.all(Array.from({ length: 30 }, (_, order) => get_order({ order })));
+  expect(warnings).toEqual([]);
 });
 
 describe("guarded tools when the gate is gone", () => {
