@@ -4,6 +4,8 @@
  * G1 one claim is granted once at most: whoever is granted it has begun the call, as far as anybody knows.
  * G2 a claim that got no answer may be granted later, to whoever asks next for the call in this program:
  *    nothing has run by it, and nobody else is granted one as long as it stands.
+ * G3 that nobody has begun a call without a start in the journal is known of calls alone that were decided for
+ *    who claims: of one that was decided before, somebody may run it who said nothing.
  */
 import { randomUUID } from "node:crypto";
 import { claimName } from "./call-start.ts";
@@ -27,21 +29,24 @@ export class GuardClaims {
   readonly #client: GateClient;
   /** By the names of claims: whether nothing has run by them. */
   readonly #unused = new RecentMap<boolean>(UNUSED_MAX);
-  /** Decisions of which a claim got no answer. */
+  /** Decisions of which a claim got no answer: whether they were made for who claimed. */
   readonly #unanswered = new RecentMap<boolean>(UNUSED_MAX);
 
   constructor(client: GateClient) {
     this.#client = client;
   }
 
-  /** @throws CallgateError where the gate does not answer: nothing has begun. */
-  async claim(decisionId: string): Promise<Claim> {
+  /**
+   * @param isFirst the call was decided as it was asked for, and not before.
+   * @throws CallgateError where the gate does not answer: nothing has begun.
+   */
+  async claim(decisionId: string, isFirst: boolean): Promise<Claim> {
     const name = claimName(randomUUID());
     try {
-      return await this.#claim(decisionId, name);
+      return await this.#claim(decisionId, name, isFirst);
     } catch (error) {
       this.#unused.set(name, true);
-      this.#unanswered.set(decisionId, true);
+      this.#unanswered.set(decisionId, isFirst || this.#unanswered.get(decisionId) === true);
       throw error;
     }
   }
@@ -53,19 +58,20 @@ export class GuardClaims {
 
   /** Whether nobody has begun the call, and nobody begins it from now on. Of a call without a claim of ours nothing is known. */
   giveUp(decisionId: string): boolean {
-    if (this.#unanswered.get(decisionId) !== true) return false;
+    const isFirst = this.#unanswered.get(decisionId);
+    if (isFirst === undefined) return false;
     const start = this.#client.knownStart(decisionId);
     if (start === undefined) return false;
-    return start === null || (start.by !== null && this.#take(start.by));
+    return (start === null && isFirst) || (start?.by != null && this.#take(start.by));
   }
 
-  async #claim(decisionId: string, name: string): Promise<Claim> {
+  async #claim(decisionId: string, name: string, isFirst: boolean): Promise<Claim> {
     const outcome = await this.#client.claim(decisionId, name);
     if (outcome.recorded) return { type: "granted", name };
     const ended = await this.#client.endOf(decisionId);
     if (ended !== undefined && ended.stored.status !== "unknown") return { type: "over", ended };
     const start = await this.#client.startOf(decisionId);
-    if (start === null) return { type: ended === undefined ? "begun" : "never_begun" };
+    if (start === null) return { type: isFirst && ended !== undefined ? "never_begun" : "begun" };
     // Its own, where the log has taken it twice.
     return start.by !== null && (start.by === name || this.#take(start.by))
       ? { type: "granted", name: start.by }

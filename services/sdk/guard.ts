@@ -139,7 +139,7 @@ export class Guard {
     if (this.#unrun.isTold(event.callId)) return this.#notExecuted(guarded, decision);
     let claimed: Claim = { type: "begun" };
     const claim = async (): Promise<boolean> => {
-      claimed = await this.#claims.claim(call.decisionId);
+      claimed = await this.#claims.claim(call.decisionId, !decision.repeated);
       return claimed.type === "granted";
     };
     const options = {
@@ -222,7 +222,7 @@ export class Guard {
     return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
   }
 
-  /** It waited for its turn until its time was over, or was asked for no sooner. */
+  /** It waited for its turn until its time was over. */
   async #neverBegun(guarded: GuardedCall, decision: Decision): Promise<unknown> {
     const { decisionId = "" } = decision;
     const error = { code: "too_late", message: "not started in time" };

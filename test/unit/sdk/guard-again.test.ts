@@ -181,6 +181,17 @@ describe("a guarded write whose turn comes when its outcome counts as unknown", 
     expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
   });
 
+  test("stays of unknown outcome where it was decided for somebody else, who may have run it without a word", async () => {
+    const times = { start_within_ms: 50, time_limit_ms: 50 };
+    const gate = await openGate({ policy: { tool_schemas: { charge_card: times } } });
+    const { decisionId = "" } = await gate.propose(CALL);
+    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+    expect(await again(gate)).toEqual({ reason: "outcome_unknown" });
+    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+    const other = { ...CALL, callId: "call-8" };
+    expect((await gate.propose(other)).refusal?.reason).toBe("outcome_unknown");
+  });
+
   test("ended as somebody has told", async () => {
     const { answer } = await queued((by, id) => by.report(id, { status: "succeeded", output: 7 }));
     expect(answer).toBe(7);
