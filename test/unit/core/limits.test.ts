@@ -12,6 +12,7 @@ test("the bounds are these: another number is another memory, and refuses other 
     writeTwinBytes: 4_194_304,
     resources: 2_048,
     sketches: 128,
+    startWithinMsMax: 86_400_000,
     exclusiveEffects: 8_192,
     openCalls: 256,
     confirmations: 1_024,
