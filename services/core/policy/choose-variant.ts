@@ -21,6 +21,8 @@ export interface Choices {
     readonly mayMatch: (text: string) => boolean;
     /** Options that the rule asks about. */
     readonly options: readonly string[];
+    /** Whether some command of a program can fit; true also where it cannot be told. */
+    readonly canFit: (program: string) => boolean;
     readonly byClass: ByClass;
   }[];
   readonly otherwise: Ranked;
@@ -135,7 +137,7 @@ function firstThatMay(rules: Choices["rules"], text: string) {
 
 /** A command; those that it runs, where a rule is about them; and what its words do not show. */
 function ofPart(
-  { texts: [own = "", ...inner], gaps, class: found, hidden, beside }: ShellPart,
+  { texts: [own = "", ...inner], gaps, class: found, hidden, unseenOf, beside }: ShellPart,
   choices: Choices,
   ruleFor: (text: string) => ByClass | undefined,
 ): readonly Ranked[] {
@@ -150,6 +152,9 @@ function ofPart(
     if (one !== undefined) parts.push(one);
   }
   if (hidden) parts.push(...unreadable(choices, found));
+  for (const rule of unseenOf.length > 0 ? choices.rules : []) {
+    if (unseenOf.some(rule.canFit)) parts.push(rule.byClass[found]);
+  }
   // A rule sees words: that they read says nothing of the file that the output goes to.
   if (ruled !== undefined && beside !== "read") parts.push(choices.byClass[beside]);
   return parts;

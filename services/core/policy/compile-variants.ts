@@ -12,6 +12,7 @@ import { compileGlobs } from "./glob.ts";
 import { merger, type Ranked, ranked } from "./merge-variants.ts";
 import { optionsAsked } from "./options-asked.ts";
 import { type PathSegment, policyPath } from "./path.ts";
+import { compileCanFit } from "./rule-beginnings.ts";
 
 /** Compiles the tool's entry with the keys of a variant in place of its own. */
 export type CompileVariant = (
@@ -132,7 +133,8 @@ function compileChoices(
     const more = loose && compileMatch(rule, at, { capabilities, onLastSegment, ...loose }, []);
     const mayMatch = more ? (text: string) => matches(text) || more(text) : matches;
     const options = variants.set === "posix_shell" ? optionsAsked(rule) : [];
-    return { matches, mayMatch, options, byClass: { read, watch, run, write } };
+    const canFit = compileCanFit(rule);
+    return { matches, mayMatch, options, canFit, byClass: { read, watch, run, write } };
   });
   return { byClass, rules, otherwise: rest };
 }

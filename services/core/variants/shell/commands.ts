@@ -2,7 +2,7 @@
 import type { VariantClass } from "../variant-class.ts";
 import { classifyGit } from "./git.ts";
 import { isPrintingAwk, isPrintingSed } from "./scripts.ts";
-import { endOfOptions, type ShellWord } from "./shell-line.ts";
+import { optionWords, type ShellWord } from "./shell-line.ts";
 import { classOfTool } from "./subcommands.ts";
 
 type Classify = (words: readonly ShellWord[]) => VariantClass;
@@ -45,13 +45,6 @@ interface Options {
 function readsBut(letters: string, ...long: readonly string[]): Classify {
   const options: Options = { letters, long };
   return (words) => (optionWords(words).some((word) => mayBe(word, options)) ? "write" : "read");
-}
-
-/** Words that may be options: nothing is one after `--`, unless that may be the value of an option. */
-function optionWords(words: readonly ShellWord[]): readonly ShellWord[] {
-  const end = endOfOptions(words);
-  const isValue = end > 1 && words[end - 1]?.text.startsWith("-") === true;
-  return words.slice(1, isValue ? undefined : end);
 }
 
 function mayBe({ text, startsOpen }: ShellWord, { letters, long }: Options): boolean {
@@ -220,8 +213,11 @@ const TELLS_VERSION =
   /^(?:python[\d.]*|pip3?|node|npm|npx|yarn|pnpm|deno|bun|tsc|ruby|gem|perl|php|java|javac|gcc|g\+\+|clang|go|rustc|cargo|make|cmake|docker|bash|sh|zsh|pytest)$/;
 const VERSION = /^(?:--version|-V|--help)$/;
 
-/** The words of one simple command, the command first; its own text is known. */
-export function classifyCommand(words: readonly ShellWord[]): VariantClass {
+/**
+ * The words of one simple command, the command first; its own text is known. `plain`: without the options before its
+ * subcommand.
+ */
+export function classifyCommand(words: readonly ShellWord[], plain = words): VariantClass {
   const command = words[0]?.text ?? "";
   const special = Object.hasOwn(SPECIAL, command) ? SPECIAL[command] : undefined;
   if (special !== undefined) return special(words);
@@ -230,5 +226,5 @@ export function classifyCommand(words: readonly ShellWord[]): VariantClass {
   const [, option] = words;
   const asks = words.length === 2 && option?.open === false && VERSION.test(option.text);
   if (asks && TELLS_VERSION.test(command)) return "read";
-  return classOfTool(words) ?? "run";
+  return classOfTool(words, plain) ?? "run";
 }

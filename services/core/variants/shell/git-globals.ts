@@ -5,28 +5,70 @@ import { mayBeMore, type ShellWord } from "./shell-line.ts";
 const FLAGS =
   /^(?:-[pP]|--(?:paginate|no-pager|bare|no-optional-locks|no-replace-objects|no-lazy-fetch|no-advice|(?:literal|glob|noglob|icase)-pathspecs|(?:git-dir|work-tree|namespace|attr-source|super-prefix)=.*))$/;
 const VALUES = /^(?:-[Cc]|--(?:git-dir|work-tree|namespace|attr-source|super-prefix))$/;
+/** The last ones print where git lies, and nothing else happens. */
+const SUBCOMMAND = /^(?:[A-Za-z][\w-]*|-[hv]|--(?:help|version|(?:exec|html|man|info)-path))$/;
+
+export interface GitPlace {
+  /** Where the subcommand is, or the end. */
+  readonly at: number;
+  /** What stands before it may be more words, and the subcommand another. */
+  readonly mayBeOther: boolean;
+}
+
+/** Null: an option is not known, or what comes is not seen. */
+export function afterGitGlobals(words: readonly ShellWord[]): GitPlace | null {
+  let at = 1;
+  let mayBeOther = false;
+  for (let word = words[at]; word !== undefined; word = words[at]) {
+    const sight = sightOf(word, words[at + 1]);
+    if (sight === "unseen") return null;
+    if (sight === "subcommand") break;
+    mayBeOther ||= sight.mayBeOther;
+    at += sight.words;
+  }
+  return { at, mayBeOther };
+}
+
+/** What a word is: the subcommand, or an option of one word or two. */
+type Sight = "subcommand" | "unseen" | { readonly words: 1 | 2; readonly mayBeOther: boolean };
+
+function sightOf(word: ShellWord, value: ShellWord | undefined): Sight {
+  const { text, open } = word;
+  if (VALUES.test(text) && !open) return value === undefined ? "unseen" : sightOfValue(text, value);
+  if (FLAGS.test(text) && (!open || text.includes("="))) {
+    return { words: 1, mayBeOther: mayBeMore(word) };
+  }
+  return !open && SUBCOMMAND.test(text) ? "subcommand" : "unseen";
+}
+
+function sightOfValue(option: string, value: ShellWord): Sight {
+  const sets = option === "-c" ? settingOf(value) : "harmless";
+  return sets === "runs"
+    ? "unseen"
+    : { words: 2, mayBeOther: mayBeMore(value) || sets === "unseen" };
+}
+
 /** Settings that make other commands of subcommands, also those of files that they name. */
 const RENAMES = /^(?:alias|include|includeif)\./i;
-const SUBCOMMAND = /^(?:[A-Za-z][\w-]*|-[hv]|--(?:help|version))$/;
 
-/** Where the subcommand is, or the end; null: an option is not known, or what comes is not seen. */
-export function afterGitGlobals(words: readonly ShellWord[]): number | null {
-  for (let at = 1; at < words.length; at += 1) {
-    const { text, open } = words[at] as ShellWord;
-    const value = words[at + 1];
-    if (VALUES.test(text) && !open) {
-      if (value === undefined || mayBeMore(value) || (text === "-c" && renames(value))) return null;
-      at += 1;
-    } else if (!isFlag(words[at] as ShellWord)) return !open && SUBCOMMAND.test(text) ? at : null;
-  }
-  return words.length;
-}
+/** Settings that say which program is run for something, or where programs are looked for. */
+const RUNS =
+  /^(?:core\.(?:fsmonitor|sshcommand|editor|pager|hookspath|gitproxy|askpass|alternaterefscommand|attributesfile)|(?:filter|difftool|mergetool|guitool|browser|man|hook|pager|instaweb|sendemail|imap|tar|trailer|credential)\..*|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|diff\.(?:external|.*\.(?:command|textconv))|merge\..*\.driver|interactive\.difffilter|sequence\.editor|web\.browser|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack|vcs)|submodule\..*\.update|protocol\.(?:.*\.)?allow|init\.templatedir)$/i;
 
-function isFlag(word: ShellWord): boolean {
-  return FLAGS.test(word.text) && !mayBeMore(word) && (!word.open || word.text.includes("="));
-}
+/** Programs that only pass on what they get, words of a switch, and a directory that holds nothing. */
+const HARMLESS =
+  /^(?:|cat|less(?: -\w+)?|more|true|false|:|no|off|0|never|\/dev\/null|cache(?: --timeout=\d+)?|store)$/;
 
-/** Of a setting whose value is not seen, the first letter tells that its name is another. */
-function renames({ text, open, startsOpen }: ShellWord): boolean {
-  return open ? startsOpen || /^[ai]/i.test(text) : RENAMES.test(text);
+/** What a setting does whose name is not that of a person or of a connection, if its name is not seen. */
+const SURELY_OTHER = /^[uh]/i;
+
+/** `unseen`: it may be a setting that runs something, for all that its words show. */
+function settingOf({ text, open, startsOpen }: ShellWord): "harmless" | "runs" | "unseen" {
+  const [name = "", ...rest] = text.split("=");
+  if (RENAMES.test(name)) return "runs";
+  // Of a setting that is not seen, the first letter tells that its name is no alias.
+  if (open && (startsOpen || /^[ai]/i.test(text))) return "runs";
+  const runs = RUNS.test(name) && (open || !HARMLESS.test(rest.join("=")));
+  if (runs) return "runs";
+  return open && !SURELY_OTHER.test(text) ? "unseen" : "harmless";
 }

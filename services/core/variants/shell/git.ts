@@ -1,5 +1,6 @@
 /** Subcommands of git: those that only show, with the options that make them do more. */
-import type { VariantClass } from "../variant-class.ts";
+import { strictest, type VariantClass } from "../variant-class.ts";
+import { afterGitGlobals } from "./git-globals.ts";
 import { endOfOptions, type ShellWord } from "./shell-line.ts";
 
 /** They show, whatever their options are (`--output` and the like aside). */
@@ -31,9 +32,6 @@ const SHOWS_AS: Readonly<Record<string, RegExp>> = {
 /** Asks another machine, which may answer differently each time. */
 const ASKS = new Set(["ls-remote"]);
 
-/** Options before the subcommand that change where it looks, and nothing else. */
-const GLOBAL_FLAGS = /^(?:--no-pager|-P|--no-optional-locks|--bare|--(?:git-dir|work-tree)=.*)$/;
-
 /** Options that write a file or run a program, whatever the subcommand is; git takes their beginnings. */
 const ACTING = /^(?:--output(?:=.*)?|--ext-.*|--textc.*|-O.*|--open.*|--exec?(?:=.*)?|--up.*)$/;
 
@@ -44,21 +42,19 @@ const GREP_ACTING = /^-[A-Za-z0-9]*O|^--op/;
 const ASK_ACTING = /^--(?:u|e)/;
 
 export function classifyGit(words: readonly ShellWord[]): VariantClass {
-  let at = 1;
-  for (; at < words.length; at++) {
-    const text = words[at]?.text ?? "";
-    if (text === "-C") at += 1;
-    else if (!GLOBAL_FLAGS.test(text)) break;
-  }
-  const subcommand = words[at];
+  const place = afterGitGlobals(words);
+  if (place === null) return "write";
+  const found = classifySubcommand(words.slice(place.at));
+  return place.mayBeOther ? strictest("run", found) : found;
+}
+
+function classifySubcommand([subcommand, ...rest]: readonly ShellWord[]): VariantClass {
   if (subcommand === undefined) return "read";
-  if (subcommand.open) return "write";
-  const rest = words.slice(at + 1);
   if (mayAct(subcommand.text, rest)) return "write";
   if (SHOWS.has(subcommand.text)) return "read";
   if (ASKS.has(subcommand.text)) return "watch";
   const form = Object.hasOwn(SHOWS_AS, subcommand.text) ? SHOWS_AS[subcommand.text] : undefined;
-  if (/^--(?:version|help)$/.test(subcommand.text)) return "read";
+  if (/^--(?:version|help|[a-z]+-path)$/.test(subcommand.text)) return "read";
   const shown = rest.map(({ text }) => (/\s/.test(text) ? "x" : text)).join(" ");
   return form?.test(shown) === true ? "read" : "write";
 }

@@ -1,6 +1,6 @@
 /** What a command is known by besides its words: with the files that its input comes from, and without words that may be none. */
 import { type ShellWord, textOf } from "./shell-line.ts";
-import { spellSubcommand } from "./spell-subcommand.ts";
+import { type Spellings, spellSubcommand } from "./spell-subcommand.ts";
 import { hasSubcommands } from "./subcommands.ts";
 
 type Words = readonly ShellWord[];
@@ -25,13 +25,13 @@ function mayBeNone({ text, splits, isBare, open }: ShellWord): boolean {
   return text === "" && open && (splits || isBare === true);
 }
 
-/** Its words, and without options before the subcommand; `hidden`: which subcommand it is nobody sees. */
-export function spellCommand(words: Words): { texts: readonly string[]; hidden: boolean } {
-  const { texts, hidden } = spellSubcommand(words);
-  const all = [textOf(words), ...texts];
+/** Its words are among the texts, the first of them. */
+export function spellCommand(words: Words): Spellings {
+  const spelled = spellSubcommand(words);
+  const texts = [textOf(words), ...spelled.texts];
   const sure = surely(words);
-  if (sure !== words) all.push(textOf(sure), ...spellSubcommand(sure).texts);
-  return { texts: all, hidden };
+  if (sure !== words) texts.push(textOf(sure), ...spellSubcommand(sure).texts);
+  return { ...spelled, texts };
 }
 
 /** `cat < a` is `cat a`, and so is `cat - < a`; of several files it may read each, or all. */

@@ -1,7 +1,11 @@
 /** Commands that run others: which ones, as far as their words say. */
 import type { VariantClass } from "../variant-class.ts";
+import { parseShell } from "./parse-shell.ts";
 import { afterOptions, type OptionForms, type Ran, ranByText, UNSEEN, type Words } from "./ran.ts";
 import { ranAsText } from "./ran-as-text.ts";
+import { ranByForeignShell } from "./ran-by-foreign-shell.ts";
+import { ranByGit } from "./ran-by-git.ts";
+import { ranByRunner } from "./ran-by-runner.ts";
 import type { ShellWord } from "./shell-line.ts";
 import { ASSIGNMENT, RUNNING_INDEX, STRUCTURE, UNREAD } from "./spelling.ts";
 
@@ -87,12 +91,21 @@ export function ranBy(words: Words): Ran | null {
   if (name === "source" || name === ".") return ranBySource(words);
   if (name === "eval") return ranByEval(words);
   if (name === "trap") return ranByTrap(words);
+  if (name === "alias") return ranByAlias(words);
   if (name === "su" || name === "runuser") return { ...UNSEEN, floor: "run" };
   if (evaluates(name, words)) return UNSEEN;
   const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
   if (wrapper !== undefined) return ranByWrapper(name, wrapper, words);
   if (words.length === 2 && asks(words[1])) return null;
-  return name === "flock" ? ranByFlock(words) : ranAsText(name, words);
+  return ranByTool(name, words);
+}
+
+function ranByTool(name: string, words: Words): Ran | null {
+  if (name === "flock") return ranByFlock(words);
+  if (name === "git") return ranByGit(words);
+  return (
+    ranByForeignShell(name, words) ?? ranAsText(name, words) ?? ranByRunner(name, words, ranBy)
+  );
 }
 
 function ranAlone({ alone }: Wrapper): Ran {
@@ -240,6 +253,31 @@ function ranByTrap(words: Words): Ran {
   return ranByText(open || words.length > at + 1 ? words.slice(at, at + 1) : []);
 }
 
+/** `alias name=text`: the text runs later, alone or with words behind it that nobody sees now. */
+function ranByAlias(words: Words): Ran {
+  const at = afterHyphens(words);
+  const given = words.slice(words[at]?.text === "-p" ? at + 1 : at);
+  const lines = given.flatMap(({ text }) => {
+    const end = text.indexOf("=");
+    return end < 0 ? [] : [text.slice(end + 1)];
+  });
+  const commands = lines.flatMap((line) => lastOf(line)).map((last) => [...last, GIVEN]);
+  const hidden =
+    given.some(({ text, open }) => open || text.startsWith("-")) || commands.some(runsMore);
+  return { floor: "run", commands: hidden ? [] : commands, lines, hidden };
+}
+
+/** The command that words behind the line belong to; none: it cannot be read, which is told with the line. */
+function lastOf(line: string): readonly Words[] {
+  const last = parseShell(line)?.commands.at(-1)?.words ?? [];
+  return last.length > 0 ? [last] : [];
+}
+
+/** Not looked into twice, by itself and with the words behind it: each could be two commands again. */
+function runsMore(words: Words): boolean {
+  return words[0]?.text === "alias" || ranBy(words) !== null;
+}
+
 /** The first word behind the two hyphens that end options, where they are the first. */
 function afterHyphens(words: Words): number {
   const { text, open } = words[1] ?? NO_OPTION;
@@ -254,6 +292,8 @@ const NO_OPTION: ShellWord = {
   splits: false,
   streams: false,
 };
+/** Words that come later. */
+const GIVEN: ShellWord = { text: "", startsOpen: true, open: true, splits: true, streams: false };
 const XARGS_VALUES = new Set(["-n", "-L", "-P", "-d", "-I"]);
 
 /** What it runs gets words that nobody has seen: they may be options. */
@@ -278,6 +318,5 @@ function ranWithInput(inner: Words, mark: string): Ran {
   const isMarked = (text: string): boolean => mark !== "" && text.includes(mark);
   if (command.open || command.text.startsWith("-") || isMarked(command.text)) return UNSEEN;
   const seen = inner.map((word) => (isMarked(word.text) ? { ...word, open: true } : word));
-  const given = { text: "", startsOpen: true, open: true, splits: true, streams: false };
-  return { floor: "read", commands: [[...seen, given]], lines: [], hidden: false };
+  return { floor: "read", commands: [[...seen, GIVEN]], lines: [], hidden: false };
 }

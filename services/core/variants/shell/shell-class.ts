@@ -12,6 +12,7 @@ import {
   spellInputs,
 } from "./given-texts.ts";
 import { isExec } from "./groups.ts";
+import { underUsualName } from "./names.ts";
 import { parseShell } from "./parse-shell.ts";
 import type { Ran } from "./ran.ts";
 import { ranBy } from "./ran-commands.ts";
@@ -36,6 +37,8 @@ export interface CommandReading {
   readonly gaps: readonly OptionGap[];
   /** Something that nobody sees may run, too. */
   readonly hidden: boolean;
+  /** Programs of which another subcommand may run than the words say: rules that can fit one of them count. */
+  readonly unseenOf: readonly string[];
   /** What it is beside its words: by where its output goes, variables before it, the background. */
   readonly beside: VariantClass;
 }
@@ -98,27 +101,34 @@ function readWords(words: readonly ShellWord[], place: Place): WordsReading {
   const [first] = words;
   if (effort.isSpent) return UNREAD;
   const text = effort.spend(textOf(words));
-  if (first === undefined) return { class: "read", texts: [text, ...asCat(place)], ...SEEN };
+  if (first === undefined) return { ...SEEN, texts: [text, ...asCat(place)] };
   // The command itself is only known when it runs. `[` alone looks like a glob and is none.
   if (first.open && first.text !== "[" && first.text !== "[[") {
-    return { class: "write", texts: [text], gaps: [], hidden: true };
+    return { ...UNREAD, texts: [text] };
   }
   const slash = first.text.lastIndexOf("/");
   if (slash >= 0) return readByName(words, slash, place);
+  const usual = underUsualName(words);
   const ran = first.text === "find" ? ranByFind(words) : ranBy(words);
-  if (ran === null) return readLeaf(words, place);
-  if (depth >= DEPTH_MAX) return UNREAD;
-  const given = inputs.length === 0 ? [] : [effort.spend(`${text} ${textOf(inputs)}`)];
-  if (isExec(words)) given.push(...asCat(place));
-  return withRan([text, ...given], ran, { ...place, depth: depth + 1 });
+  if ((usual !== null || ran !== null) && depth >= DEPTH_MAX) return UNREAD;
+  const inside = { ...place, depth: depth + 1 };
+  if (usual !== null) {
+    const given = inputs.length === 0 ? [] : [effort.spend(`${text} ${textOf(inputs)}`)];
+    return within([text, ...given], first, readWords(usual, inside));
+  }
+  return ran === null ? readOwn(words, classifyCommand, place) : withRan(words, ran, inside);
 }
 
 /** One may stand in each of several words: the first ones are tried. */
 const GAPS_MAX = 4;
 
-/** A command that runs no other. */
-function readLeaf(words: readonly ShellWord[], { effort, inputs, root }: Place): WordsReading {
-  const { texts, hidden } = spellCommand(words);
+/** Without what it runs. */
+function readOwn(
+  words: readonly ShellWord[],
+  classify: typeof classifyCommand,
+  { effort, inputs, root }: Place,
+): WordsReading {
+  const { texts, plain, hidden, mayBeOther } = spellCommand(words);
   const rooted = fromRoot(words, root);
   const [own = "", ...more] = texts;
   const all = [own, ...more.map((text) => effort.spend(text))];
@@ -129,7 +139,14 @@ function readLeaf(words: readonly ShellWord[], { effort, inputs, root }: Place):
   }
   const gaps = optionGaps(words).slice(0, GAPS_MAX);
   effort.spendOnGaps(gaps);
-  return { class: classifyCommand(words), texts: all, gaps, hidden };
+  const found = classify(words, plain ?? words);
+  return {
+    class: mayBeOther ? strictest("run", found) : found,
+    texts: all,
+    gaps,
+    hidden,
+    unseenOf: mayBeOther ? words.slice(0, 1).map((word) => word.text) : [],
+  };
 }
 
 /** `$(< a)` says what is in the file, and so may whatever comes after `exec < a`. */
@@ -141,37 +158,49 @@ function asCat({ effort, inputs: given, root }: Place): readonly string[] {
   return texts.map((text) => effort.spend(text));
 }
 
-const SEEN = { gaps: [], hidden: false };
-const UNREAD: WordsReading = { class: "write", texts: [], gaps: [], hidden: true };
+const SEEN: WordsReading = { class: "read", texts: [], gaps: [], hidden: false, unseenOf: [] };
+const UNREAD: WordsReading = { ...SEEN, class: "write", hidden: true };
+
+/** The same command by another name, or what a command runs: what is not seen of it is not seen of both. */
+function within(
+  texts: readonly string[],
+  { text: name }: ShellWord,
+  inner: WordsReading,
+): WordsReading {
+  const unseenOf = inner.unseenOf.length > 0 ? [...new Set([name, ...inner.unseenOf])] : [];
+  return { ...inner, texts: [...texts, ...inner.texts], unseenOf };
+}
 
 /** Where the programs of a system lie, so that the name says what it does. */
-const SYSTEM = /^\/(?:.*\/)?s?bin\/[^/]+$/;
+const SYSTEM = /^\/(?:.*\/)?(?:s?bin|git-core)\/[^/]+$/;
 
 /** A program by its path may be any; rules know it by its name, too. */
 function readByName(words: readonly ShellWord[], slash: number, place: Place): WordsReading {
   const [first, ...rest] = words as readonly [ShellWord, ...ShellWord[]];
   const named = readWords([{ ...first, text: first.text.slice(slash + 1) }, ...rest], place);
   const found = SYSTEM.test(first.text) ? strictest("run", named.class) : "run";
-  return { ...named, class: found, texts: [textOf(words), ...named.texts] };
+  return { ...within([textOf(words)], first, named), class: found };
 }
 
-function withRan(
-  texts: readonly string[],
-  { floor, commands, lines, hidden }: Ran,
-  place: Place,
-): WordsReading {
+function withRan(words: readonly ShellWord[], ran: Ran, place: Place): WordsReading {
   const { effort } = place;
-  const inner: WordsReading[] = commands.map((words) => readWords(words, place));
-  for (const line of lines) {
+  const [first] = words;
+  // What is said of the commands that it runs says what it is.
+  const own = readOwn(words, () => "read", place);
+  const inner = [own, ...ran.commands.map((one) => readWords(one, place))];
+  for (const line of ran.lines) {
     const read = effort.isSpent ? null : parseShell(line);
     // With a part that is not seen, it need not be the line that runs.
-    if (read === null) inner.push(hidden ? { ...UNREAD, class: "run" } : UNREAD);
+    if (read === null) inner.push(ran.hidden ? { ...UNREAD, class: "run" } : UNREAD);
     else inner.push(...readAll(read.commands, place));
   }
+  const unseenOf = inner.flatMap((one) => one.unseenOf);
+  const texts = inner.flatMap((one) => one.texts);
   return {
-    class: strictestOf([floor, ...inner.map((one) => one.class)]),
-    texts: [...texts, ...inner.flatMap((one) => one.texts)],
+    class: strictestOf([ran.floor, ...inner.map((one) => one.class)]),
+    texts: [...new Set(isExec(words) ? [...texts, ...asCat(place)] : texts)],
     gaps: inner.flatMap((one) => one.gaps),
-    hidden: hidden || inner.some((one) => one.hidden),
+    hidden: ran.hidden || inner.some((one) => one.hidden),
+    unseenOf: unseenOf.length > 0 ? [...new Set([first?.text ?? "", ...unseenOf])] : [],
   };
 }

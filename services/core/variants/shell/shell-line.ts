@@ -56,12 +56,25 @@ export function endOfOptions(words: readonly ShellWord[]): number {
   return end < 0 ? words.length : end;
 }
 
+/** Words behind the first that may be options: nothing is one after `--`, unless that may be the value of an option. */
+export function optionWords(words: readonly ShellWord[]): readonly ShellWord[] {
+  const end = endOfOptions(words);
+  const isValue = end > 1 && words[end - 1]?.text.startsWith("-") === true;
+  return words.slice(1, isValue ? undefined : end);
+}
+
 /** The words as rules know them. */
 export function textOf(words: readonly ShellWord[]): string {
   return words.map(({ text }) => text).join(" ");
 }
 
-/** It may become several words, of which one could be a subcommand. */
-export function mayBeMore({ text, open, splits }: ShellWord): boolean {
+/** It may become several words, of which one could be a subcommand: a path is none, nor one more of them. */
+export function mayBeMore(word: ShellWord): boolean {
+  const isPath = !word.splits && !word.startsOpen && /^[./~]/.test(word.text);
+  return mayBeSeveral(word) && !isPath;
+}
+
+/** It may become several words. */
+export function mayBeSeveral({ text, open, splits }: ShellWord): boolean {
   return splits || (open && /[*?[{]/.test(text));
 }

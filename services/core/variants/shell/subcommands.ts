@@ -1,6 +1,6 @@
 /** Programs whose first word says what they do: package managers, containers, services. */
 import type { VariantClass } from "../variant-class.ts";
-import type { ShellWord } from "./shell-line.ts";
+import { optionWords, type ShellWord } from "./shell-line.ts";
 
 interface Subcommands {
   readonly read?: string;
@@ -90,14 +90,16 @@ export function hasSubcommands(program: string): boolean {
   return READ_ONLY_WORDS.has(program);
 }
 
-/** Null: the program is not one of these. */
-export function classOfTool(words: readonly ShellWord[]): VariantClass | null {
+/**
+ * Null: the program is not one of these. `plain`: without the options before the subcommand, where its place is
+ * certain.
+ */
+export function classOfTool(words: readonly ShellWord[], plain = words): VariantClass | null {
   const known = READ_ONLY_WORDS.get(words[0]?.text ?? "");
   if (known === undefined) return null;
-  const [, subcommand] = words;
-  if (subcommand === undefined) return known.other;
-  if (words.slice(1).some(({ startsOpen, text }) => startsOpen || ACTING.test(text))) {
-    return "write";
-  }
-  return known.words.get(subcommand.text) ?? known.other;
+  if (words.some(({ text }) => ACTING.test(text))) return "write";
+  const found = known.words.get(plain[1]?.text ?? "") ?? known.other;
+  const mayAct = optionWords(plain).some(({ startsOpen }) => startsOpen);
+  // A word that may turn out to be an option acts no more than a target of `make` does.
+  return mayAct && known.other !== "run" ? "write" : found;
 }

@@ -348,3 +348,55 @@ test("a rule of a shell knows what a command reads from", () => {
   expect(shell({ command: "cat < .env" })).toEqual(["never", true]);
   expect(shell({ command: "cat < a.txt" })).toEqual([null, true]);
 });
+
+describe("rules of a shell of which a command may be about another subcommand", () => {
+  const shell = judge({
+    set: "posix_shell",
+    rules: [
+      { match: "^rm -rf /", tier: "never" },
+      { match: "^(git|npm) (push|publish)", tier: "ask" },
+      { match: "^sudo make deploy", tier: "ask" },
+    ],
+  });
+
+  test.each([
+    ["git -C $(pwd) status", "ask"],
+    ["npm --prefix $(pwd) ci", "ask"],
+    ["make -j $(nproc) test", null],
+    ["for t in lint test; do make $t; done", null],
+    ["sudo make $TARGET", "ask"],
+    ["docker $X", null],
+    ["git $(echo push)", "never"],
+    ["git -c core.editor=x commit", "never"],
+    ["npm $X", "never"],
+    ["sh -c 'git -C $(pwd) status'", "ask"],
+  ])("count where they can fit a command of its program: %s", (command, expected) => {
+    expect(shell({ command })[0]).toBe(expected);
+  });
+});
+
+describe("a rule of git", () => {
+  const git = judge({ set: "git", rules: [{ match: "^push|^deploy", tier: "never" }] });
+
+  test.each([
+    "submodule foreach git push",
+    "submodule foreach 'git -C a push'",
+    "git rebase -x 'git push' main",
+    "bisect run deploy",
+    "-C $(pwd) status",
+    "-c core.sshCommand=x fetch",
+    "-c credential.helper='!x' fetch",
+    "rebase -x $X main",
+  ])("knows what git runs, or may be about it: %s", (command) => {
+    expect(git({ command })).toEqual(["never", false]);
+  });
+
+  test.each([
+    ["submodule foreach git pull", false],
+    ["rebase -x 'npm test' main", false],
+    ["-c core.pager=cat log", true],
+    ["-c color.ui=never status", true],
+  ])("is not about others: %s", (command, isRead) => {
+    expect(git({ command })).toEqual([null, isRead]);
+  });
+});

@@ -165,6 +165,160 @@ describe("an expression that the shell evaluates", () => {
   });
 });
 
+describe("git that runs others", () => {
+  test.each([
+    "git submodule foreach deploy x",
+    "git submodule foreach 'deploy x'",
+    "git -C a submodule --quiet foreach --recursive 'deploy x'",
+    "git-submodule foreach deploy x",
+    "git bisect run deploy x",
+    "git rebase -x 'deploy x' HEAD~1",
+    "git rebase -ix 'deploy x' HEAD~1",
+    "git rebase -x'deploy x' HEAD~1",
+    "git rebase a --exec 'deploy x'",
+    "git rebase --exec='deploy x' a",
+    "git rebase --ex 'ls' --exe 'deploy x' a",
+  ])("says what: %s", (line) => {
+    expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining(["deploy x"])]);
+  });
+
+  test.each([
+    'git submodule foreach "$X"',
+    "git submodule foreach $X a",
+    "git submodule foreach --unknown deploy x",
+    'git rebase -x "$X" a',
+    "git bisect run $X",
+    "git difftool -x deploy",
+    "git filter-branch --tree-filter 'deploy x'",
+    "git fetch --upload-pack deploy a",
+    "git grep -O'deploy x' a",
+  ])("or hides it: %s", (line) => {
+    expect(isSeen(line)).toBe(false);
+  });
+
+  test.each(["git rebase main", "git rebase -i HEAD~3", "git submodule update", "git bisect good"])(
+    "and runs none in %s",
+    (line) => {
+      expect([isSeen(line), textsOf(line)]).toEqual([true, [line]]);
+    },
+  );
+});
+
+describe("tools of projects that run programs", () => {
+  test.each([
+    "npm exec deploy x",
+    "npm exec -- deploy x",
+    "npm -w a exec --yes deploy x",
+    "npm x -c 'deploy x'",
+    "npm -c 'deploy x' exec",
+    "npm exec --call='deploy x'",
+    "npx -y deploy x",
+    "npx -p a deploy x",
+    "npx deploy@latest x",
+    "npx --unknown deploy x",
+    "npx --unknown a deploy x",
+    "pnpm dlx deploy x",
+    "pnpm exec -c deploy x",
+    "yarn exec deploy x",
+    "bunx --bun deploy x",
+    "bun x deploy x",
+    "poetry -n run deploy x",
+    "uv run --with a deploy x",
+    "uv tool run deploy x",
+    "uvx deploy x",
+    "bundle exec deploy x",
+    "conda run -n a deploy x",
+  ])("say which: %s", (line) => {
+    expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining(["deploy x"])]);
+  });
+
+  test("say of what they run all that is said of it elsewhere", () => {
+    expect(textsOf("corepack npm@10 -w a publish")).toContain("npm publish");
+    expect(textsOf("npx npm exec git -C a push")).toContain("git push");
+  });
+
+  test.each([
+    "npx $X",
+    "poetry run $X",
+    "npm exec -c $X",
+    "uv run -",
+    "npx --unknown sudo git push",
+  ])("or hide it: %s", (line) => {
+    expect(isSeen(line)).toBe(false);
+  });
+
+  test.each(["npx", "corepack enable", "npm exec", "uv sync", "npx vitest -c a.ts"])(
+    "and hide nothing in %s",
+    (line) => {
+      expect(isSeen(line)).toBe(true);
+    },
+  );
+});
+
+describe("a shell with a language of its own", () => {
+  test.each([
+    "fish -c 'deploy x'",
+    "fish -lc 'ls; deploy x'",
+    "fish --command 'deploy x'",
+    "pwsh -c deploy x",
+    "pwsh -NoProfile -Command 'deploy x'",
+    "powershell -ep Bypass -c 'deploy x'",
+    "nu -c 'deploy x'",
+  ])("that is given a line runs that: %s", (line) => {
+    expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining(["deploy x"])]);
+  });
+
+  test.each([
+    "fish -c 'and deploy x'",
+    "fish -c '\\x64eploy x'",
+    "fish -c 'if true; deploy x; end'",
+    "fish",
+    "fish -C 'deploy x' -c ls",
+    "pwsh -c \"& 'deploy' x\"",
+    "pwsh -EncodedCommand eA==",
+    "nu -c '^deploy x'",
+    "pwsh $X",
+  ])("hides what means something else there: %s", (line) => {
+    expect(isSeen(line)).toBe(false);
+  });
+
+  test.each(["fish run.fish", "pwsh -File a.ps1", "pwsh ./a.ps1", "fish --version"])(
+    "that is given a file is seen: %s",
+    (line) => {
+      expect(isSeen(line)).toBe(true);
+    },
+  );
+});
+
+describe("an alias", () => {
+  test("counts as what it stands for, alone and with words behind it", () => {
+    expect(textsOf("alias d='deploy x'")).toEqual(["alias d=deploy x", "deploy x ", "deploy x"]);
+    expect(textsOf("alias a=b d='cd /; deploy x'; d")).toContain("deploy x");
+  });
+
+  test.each([
+    "alias g=git",
+    "alias s=sudo",
+    'alias d="$X"',
+    "alias -g D=deploy",
+    "alias d='deploy ('",
+  ])("hides what words behind it may make of it: %s", (line) => {
+    expect(isSeen(line)).toBe(false);
+  });
+
+  test.each(["alias", "alias -p", "alias d", "alias ll='ls -l'"])("hides nothing in %s", (line) => {
+    expect(isSeen(line)).toBe(true);
+  });
+
+  test("in an alias in an alias is read in a time that grows with the line", () => {
+    let line = "a;".repeat(500);
+    for (let depth = 0; depth < 6; depth += 1) {
+      line = `alias a="${line.replace(/[\\"]/g, "\\$&")}"`;
+    }
+    expect(textsOf(line).length).toBeLessThan(3_000);
+  });
+});
+
 describe("a file that the input comes from", () => {
   test.each([
     ["cat < .env", "cat .env"],

@@ -1,0 +1,65 @@
+/** Of which programs a rule can be about, by how the texts begin that it fits. */
+import type { VariantRule } from "./document.ts";
+
+/**
+ * Whether the rule can fit a command of a program, whatever follows its name; true also where that cannot be told: a
+ * rule that is left out would let a command pass that it is about.
+ */
+export function compileCanFit({ match, equals }: VariantRule): (program: string) => boolean {
+  const ofMatch = match === undefined ? null : beginningsOf(match);
+  const beginnings = ofMatch ?? equals ?? null;
+  if (beginnings === null) return () => true;
+  return (program) => {
+    const begun = `${program} `;
+    return beginnings.some((one) => begun.startsWith(one) || one.startsWith(begun));
+  };
+}
+
+/** What is read further than a beginning: groups that say how they are meant, texts in quotes, odd classes. */
+const UNTOLD = /\(\?(?!:)|\\Q|\[\^?\]|\[[^\]]*\[/;
+
+/** How the texts begin that a pattern fits; null: it is not told. */
+function beginningsOf(pattern: string): readonly string[] | null {
+  if (UNTOLD.test(pattern)) return null;
+  const found: string[] = [];
+  for (const one of alternativesOf(pattern)) {
+    if (!one.startsWith("^")) return null;
+    found.push(...beginningsOfOne(one.slice(1)));
+  }
+  return found;
+}
+
+/** An escaped character, a class, or a character. */
+const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]|./gs;
+
+/** What stands between the bars that are in no group. */
+function alternativesOf(pattern: string): readonly string[] {
+  const found = [""];
+  let depth = 0;
+  for (const [token] of pattern.matchAll(TOKEN)) {
+    if (token === "(") depth += 1;
+    if (token === ")") depth -= 1;
+    if (token === "|" && depth === 0) found.push("");
+    else found[found.length - 1] += token;
+  }
+  return found;
+}
+
+/** Literal characters, then perhaps words to choose from, and literal characters behind them. */
+const BEGINNING = /^([\w\s/@:=,-]*)(?:\((?:\?:)?([\w/@:=,-]+(?:\|[\w/@:=,-]+)*)\)([\w\s/@:=,-]*))?/;
+
+function beginningsOfOne(text: string): readonly string[] {
+  const [whole = "", lead = "", words, tail = ""] = BEGINNING.exec(text) ?? [];
+  const behind = text.charAt(whole.length);
+  if (words === undefined) return [withoutRepeated(lead, behind)];
+  // The group itself may be left out, or stand there more than once.
+  if (tail === "" && REPEATS.test(behind)) return [lead];
+  return words.split("|").map((word) => `${lead}${word}${withoutRepeated(tail, behind)}`);
+}
+
+const REPEATS = /^[*?+{]$/;
+
+/** The last character may be left out, where the pattern says how often it stands there. */
+function withoutRepeated(text: string, behind: string): string {
+  return REPEATS.test(behind) ? text.slice(0, -1) : text;
+}

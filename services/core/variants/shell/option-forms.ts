@@ -1,0 +1,114 @@
+/** Options before the subcommands of programs: which take a value, and which stand alone. */
+import type { OptionForms } from "./ran.ts";
+
+export interface CommandForms extends OptionForms {
+  /** Options whose value is the rest of their word. */
+  readonly joined?: RegExp;
+  /** Every word that is no option is a subcommand, and `NAME=value` is none. */
+  readonly goals?: boolean;
+}
+
+const PIP: CommandForms = {
+  flags: /^-(?:[qv]+|y)$|^--(?:quiet|verbose|isolated|no-input|disable-pip-version-check)$/,
+  values: /^--(?:proxy|log|timeout|retries|cache-dir|cert|client-cert|python|trusted-host)$/,
+};
+const DOCKER: CommandForms = {
+  flags: /^-D$|^--(?:debug|tls|tlsverify|remote)$/,
+  values:
+    /^-[Hcl]$|^--(?:host|context|config|log-level|tlscacert|tlscert|tlskey|connection|url|identity|root|runroot)$/,
+};
+const COMPOSE: CommandForms = {
+  flags: /^--(?:dry-run|all-resources|compatibility|verbose|no-ansi)$/,
+  values:
+    /^-[fp]$|^--(?:file|project-name|profile|env-file|project-directory|ansi|progress|parallel)$/,
+};
+/** What all package managers of Node.js mean alike; `-w` takes a value in one of them. */
+const NODE_FLAGS =
+  /^-(?:[sqgyfrDB]|d+)$|^--(?:silent|quiet|verbose|global|yes|json|force|recursive|workspaces|if-present|ignore-scripts|no-[a-z-]+)$/;
+const APT: CommandForms = {
+  flags: /^-[yqms]+$|^--(?:yes|assume-yes|quiet|simulate|no-install-recommends)$/,
+  values: /^-[oct]$|^--(?:option|config-file|target-release|default-release)$/,
+};
+const MAKE: CommandForms = {
+  flags:
+    /^-[BdehikmnpqrRsStvwj]+$|^-[BdehikmnpqrRsStvw]*j\d+$|^--(?:always-make|ignore-errors|jobs|keep-going|silent|quiet|dry-run|just-print|question|touch|trace|(?:no-)?print-directory|no-builtin-rules)$/,
+  values:
+    /^-[BdehikmnpqrRsStvw]*[CEfIloW]$|^--(?:directory|eval|file|makefile|include-dir|old-file|assume-old|what-if|new-file|assume-new)$/,
+  goals: true,
+};
+
+const OPTIONS: Readonly<Record<string, CommandForms>> = {
+  pip: PIP,
+  pip3: PIP,
+  npm: {
+    flags: NODE_FLAGS,
+    values:
+      /^-[wC]$|^--(?:workspace|prefix|userconfig|registry|loglevel|cache|otp|tag|access|omit)$/,
+  },
+  pnpm: { flags: NODE_FLAGS, values: /^-[CF]$|^--(?:dir|filter|registry|loglevel)$/ },
+  yarn: { flags: NODE_FLAGS, values: /^--(?:cwd|registry)$/ },
+  bun: {
+    flags: /^-[bi]$|^--(?:bun|silent|watch|hot|smol|no-[a-z-]+)$/,
+    values: /^-F$|^--(?:cwd|filter|config|env-file)$/,
+  },
+  poetry: {
+    flags: /^-(?:[qn]|v+)$|^--(?:quiet|verbose|no-interaction|no-plugins|no-cache|(?:no-)?ansi)$/,
+    values: /^-[CP]$|^--(?:directory|project)$/,
+  },
+  uv: {
+    flags:
+      /^-(?:[qvn]+)$|^--(?:quiet|verbose|no-cache|offline|native-tls|no-config|no-progress|no-python-downloads|managed-python)$/,
+    values: /^--(?:directory|project|config-file|cache-dir|color|allow-insecure-host)$/,
+  },
+  twine: { flags: /^--no-color$/ },
+  conda: { flags: /^-[vq]+$|^--no-plugins$/ },
+  bundle: { flags: /^--(?:verbose|no-color)$/, values: /^--retry$/ },
+  cargo: {
+    flags: /^\+|^-[vq]+$|^--(?:verbose|quiet|locked|offline|frozen)$/,
+    values: /^-[CZ]$|^--(?:config|color|manifest-path)$/,
+    joined: /^\+/,
+  },
+  go: { values: /^-C$/ },
+  make: MAKE,
+  apt: APT,
+  "apt-get": APT,
+  docker: DOCKER,
+  podman: DOCKER,
+  "docker compose": COMPOSE,
+  "podman compose": COMPOSE,
+  kubectl: {
+    values:
+      /^-[nsv]$|^--(?:namespace|context|kubeconfig|cluster|server|user|token|as|as-group|request-timeout|cache-dir|certificate-authority|client-certificate|client-key|profile)$/,
+  },
+  helm: {
+    flags: /^--debug$/,
+    values: /^-n$|^--(?:namespace|kube-context|kubeconfig|registry-config)$/,
+  },
+  terraform: { flags: /^-(?:help|version)$/ },
+  gh: { values: /^-R$|^--(?:repo|hostname)$/ },
+  aws: {
+    flags:
+      /^--(?:debug|no-verify-ssl|no-paginate|no-sign-request|no-cli-pager|(?:no-)?cli-auto-prompt)$/,
+    values:
+      /^--(?:endpoint-url|output|query|profile|region|color|ca-bundle|cli-read-timeout|cli-connect-timeout|cli-binary-format)$/,
+  },
+  gcloud: {
+    flags: /^-q$|^--(?:quiet|log-http|no-user-output-enabled)$/,
+    values:
+      /^--(?:account|billing-project|configuration|format|impersonate-service-account|project|region|verbosity|zone)$/,
+  },
+  systemctl: {
+    flags: /^-[aqlr]+$|^--(?:user|system|global|quiet|no-pager|all|full|now|failed)$/,
+    values:
+      /^-[HMtpno]$|^--(?:host|machine|type|state|property|lines|output|root|kill-whom|signal)$/,
+  },
+  "git subtree": {
+    flags: /^-[qd]$|^--(?:quiet|debug)$/,
+    values: /^-[Pmb]$|^--(?:prefix|message)$/,
+  },
+};
+
+/** Options of a program, or of a group of its subcommands; null: nothing is known of it. */
+export function formsOf(command: string): CommandForms | null {
+  return Object.hasOwn(OPTIONS, command) ? (OPTIONS[command] ?? null) : null;
+}

@@ -1,0 +1,76 @@
+/** Subcommands that have subcommands: `docker compose -f a down`, `npm run -s publish`, `yarn workspace a publish`. */
+import { plainWord } from "./names.ts";
+import { formsOf } from "./option-forms.ts";
+import { placesOf } from "./places.ts";
+import type { Words } from "./ran.ts";
+import { textOf } from "./shell-line.ts";
+
+/** Spellings of one command. */
+export interface TextDraft {
+  readonly texts: ReadonlySet<string>;
+  /** There are more of them than are looked at. */
+  readonly isFull: boolean;
+  add(words: Words): void;
+}
+
+/** Each of them is as long as the line may be. */
+const TEXTS_MAX = 18;
+
+export function textDraft(): TextDraft {
+  const texts = new Set<string>();
+  let isFull = false;
+  return {
+    texts,
+    get isFull() {
+      return isFull;
+    },
+    add(words) {
+      if (texts.size < TEXTS_MAX) texts.add(textOf(words));
+      else isFull = true;
+    },
+  };
+}
+
+interface Group {
+  /** How the commands in it begin. */
+  readonly head: Words;
+  /** Where their options and their subcommands begin. */
+  readonly from: number;
+}
+
+/** Groups in groups. */
+const DEPTH_MAX = 4;
+
+/** `rest`: the words from a subcommand on. */
+export function addGroups(head: Words, rest: Words, draft: TextDraft, depth = 0): void {
+  const group = groupOf(head, rest);
+  if (group === null || depth >= DEPTH_MAX || draft.isFull) return;
+  const command = textOf(group.head);
+  const forms = formsOf(command) ?? formsOf(head[0]?.text ?? "") ?? {};
+  for (const at of placesOf(rest, forms, group.from).found) {
+    const inner = rest.slice(at);
+    draft.add([...group.head, ...inner]);
+    if (command === "docker compose") draft.add([DOCKER_COMPOSE, ...inner]);
+    addGroups(group.head, inner, draft, depth + 1);
+  }
+}
+
+const GROUP =
+  /^(?:(?:docker|podman) (?:compose|image|container|volume|network|manifest|buildx|system|context)|(?:npm|pnpm|yarn|bun) run|git (?:subtree|lfs|remote|stash|submodule|worktree)|kubectl (?:rollout|config|set|auth|create)|(?:gh|aws|helm) [a-z][\w-]*|gcloud [a-z][\w-]*(?: [a-z][\w-]*){0,2})$/;
+
+function groupOf(head: Words, rest: Words): Group | null {
+  const [sub, next] = rest;
+  if (sub === undefined || next === undefined || sub.open) return null;
+  const named = RUN_TOO.has(sub.text) ? { ...sub, text: "run" } : sub;
+  const inner = [...head, named];
+  const command = textOf(inner);
+  if (command === "yarn workspace") return { head, from: 2 };
+  if (command === "yarn workspaces" && /^(?:foreach|run)$/.test(next.text))
+    return { head, from: 2 };
+  return GROUP.test(command) ? { head: inner, from: 1 } : null;
+}
+
+/** Other names of `npm run`. */
+const RUN_TOO = new Set(["run-script", "rum", "urn"]);
+
+const DOCKER_COMPOSE = plainWord("docker-compose");
