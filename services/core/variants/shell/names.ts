@@ -5,6 +5,7 @@ import type { ShellWord } from "./shell-line.ts";
 /** The words as they are under the name that rules know; null: it has no other. */
 export function underUsualName(words: Words): Words | null {
   const [first, ...rest] = words;
+  if (first?.text === "yarn") return inWorkspace(first, rest);
   const usual = first === undefined || first.open ? null : usualOf(first.text);
   return usual === null ? null : [...usual.split(" ").map(plainWord), ...rest];
 }
@@ -13,6 +14,18 @@ function usualOf(name: string): string | null {
   if (name === "docker-compose") return "docker compose";
   if (name === "gmake") return "make";
   return /^git-[a-z]/.test(name) ? name.replace("-", " ") : null;
+}
+
+/** `yarn workspace a test` is `yarn test`, as it is for each of them. */
+function inWorkspace(first: ShellWord, [group, name, ...rest]: Words): Words | null {
+  if (group === undefined || name === undefined || group.open) return null;
+  const isEach = group.text === "workspaces" && /^(?:foreach|run)$/.test(name.text);
+  return isEach || group.text === "workspace" ? [first, ...rest] : null;
+}
+
+/** Names by which rules may know a program whose subcommand is not seen. */
+export function namesOf(program: string): readonly string[] {
+  return program === "docker" ? [program, "docker-compose"] : [program];
 }
 
 export function plainWord(text: string): ShellWord {

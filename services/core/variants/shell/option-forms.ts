@@ -25,15 +25,17 @@ const COMPOSE: CommandForms = {
 /** What all package managers of Node.js mean alike; `-w` takes a value in one of them. */
 const NODE_FLAGS =
   /^-(?:[sqgyfrDB]|d+)$|^--(?:silent|quiet|verbose|global|yes|json|force|recursive|workspaces|if-present|ignore-scripts|no-[a-z-]+)$/;
+const PNPM_FLAGS = new RegExp(`^-w$|^--workspace-root$|${NODE_FLAGS.source}`);
 const APT: CommandForms = {
   flags: /^-[yqms]+$|^--(?:yes|assume-yes|quiet|simulate|no-install-recommends)$/,
   values: /^-[oct]$|^--(?:option|config-file|target-release|default-release)$/,
 };
 const MAKE: CommandForms = {
+  // Without a number behind them `-j` and `-l` take none: what stands there is a goal.
   flags:
-    /^-[BdehikmnpqrRsStvwj]+$|^-[BdehikmnpqrRsStvw]*j\d+$|^--(?:always-make|ignore-errors|jobs|keep-going|silent|quiet|dry-run|just-print|question|touch|trace|(?:no-)?print-directory|no-builtin-rules)$/,
+    /^-[BdehijklmnpqrRsStvw]+$|^-[BdehikmnpqrRsStvw]*[jl][\d.]+$|^--(?:always-make|ignore-errors|jobs|load-average|max-load|keep-going|silent|quiet|dry-run|just-print|question|touch|trace|(?:no-)?print-directory|no-builtin-rules)$/,
   values:
-    /^-[BdehikmnpqrRsStvw]*[CEfIloW]$|^--(?:directory|eval|file|makefile|include-dir|old-file|assume-old|what-if|new-file|assume-new)$/,
+    /^-[BdehijklmnpqrRsStvw]*[CEfIoW]$|^--(?:directory|eval|file|makefile|include-dir|old-file|assume-old|what-if|new-file|assume-new)$/,
   goals: true,
 };
 
@@ -45,7 +47,7 @@ const OPTIONS: Readonly<Record<string, CommandForms>> = {
     values:
       /^-[wC]$|^--(?:workspace|prefix|userconfig|registry|loglevel|cache|otp|tag|access|omit)$/,
   },
-  pnpm: { flags: NODE_FLAGS, values: /^-[CF]$|^--(?:dir|filter|registry|loglevel)$/ },
+  pnpm: { flags: PNPM_FLAGS, values: /^-[CF]$|^--(?:dir|filter|registry|loglevel)$/ },
   yarn: { flags: NODE_FLAGS, values: /^--(?:cwd|registry)$/ },
   bun: {
     flags: /^-[bi]$|^--(?:bun|silent|watch|hot|smol|no-[a-z-]+)$/,

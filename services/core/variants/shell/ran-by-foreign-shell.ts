@@ -12,8 +12,10 @@ interface ForeignShell extends OptionForms {
 
 /** Words of the language, wherever they stand. */
 const KEYWORD =
-  /(?:^|[\s;&|])(?:and|or|not|begin|end|if|else|while|for|switch|case|function|builtin|abbr|do|try|run-external|iex|icm|start|saps)(?=[\s;]|$)/i;
+  /(?:^|[\s;&|])(?:and|or|not|begin|end|if|else|while|for|switch|case|function|builtin|abbr|alias|def|do|try|run-external|iex|icm|start|saps|sal|nal|\.|(?:invoke|start|set|new)-[a-z]+)(?=[\s;]|$)/i;
 /** Neither quotes nor expansions nor escapes. */
+const SCRIPT = /^[\w./]\S*\.(?:fish|ps1|nu|elv|xsh)$/;
+const NO_TEXT = /^(?!)/;
 const PLAIN = /^[\w\s./:=,@+;|&-]*$/;
 
 const POWERSHELL: ForeignShell = {
@@ -33,8 +35,8 @@ const FOREIGN: Readonly<Record<string, ForeignShell>> = {
   pwsh: POWERSHELL,
   powershell: POWERSHELL,
   nu: { text: /^-c$|^--commands$/, flags: /^-[ln]$|^--(?:login|no-config-file)$/, plain: PLAIN },
-  elvish: { text: /^-c$/, flags: /^-norc$/, plain: PLAIN },
-  xonsh: { text: /^-c$/, flags: /^-[il]$|^--(?:no-rc|interactive|login)$/, plain: PLAIN },
+  elvish: { text: /^-c$/, flags: /^-norc$/, plain: NO_TEXT },
+  xonsh: { text: /^-c$/, flags: /^-[il]$|^--(?:no-rc|interactive|login)$/, plain: NO_TEXT },
 };
 
 /** Null: it is none of them, or tells its version. */
@@ -45,7 +47,7 @@ export function ranByForeignShell(name: string, words: Words): Ran | null {
   const option = words[at];
   if (option === undefined || option.open) return UNSEEN;
   // A file, as where another shell runs it.
-  if (/^[\w./][^\s]*\.\w+$/.test(option.text)) return { ...ranByText([]), lines: [] };
+  if (SCRIPT.test(option.text)) return { ...ranByText([]), lines: [] };
   if (!shell.text.test(option.text)) return UNSEEN;
   const given = shell.takesAll === true ? words.slice(at + 1) : words.slice(at + 1, at + 2);
   if (given.length === 0) return UNSEEN;

@@ -33,16 +33,23 @@ const UV: Runner = {
 };
 const { subcommands: _run, ...UVX } = UV;
 
+const RUN: Runner = { subcommands: /^run$/, flags: /^--$/ };
+
 const RUNNERS: Readonly<Record<string, Runner>> = {
   npm: NODE,
   pnpm: { ...NODE, takesAll: true },
   yarn: NODE,
-  bun: { ...NODE, subcommands: /^x$/ },
+  // What is no script of the project is a program of the machine.
+  bun: { ...NODE, subcommands: /^(?:x|run)$/ },
   npx: NPX,
   pnpx: { ...NPX, takesAll: true },
   bunx: NPX,
   corepack: { only: /^(?:npm|npx|pnpm|pnpx|yarn|yarnpkg)(?:@|$)/ },
-  poetry: { subcommands: /^run$/, flags: /^--$/ },
+  poetry: RUN,
+  pipenv: RUN,
+  pipx: RUN,
+  pdm: RUN,
+  rye: RUN,
   uv: UV,
   uvx: UVX,
   bundle: { subcommands: /^exec$/, flags: /^--(?:(?:no-)?keep-file-descriptors)?$/ },
@@ -57,8 +64,11 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
 export function ranByRunner(name: string, words: Words, ranBy: RanBy): Ran | null {
   const runner = runnerOf(name);
   if (runner === null) return null;
-  const at = startOf(name, runner, words);
-  return at === null ? null : ranFrom(words, at, runner, ranBy);
+  const start = startOf(name, runner, words);
+  if (start === null) return null;
+  const ran = ranFrom(words, start.at, runner, ranBy);
+  // It may be another subcommand, of which this is an argument.
+  return ran === null || start.isCertain ? ran : { ...ran, floor: "write" };
 }
 
 type RanBy = (words: Words) => Ran | null;
@@ -67,17 +77,33 @@ function runnerOf(name: string): Runner | null {
   return Object.hasOwn(RUNNERS, name) ? (RUNNERS[name] ?? null) : null;
 }
 
-/** Where the options of what runs begin. */
-function startOf(name: string, { subcommands }: Runner, words: Words): number | null {
-  if (subcommands === undefined) return 1;
+interface Start {
+  /** Where the options of what runs begin. */
+  readonly at: number;
+  readonly isCertain: boolean;
+}
+
+function startOf(name: string, { subcommands }: Runner, words: Words): Start | null {
+  if (subcommands === undefined) return { at: 1, isCertain: true };
   const { found } = placesOf(words, formsOf(name) ?? {});
+  const isCertain = found.length === 1;
   for (const at of found) {
-    if (subcommands.test(words[at]?.text ?? "")) return at + 1;
+    if (subcommands.test(words[at]?.text ?? "")) return { at: at + 1, isCertain };
+    // A program, where it is neither a command of its own nor a script of the project.
+    if (name === "pnpm" && !PNPM_OWN.has(words[at]?.text ?? "")) return { at, isCertain };
     const isTool = name === "uv" && words[at]?.text === "tool" && words[at + 1]?.text === "run";
-    if (isTool) return at + 2;
+    if (isTool) return { at: at + 2, isCertain };
   }
   return null;
 }
+
+const PNPM_OWN = new Set(
+  (
+    "add install i ci update up upgrade remove rm uninstall un unlink link ln import rebuild rb prune fetch dedupe patch " +
+    "patch-commit patch-remove audit licenses list ls la ll outdated why run run-script test t start init create publish " +
+    "unpublish pack deploy store server setup env config c get set root bin cache doctor self-update completion help view info"
+  ).split(" "),
+);
 
 /** Behind an option that is not known stands its value, or the command: so many are looked behind. */
 const UNKNOWN_MAX = 4;

@@ -262,8 +262,10 @@ function ranByAlias(words: Words): Ran {
     return end < 0 ? [] : [text.slice(end + 1)];
   });
   const commands = lines.flatMap((line) => lastOf(line)).map((last) => [...last, GIVEN]);
-  const hidden =
-    given.some(({ text, open }) => open || text.startsWith("-")) || commands.some(runsMore);
+  // Two words are a name and a text in some shells.
+  const isOther = given.length > 1 && given[0]?.text.includes("=") === false;
+  const isUnknown = given.some(({ text, open }) => open || text.startsWith("-"));
+  const hidden = isOther || isUnknown || commands.some(runsMore);
   return { floor: "run", commands: hidden ? [] : commands, lines, hidden };
 }
 

@@ -12,7 +12,7 @@ import {
   spellInputs,
 } from "./given-texts.ts";
 import { isExec } from "./groups.ts";
-import { underUsualName } from "./names.ts";
+import { namesOf, underUsualName } from "./names.ts";
 import { parseShell } from "./parse-shell.ts";
 import type { Ran } from "./ran.ts";
 import { ranBy } from "./ran-commands.ts";
@@ -145,7 +145,7 @@ function readOwn(
     texts: all,
     gaps,
     hidden,
-    unseenOf: mayBeOther ? words.slice(0, 1).map((word) => word.text) : [],
+    unseenOf: mayBeOther ? words.slice(0, 1).flatMap((word) => namesOf(word.text)) : [],
   };
 }
 

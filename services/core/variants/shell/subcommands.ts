@@ -83,7 +83,7 @@ const READ_ONLY_WORDS = new Map(
 
 /** Options that write a file or run something, whatever the subcommand is. */
 const ACTING =
-  /^--(?:log|logs-dir|cache|pipe|eval|define|load|macros|rcfile|output-dir.*|profile-output)(?:=|$)|^-[ED]/;
+  /^--(?:log|logs-dir|cache|pipe|eval|define|load|macros|rcfile|output-dir.*|profile-output|python)(?:=|$)|^-[ED]/;
 
 /** Whether the first word of it that is no option says what it does. */
 export function hasSubcommands(program: string): boolean {

@@ -226,6 +226,9 @@ describe("tools of projects that run programs", () => {
     "uv run --with a deploy x",
     "uv tool run deploy x",
     "uvx deploy x",
+    "pipx run deploy x",
+    "yarn workspace a exec deploy x",
+    "bun run deploy x",
     "bundle exec deploy x",
     "conda run -n a deploy x",
   ])("say which: %s", (line) => {
@@ -235,6 +238,9 @@ describe("tools of projects that run programs", () => {
   test("say of what they run all that is said of it elsewhere", () => {
     expect(textsOf("corepack npm@10 -w a publish")).toContain("npm publish");
     expect(textsOf("npx npm exec git -C a push")).toContain("git push");
+    expect(textsOf("pnpm --filter a git -C a push")).toContain("git push");
+    expect(textsOf("pnpm --unknown git push")).toContain("git push");
+    expect(textsOf("pnpm install a")).toEqual(["pnpm install a"]);
   });
 
   test.each([
@@ -278,6 +284,10 @@ describe("a shell with a language of its own", () => {
     "pwsh -EncodedCommand eA==",
     "nu -c '^deploy x'",
     "pwsh $X",
+    "pwsh -c '. deploy x'",
+    "powershell deploy.exe x",
+    "nu -c 'alias d = deploy'",
+    "elvish -c 'e:deploy x'",
   ])("hides what means something else there: %s", (line) => {
     expect(isSeen(line)).toBe(false);
   });
@@ -297,6 +307,7 @@ describe("an alias", () => {
   });
 
   test.each([
+    "csh -c 'alias g git push'",
     "alias g=git",
     "alias s=sudo",
     'alias d="$X"',

@@ -83,6 +83,7 @@ describe("a command is known by the usual name of what it does", () => {
     ["git-push origin", "git push origin"],
     ["/usr/lib/git-core/git-push origin", "git push origin"],
     ["gmake deploy", "make deploy"],
+    ["yarn workspace a workspace b publish", "yarn publish"],
   ])("%s: %s", (line, text) => {
     expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining([text])]);
   });
@@ -114,6 +115,8 @@ describe("every goal of `make` counts", () => {
     ["make all deploy", "make deploy"],
     ["make -B lint -C a deploy A=b", "make deploy A=b"],
     ["make -j 4 deploy", "make deploy"],
+    ["make -l deploy", "make deploy"],
+    ["make -kl 2 deploy", "make deploy"],
     ["make 'a b' deploy", "make deploy"],
   ])("%s: %s", (line, text) => {
     expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining([text])]);
@@ -131,7 +134,7 @@ describe("a command that may be another one of the same program says so", () => 
     ["make -j $N deploy", ["make"]],
     ["make -C $(pwd) deploy", ["make"]],
     ["make -C ./* deploy", ["make"]],
-    ["docker $X a", ["docker"]],
+    ["docker $X a", ["docker", "docker-compose"]],
     ["git -C $(pwd) status", ["git"]],
     ["git --git-dir=$(pwd) status", ["git"]],
     ['git -c safe.directory="$X" status', ["git"]],
@@ -202,6 +205,10 @@ describe("options before a subcommand leave its class as it is", () => {
     ["git -c color.ui=never status", "watch"],
     ["npm run build -- $X", "run"],
     ["npm --cache a ls", "write"],
+    ["yarn workspace a test", "run"],
+    ["pnpm -w add a", "write"],
+    ["pip --python ./a list", "write"],
+    ["/usr/lib/git-core/git-push", "write"],
     ["npm --unknown ls x", "write"],
     ["npm ls $X", "write"],
     ["npm -w a install", "write"],
