@@ -15,14 +15,18 @@ export function compileCanFit({ match, equals }: VariantRule): (program: string)
   };
 }
 
-/** What is read further than a beginning: groups that say how they are meant, texts in quotes, odd classes. */
-const UNTOLD = /\(\?(?!:)|\\Q|\[\^?\]|\[[^\]]*\[/;
+/** What is read further than a beginning: groups that say how they are meant, and texts in quotes. */
+const UNTOLD = /\(\?(?!:)|\\Q/;
+
+/** Classes whose end is not the first bracket: `[]a]`, `[[:alpha:]]`. */
+const ODD_CLASS = /^\[(?:\^?\]|.*\[:)/s;
 
 /** How the texts begin that a pattern fits; null: it is not told. */
 function beginningsOf(pattern: string): readonly string[] | null {
-  if (UNTOLD.test(pattern)) return null;
+  const tokens = [...pattern.matchAll(TOKEN)].map(([token]) => token);
+  if (UNTOLD.test(pattern) || tokens.some((token) => ODD_CLASS.test(token))) return null;
   const found: string[] = [];
-  for (const one of alternativesOf(pattern)) {
+  for (const one of alternativesOf(tokens)) {
     if (!one.startsWith("^")) return null;
     found.push(...beginningsOfOne(one.slice(1)));
   }
@@ -33,10 +37,10 @@ function beginningsOf(pattern: string): readonly string[] | null {
 const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]|./gs;
 
 /** What stands between the bars that are in no group. */
-function alternativesOf(pattern: string): readonly string[] {
+function alternativesOf(tokens: readonly string[]): readonly string[] {
   const found = [""];
   let depth = 0;
-  for (const [token] of pattern.matchAll(TOKEN)) {
+  for (const token of tokens) {
     if (token === "(") depth += 1;
     if (token === ")") depth -= 1;
     if (token === "|" && depth === 0) found.push("");

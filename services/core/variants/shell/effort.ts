@@ -28,7 +28,8 @@ export class Effort {
 
   spendOnGaps(gaps: readonly OptionGap[]): void {
     this.#texts -= gaps.length * TEXTS_OF_GAP;
-    for (const { before, after } of gaps) this.#characters -= before.length + after.length;
+    const length = gaps.reduce((sum, { before, after }) => sum + before.length + after.length, 0);
+    this.#characters -= length * TEXTS_OF_GAP;
   }
 
   /** What was read up to here is not all of it: nothing more is read. */

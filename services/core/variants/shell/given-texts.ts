@@ -1,6 +1,7 @@
 /** What a command is known by besides its words: with the files that its input comes from, and without words that may be none. */
 import { type ShellWord, textOf } from "./shell-line.ts";
 import { type Spellings, spellSubcommand } from "./spell-subcommand.ts";
+import type { Spelled } from "./subcommand-groups.ts";
 import { hasSubcommands } from "./subcommands.ts";
 
 type Words = readonly ShellWord[];
@@ -60,17 +61,31 @@ export interface OptionGap {
   readonly after: string;
 }
 
+/** Of one spelling of a command: the first ones are tried. */
+const GAPS_MAX = 4;
+
 /** Where an expansion without quotes stands as options do: before the first operand, and not as the only one. */
-export function optionGaps(words: Words): readonly OptionGap[] {
+export function optionGaps(words: Words, spelled: readonly Spelled[]): readonly OptionGap[] {
+  const name = words[0]?.text ?? "";
+  const from = hasSubcommands(name) || name === "git" ? 2 : 1;
+  const found = new Map<string, OptionGap>();
+  for (const one of [{ words, from }, ...spelled]) {
+    for (const gap of gapsOf(one)) found.set(`${gap.before}\n${gap.after}`, gap);
+  }
+  return [...found.values()];
+}
+
+function gapsOf({ words, from }: Spelled): readonly OptionGap[] {
   const gaps: OptionGap[] = [];
-  const start = hasSubcommands(words[0]?.text ?? "") || words[0]?.text === "git" ? 2 : 1;
-  for (let at = 1; at < words.length; at += 1) {
+  for (let at = 1; at < words.length && gaps.length < GAPS_MAX; at += 1) {
     const word = words[at] as ShellWord;
     if (mayBeNone(word)) {
+      // Of words that follow one another only one is looked at: without them the command is the same.
+      if (mayBeNone(words[at - 1] as ShellWord)) continue;
       const after = surely(words.slice(at + 1));
       if (!after.some(({ text }) => !text.startsWith("-"))) break;
       gaps.push({ before: textOf(surely(words.slice(0, at))), after: textOf(after) });
-    } else if (word.text === "--" || (at >= start && !word.text.startsWith("-"))) break;
+    } else if (word.text === "--" || (at >= from && !word.text.startsWith("-"))) break;
   }
   return gaps;
 }

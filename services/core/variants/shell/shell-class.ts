@@ -119,16 +119,13 @@ function readWords(words: readonly ShellWord[], place: Place): WordsReading {
   return ran === null ? readOwn(words, classifyCommand, place) : withRan(words, ran, inside);
 }
 
-/** One may stand in each of several words: the first ones are tried. */
-const GAPS_MAX = 4;
-
 /** Without what it runs. */
 function readOwn(
   words: readonly ShellWord[],
   classify: typeof classifyCommand,
   { effort, inputs, root }: Place,
 ): WordsReading {
-  const { texts, plain, hidden, mayBeOther } = spellCommand(words);
+  const { texts, commands, plain, hidden, mayBeOther } = spellCommand(words);
   const rooted = fromRoot(words, root);
   const [own = "", ...more] = texts;
   const all = [own, ...more.map((text) => effort.spend(text))];
@@ -137,7 +134,7 @@ function readOwn(
     if (effort.isSpent) return UNREAD;
     all.push(effort.spend(text));
   }
-  const gaps = optionGaps(words).slice(0, GAPS_MAX);
+  const gaps = optionGaps(words, commands);
   effort.spendOnGaps(gaps);
   const found = classify(words, plain ?? words);
   return {

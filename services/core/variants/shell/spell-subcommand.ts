@@ -7,11 +7,13 @@ import { formsOf } from "./option-forms.ts";
 import { type Places, placesOf } from "./places.ts";
 import type { Words } from "./ran.ts";
 import { textOf } from "./shell-line.ts";
-import { addGroups, textDraft } from "./subcommand-groups.ts";
+import { addGroups, type Spelled, textDraft } from "./subcommand-groups.ts";
 import { hasSubcommands } from "./subcommands.ts";
 
 export interface Spellings {
   readonly texts: readonly string[];
+  /** Those of the texts, and the command itself where nothing stands before its subcommand. */
+  readonly commands: readonly Spelled[];
   /** The command without the options before its subcommand; null: where that is, is not certain. */
   readonly plain: Words | null;
   /** Nobody sees which subcommand it is, and it may be one that runs other commands. */
@@ -20,7 +22,13 @@ export interface Spellings {
   readonly mayBeOther: boolean;
 }
 
-const NONE: Spellings = { texts: [], plain: null, hidden: false, mayBeOther: false };
+const NONE: Spellings = {
+  texts: [],
+  commands: [],
+  plain: null,
+  hidden: false,
+  mayBeOther: false,
+};
 
 /** Of a command by its name. */
 export function spellSubcommand(words: Words): Spellings {
@@ -51,7 +59,7 @@ function spellAt(words: Words, { found, mayBeOther, unseen }: Places): Spellings
   const draft = textDraft();
   const head = words.slice(0, 1);
   for (const at of found) {
-    draft.add([...head, ...words.slice(at)]);
+    draft.add(head, words.slice(at));
     addGroups(head, words.slice(at), draft);
   }
   const own = textOf(words);
@@ -59,7 +67,8 @@ function spellAt(words: Words, { found, mayBeOther, unseen }: Places): Spellings
   const isUnseen = unseen || draft.isFull;
   const hidden = isUnseen && RUNS_OTHERS.has(words[0]?.text ?? "");
   return {
-    texts: [...draft.texts].filter((text) => text !== own),
+    texts: [...draft.commands.keys()].filter((text) => text !== own),
+    commands: [...draft.commands.values()],
     plain: found.length === 1 && !unseen ? [...head, ...words.slice(at)] : null,
     hidden,
     mayBeOther: mayBeOther || (isUnseen && !hidden),

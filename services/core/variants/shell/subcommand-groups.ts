@@ -5,28 +5,37 @@ import { placesOf } from "./places.ts";
 import type { Words } from "./ran.ts";
 import { textOf } from "./shell-line.ts";
 
-/** Spellings of one command. */
+/** A command without options before its subcommand. */
+export interface Spelled {
+  readonly words: Words;
+  /** Where what belongs to the subcommand begins. */
+  readonly from: number;
+}
+
+/** Spellings of one command, by their texts. */
 export interface TextDraft {
-  readonly texts: ReadonlySet<string>;
+  readonly commands: ReadonlyMap<string, Spelled>;
   /** There are more of them than are looked at. */
   readonly isFull: boolean;
-  add(words: Words): void;
+  /** `head`: the words before the subcommand. */
+  add(head: Words, rest: Words): void;
 }
 
 /** Each of them is as long as the line may be. */
 const TEXTS_MAX = 18;
 
 export function textDraft(): TextDraft {
-  const texts = new Set<string>();
+  const commands = new Map<string, Spelled>();
   let isFull = false;
   return {
-    texts,
+    commands,
     get isFull() {
       return isFull;
     },
-    add(words) {
-      if (texts.size < TEXTS_MAX) texts.add(textOf(words));
-      else isFull = true;
+    add(head, rest) {
+      const words = [...head, ...rest];
+      if (commands.size >= TEXTS_MAX) isFull = true;
+      else commands.set(textOf(words), { words, from: head.length + 1 });
     },
   };
 }
@@ -49,8 +58,8 @@ export function addGroups(head: Words, rest: Words, draft: TextDraft, depth = 0)
   const forms = formsOf(command) ?? formsOf(head[0]?.text ?? "") ?? {};
   for (const at of placesOf(rest, forms, group.from).found) {
     const inner = rest.slice(at);
-    draft.add([...group.head, ...inner]);
-    if (command === "docker compose") draft.add([DOCKER_COMPOSE, ...inner]);
+    draft.add(group.head, inner);
+    if (command === "docker compose") draft.add([DOCKER_COMPOSE], inner);
     addGroups(group.head, inner, draft, depth + 1);
   }
 }

@@ -15,6 +15,7 @@ describe("a rule that names programs where its texts begin", () => {
     ["^(?:npm|git) (run )?publish", ["git", "npm"]],
     ["^npm (a|b)|^make b", ["npm", "make"]],
     ["^rm (.* )?[/~|]|^rm \\(\\|", []],
+    ["^rm (.* )?[*?[|]|^git a[[|]", ["git"]],
     ["^gitk", []],
     ["^(npm-|pnpm)", []],
   ])("%s can fit these alone", (match, expected) => {
@@ -42,6 +43,7 @@ describe("a rule of which that cannot be told", () => {
     "(?m)^rm",
     "[]]|^rm",
     "^rm [[:alpha:]|]x",
+    "^rm [|[:alpha:]|]x",
   ])("%s can fit every program", (match) => {
     expect(fitting(match)).toEqual(PROGRAMS);
   });

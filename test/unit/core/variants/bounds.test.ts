@@ -50,6 +50,14 @@ test("nor is one whose commands are known by too long texts", () => {
   ]);
 });
 
+test("of words that may be options the first ones are tried", () => {
+  const gaps = (line: string) =>
+    partsOfShell(line, { session: false })?.flatMap((part) => part.gaps.length);
+  expect(gaps(`rm ${"$X ".repeat(20_000)}/`)).toEqual([1]);
+  expect(gaps(`rm ${"$X -a ".repeat(20)}/`)).toEqual([4]);
+  expect(gaps(`rm ${"$X -a ".repeat(10_000)}/`)).toBeUndefined();
+});
+
 test("a method is looked for however many objects and lists lie in each other", () => {
   const nested = (depth: number) => {
     let args: JsonObject = { headers: { "X-HTTP-Method-Override": "PUT" } };

@@ -1,0 +1,162 @@
+// Paraphrases of commands, several ways of them at once: none of them evades a rule, and everyday lines have no rule.
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
+import type {
+  PolicyDocument,
+  VariantsDocument,
+} from "../../../../services/core/policy/document.ts";
+import { toolOfCall } from "../../../../services/core/policy/tool-of-call.ts";
+import { compiled } from "../../../support/core/compile.ts";
+import { MINUTE } from "../../../support/decider-spec.ts";
+
+const TIERS: NonNullable<PolicyDocument["authorization"]> = {
+  tiers: [
+    { name: "ask", pattern: "no-one", action: "hitl", expires_ms: MINUTE },
+    { name: "never", pattern: "nobody", action: "deny" },
+  ],
+};
+
+/** The tier of a call, and whether it is a read. */
+function judge(variants: VariantsDocument) {
+  const policy = compiled({ authorization: TIERS, tool_schemas: { it: { variants } } });
+  return (args: JsonObject) => {
+    const { tier, isRead } = toolOfCall(policy, "it", args);
+    return [tier.name, isRead];
+  };
+}
+
+describe("a rule about a command", () => {
+  const shell = judge({
+    set: "posix_shell",
+    rules: [
+      { match: "^npm publish", tier: "never" },
+      { match: "^git push", tier: "never" },
+      { match: "^make deploy", tier: "never" },
+      { match: "^docker compose down", tier: "never" },
+      { match: "^cat (.* )?\\.env", tier: "never" },
+      { match: "^rm -rf /", tier: "never" },
+    ],
+  });
+
+  test.each([
+    "npm {publish,x}",
+    "git -C a {push,x}",
+    "git-{push,x}",
+    "make {a,deploy}",
+    "docker compose -f {a,b} down",
+    "docker-compose {down,-v}",
+    "npx {npm,publish}",
+    "git submodule foreach {git,push}",
+    "git rebase -x 'git {push,x}' main",
+    "{ npm --json true publish; } < a",
+    'sh -c "npm --tag -w a publish" < a',
+    "docker-compose < a down",
+    "cd / && git -C a push",
+    "cd / && npx rm -rf etc",
+    "poetry run rm $X /",
+    "npx cat < .env",
+    "{ poetry run cat; } < .env",
+    "exec < .env; npx cat",
+    "fish -c 'cat' < .env",
+  ])("knows %s", (command) => {
+    expect(shell({ command })[0]).toBe("never");
+  });
+
+  test.each([
+    "npm test < a",
+    "{ npm test; npm ci; } < a",
+    "npm run {lint,test}",
+    "make {a,b}",
+    "git add src/{a,b}.ts",
+    "cd /a && npx vitest < a",
+    "docker compose -f a up $X b",
+  ])("is not about %s", (command) => {
+    const rules = [{ match: "^git push|^npm publish|^cat (.* )?\\.env", tier: "never" }];
+    expect(judge({ set: "posix_shell", rules })({ command })[0]).toBe(null);
+  });
+});
+
+describe("an option that an expansion may bring", () => {
+  const shell = judge({
+    set: "posix_shell",
+    rules: [
+      { match: "^git push (.* )?--force", tier: "never" },
+      { match: "^docker compose down (.* )?-v", tier: "never" },
+      { match: "^docker-compose rm (.* )?-f", tier: "never" },
+      { match: "^poetry publish (.* )?--build", tier: "never" },
+    ],
+  });
+
+  test.each([
+    "git -C a push $X origin",
+    "git-push $X origin",
+    "docker compose down $X web",
+    "docker --debug compose -f a down $X web",
+    "docker-compose -f a down $X web",
+    "docker compose rm $X web",
+    "poetry -n publish $X a",
+  ])("counts behind the subcommand, too: %s", (command) => {
+    expect(shell({ command })[0]).toBe("never");
+  });
+
+  test.each([
+    "git -C a push origin $X",
+    "git -C a push $X",
+    "docker compose -f a up $X web",
+    'poetry publish "$X" a',
+  ])("counts nowhere else: %s", (command) => {
+    expect(shell({ command })[0]).toBe(null);
+  });
+});
+
+describe("rules of a shell of which a command may be about another subcommand", () => {
+  const shell = judge({
+    set: "posix_shell",
+    rules: [
+      { match: "^rm -rf /", tier: "never" },
+      { match: "^(git|npm) (push|publish)", tier: "ask" },
+      { match: "^sudo make deploy", tier: "ask" },
+    ],
+  });
+
+  test.each([
+    ["git -C $(pwd) status", "ask"],
+    ["npm --prefix $(pwd) ci", "ask"],
+    ["make -j $(nproc) test", null],
+    ["for t in lint test; do make $t; done", null],
+    ["sudo make $TARGET", "ask"],
+    ["docker $X", null],
+    ["git $(echo push)", "never"],
+    ["git -c core.editor=x commit", "never"],
+    ["npm $X", "never"],
+    ["sh -c 'git -C $(pwd) status'", "ask"],
+  ])("count where they can fit a command of its program: %s", (command, expected) => {
+    expect(shell({ command })[0]).toBe(expected);
+  });
+});
+
+describe("a rule of git", () => {
+  const git = judge({ set: "git", rules: [{ match: "^push|^deploy", tier: "never" }] });
+
+  test.each([
+    "submodule foreach git push",
+    "submodule foreach 'git -C a push'",
+    "git rebase -x 'git push' main",
+    "bisect run deploy",
+    "-C $(pwd) status",
+    "-c core.sshCommand=x fetch",
+    "-c credential.helper='!x' fetch",
+    "rebase -x $X main",
+  ])("knows what git runs, or may be about it: %s", (command) => {
+    expect(git({ command })).toEqual(["never", false]);
+  });
+
+  test.each([
+    ["submodule foreach git pull", false],
+    ["rebase -x 'npm test' main", false],
+    ["-c core.pager=cat log", true],
+    ["-c color.ui=never status", true],
+  ])("is not about others: %s", (command, isRead) => {
+    expect(git({ command })).toEqual([null, isRead]);
+  });
+});
