@@ -73,3 +73,10 @@ describe("an expansion without quotes in the place of options", () => {
     expect([455, 456].map(line)).toEqual([null, "never"]);
   });
 });
+
+test("of a rule that names more than 64 options the first ones count", () => {
+  const named = (count: number) => Array.from({ length: count }, (_, at) => `--x${at}`);
+  const asked = (count: number) => optionsAsked({ equals: named(count) } as VariantRule);
+  expect([64, 65].map((count) => asked(count).length)).toEqual([64, 64]);
+  expect(asked(65)).toEqual(named(64));
+});
