@@ -110,7 +110,7 @@ function ofSql(
 
 /**
  * `own`, and what rules say of the statements in other words: without comments, in any case. What begins inside of one
- * makes it stricter only: a permission for a part is none for the whole.
+ * makes it no laxer: a permission for a part is none for the whole.
  */
 function spelled(
   own: readonly Ranked[],
@@ -128,7 +128,7 @@ function spelled(
   const rank = Math.max(...whole.map((one) => one.rank));
   const parts = ruled(new Set(spellings.flatMap((one) => one.parts)));
   const hidden = spellings.some((one) => one.hidden) ? unreadable(choices) : [];
-  return [...whole, ...parts.filter((one) => one.rank > rank), ...hidden];
+  return [...whole, ...parts.filter((one) => one.rank >= rank), ...hidden];
 }
 
 function firstThatMay(rules: Choices["rules"], text: string) {

@@ -1,29 +1,6 @@
 // Paraphrases of commands, several ways of them at once: none of them evades a rule, and everyday lines have no rule.
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
-import type {
-  PolicyDocument,
-  VariantsDocument,
-} from "../../../../services/core/policy/document.ts";
-import { toolOfCall } from "../../../../services/core/policy/tool-of-call.ts";
-import { compiled } from "../../../support/core/compile.ts";
-import { MINUTE } from "../../../support/decider-spec.ts";
-
-const TIERS: NonNullable<PolicyDocument["authorization"]> = {
-  tiers: [
-    { name: "ask", pattern: "no-one", action: "hitl", expires_ms: MINUTE },
-    { name: "never", pattern: "nobody", action: "deny" },
-  ],
-};
-
-/** The tier of a call, and whether it is a read. */
-function judge(variants: VariantsDocument) {
-  const policy = compiled({ authorization: TIERS, tool_schemas: { it: { variants } } });
-  return (args: JsonObject) => {
-    const { tier, isRead } = toolOfCall(policy, "it", args);
-    return [tier.name, isRead];
-  };
-}
+import { judge } from "../../../support/core/judge.ts";
 
 describe("a rule about a command", () => {
   const shell = judge({

@@ -1,30 +1,6 @@
 // What rules of composite tools see of a call: no other spelling of it switches one off.
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../../services/core/canonical/json-value.ts";
-import type {
-  PolicyDocument,
-  VariantsDocument,
-} from "../../../../services/core/policy/document.ts";
-import { toolOfCall } from "../../../../services/core/policy/tool-of-call.ts";
-import { compiled } from "../../../support/core/compile.ts";
-import { MINUTE } from "../../../support/decider-spec.ts";
-
-const TIERS: NonNullable<PolicyDocument["authorization"]> = {
-  tiers: [
-    { name: "free", pattern: "nothing", action: "allowlist" },
-    { name: "ask", pattern: "no-one", action: "hitl", expires_ms: MINUTE },
-    { name: "never", pattern: "nobody", action: "deny" },
-  ],
-};
-
-/** The tier of a call, and whether it is a read. */
-function judge(variants: VariantsDocument) {
-  const policy = compiled({ authorization: TIERS, tool_schemas: { it: { variants } } });
-  return (args: JsonObject) => {
-    const { tier, isRead } = toolOfCall(policy, "it", args);
-    return [tier.name, isRead];
-  };
-}
+import { judge, toolFor } from "../../../support/core/judge.ts";
 
 describe("a pattern goes on behind the end of a line", () => {
   const rules = [{ match: "^(git )?commit .*--no-verify", tier: "never" }];
@@ -78,12 +54,8 @@ describe("a line feed in a text that nobody reads", () => {
 
   test("takes no effect away that a rule declares", () => {
     const effects = [{ resource: "release", kind: "send" }] as const;
-    const variants: VariantsDocument = {
-      argument: "text",
-      rules: [{ match: "^go .*x$", effects }],
-    };
-    const policy = compiled({ authorization: TIERS, tool_schemas: { it: { variants } } });
-    const { effects: found } = toolOfCall(policy, "it", { text: "go \n x" });
+    const toolOf = toolFor({ argument: "text", rules: [{ match: "^go .*x$", effects }] });
+    const { effects: found } = toolOf({ text: "go \n x" });
     expect(found.map(({ kind }) => kind)).toContain("send");
   });
 });
@@ -220,6 +192,18 @@ describe("a rule of SQL about a statement", () => {
     "select 1 as before drop table users",
   ])("knows it inside of another: %j", (query) => {
     expect(tier(query)).toBe("never");
+  });
+
+  test("that is as strict as the statement around it adds what it declares", () => {
+    const effects = [{ resource: "orders", kind: "delete" }] as const;
+    const toolOf = toolFor({ set: "sql", rules: [{ match: "^delete from orders", effects }] });
+    for (const query of [
+      "delete from orders",
+      "with gone as (delete from orders returning id) select * from gone",
+      "select 1 delete from orders",
+    ]) {
+      expect(toolOf({ query }).effects.map(({ kind }) => kind)).toContain("delete");
+    }
   });
 
   test.each([

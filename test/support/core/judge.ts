@@ -1,0 +1,29 @@
+/** What a composite tool's rules make of a call, under tiers that no name falls into by itself. */
+import type { JsonObject } from "../../../services/core/canonical/json-value.ts";
+import type { PolicyDocument, VariantsDocument } from "../../../services/core/policy/document.ts";
+import { toolOfCall } from "../../../services/core/policy/tool-of-call.ts";
+import { MINUTE } from "../decider-spec.ts";
+import { compiled } from "./compile.ts";
+
+const TIERS: NonNullable<PolicyDocument["authorization"]> = {
+  tiers: [
+    { name: "free", pattern: "nothing", action: "allowlist" },
+    { name: "ask", pattern: "no-one", action: "hitl", expires_ms: MINUTE },
+    { name: "never", pattern: "nobody", action: "deny" },
+  ],
+};
+
+/** The compiled tool of a call. */
+export function toolFor(variants: VariantsDocument) {
+  const policy = compiled({ authorization: TIERS, tool_schemas: { it: { variants } } });
+  return (args: JsonObject) => toolOfCall(policy, "it", args);
+}
+
+/** The tier of a call, and whether it is a read. */
+export function judge(variants: VariantsDocument) {
+  const toolOf = toolFor(variants);
+  return (args: JsonObject) => {
+    const { tier, isRead } = toolOf(args);
+    return [tier.name, isRead];
+  };
+}
