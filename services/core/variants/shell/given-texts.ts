@@ -2,7 +2,6 @@
 import { type ShellWord, textOf } from "./shell-line.ts";
 import { type Spellings, spellSubcommand } from "./spell-subcommand.ts";
 import type { Spelled } from "./subcommand-groups.ts";
-import { hasSubcommands } from "./subcommands.ts";
 
 type Words = readonly ShellWord[];
 
@@ -66,10 +65,8 @@ const GAPS_MAX = 4;
 
 /** Where an expansion without quotes stands as options do: before the first operand, and not as the only one. */
 export function optionGaps(words: Words, spelled: readonly Spelled[]): readonly OptionGap[] {
-  const name = words[0]?.text ?? "";
-  const from = hasSubcommands(name) || name === "git" ? 2 : 1;
   const found = new Map<string, OptionGap>();
-  for (const one of [{ words, from }, ...spelled]) {
+  for (const one of [{ words, from: 1 }, ...spelled]) {
     for (const gap of gapsOf(one)) found.set(`${gap.before}\n${gap.after}`, gap);
   }
   return [...found.values()];

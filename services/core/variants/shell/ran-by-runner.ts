@@ -122,7 +122,7 @@ function ranFrom(words: Words, from: number, runner: Runner, ranBy: RanBy): Ran 
       break;
     }
     const value = words.slice(at + 1);
-    if (left === 0 || word.open || (value.length > 0 && runsOthers(value, ranBy))) return UNSEEN;
+    if (left === 0 || word.open || runsOthers(value, ranBy)) return UNSEEN;
     if (value.length > 0) commands.push(value);
     at += 2;
   }

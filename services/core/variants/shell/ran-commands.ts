@@ -265,14 +265,19 @@ function ranByAlias(words: Words): Ran {
   // Two words are a name and a text in some shells.
   const isOther = given.length > 1 && given[0]?.text.includes("=") === false;
   const isUnknown = given.some(({ text, open }) => open || text.startsWith("-"));
-  const hidden = isOther || isUnknown || commands.some(runsMore);
+  const hidden = isOther || isUnknown || lines.some(ends) || commands.some(runsMore);
   return { floor: "run", commands: hidden ? [] : commands, lines, hidden };
+}
+
+/** Words behind the line are a command of their own. */
+function ends(line: string): boolean {
+  return /[;&\n][ \t]*$/.test(line);
 }
 
 /** The command that words behind the line belong to; none: it cannot be read, which is told with the line. */
 function lastOf(line: string): readonly Words[] {
-  const last = parseShell(line)?.commands.at(-1)?.words ?? [];
-  return last.length > 0 ? [last] : [];
+  const read = parseShell(line);
+  return read === null ? [] : [read.commands.at(-1)?.words ?? []];
 }
 
 /** Not looked into twice, by itself and with the words behind it: each could be two commands again. */

@@ -19,6 +19,8 @@ export interface TextDraft {
   readonly isFull: boolean;
   /** `head`: the words before the subcommand. */
   add(head: Words, rest: Words): void;
+  /** There are others that are not looked at. */
+  giveUp(): void;
 }
 
 /** Each of them is as long as the line may be. */
@@ -37,6 +39,9 @@ export function textDraft(): TextDraft {
       if (commands.size >= TEXTS_MAX) isFull = true;
       else commands.set(textOf(words), { words, from: head.length + 1 });
     },
+    giveUp() {
+      isFull = true;
+    },
   };
 }
 
@@ -53,7 +58,11 @@ const DEPTH_MAX = 4;
 /** `rest`: the words from a subcommand on. */
 export function addGroups(head: Words, rest: Words, draft: TextDraft, depth = 0): void {
   const group = groupOf(head, rest);
-  if (group === null || depth >= DEPTH_MAX || draft.isFull) return;
+  if (group === null || draft.isFull) return;
+  if (depth >= DEPTH_MAX) {
+    draft.giveUp();
+    return;
+  }
   const command = textOf(group.head);
   const forms = formsOf(command) ?? formsOf(head[0]?.text ?? "") ?? {};
   for (const at of placesOf(rest, forms, group.from).found) {

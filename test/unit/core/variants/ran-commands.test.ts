@@ -313,6 +313,11 @@ describe("an alias", () => {
     'alias d="$X"',
     "alias -g D=deploy",
     "alias d='deploy ('",
+    "alias d='X=1'",
+    "alias d=",
+    "alias d='ls; '",
+    "alias d='ls &'",
+    "alias d='ls\n'",
   ])("hides what words behind it may make of it: %s", (line) => {
     expect(isSeen(line)).toBe(false);
   });
