@@ -6,6 +6,7 @@ import { spawnSync } from "node:child_process";
 import { isKafkaFetched } from "../infra/local/fetch-parts.js";
 import { findMissing } from "../infra/local/missing.js";
 import { ensureInstalled, ROOT } from "./ensure-installed.js";
+import { runnerOptions } from "./runner-options.js";
 
 /** @typedef {{ kafka: "3.9" | "4", transactions: 0 | 2, brokers: 1 | 3 }} Cluster */
 
@@ -75,7 +76,7 @@ function survives({ kafka, transactions }) {
 }
 
 ensureInstalled();
-const isShort = process.argv.includes("--short");
+const { short: isShort } = runnerOptions("test:kafka-matrix", { short: { type: "boolean" } });
 const clusters = isShort ? SHORT : CLUSTERS;
 const obstacle =
   findMissing("java") ??

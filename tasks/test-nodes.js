@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { ensureInstalled, npmCommand, ROOT } from "./ensure-installed.js";
+import { runnerOptions } from "./runner-options.js";
 
 const VERSIONS = ["22.x", "24.x"];
 const PROJECTS = ["unit", "property", "golden"];
@@ -73,6 +74,7 @@ function demoRuns(node) {
 }
 
 ensureInstalled();
+runnerOptions("test:nodes", {});
 let failed = 0;
 for (const version of VERSIONS) {
   const node = install(version);

@@ -4,6 +4,7 @@
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { runnerOptions } from "../../tasks/runner-options.js";
 import { checksOf } from "./checks.ts";
 import { playCorpus } from "./corpus.ts";
 import { figuresOf, PUBLISHED } from "./figures.ts";
@@ -116,4 +117,5 @@ async function main(): Promise<number> {
   }
 }
 
+runnerOptions("eval", {});
 process.exitCode = await main();

@@ -5,10 +5,10 @@
 //   --kafka V     a version of infra/versions.json
 //   --transaction-version 0|2
 //   --minutes N   rows that have not begun by then do not run, which is a failure; 25 by default
-import { parseArgs } from "node:util";
 import { isRegistryFetched } from "../../infra/local/fetch-parts.js";
 import { MissingError, requirePrograms } from "../../infra/local/missing.js";
 import { startKafka } from "../../infra/local/start-kafka.js";
+import { runnerOptions } from "../../tasks/runner-options.js";
 import { connectKafka } from "../support/kafka/test-cluster.ts";
 import { buildOnce, CLASSES } from "./lab/build.ts";
 import { compileReader } from "./lab/read-topics.ts";
@@ -23,14 +23,12 @@ const MS_PER_MINUTE = 60_000;
 /** What a row left hanging does not keep the suite from ending. */
 const HANGS_MS = 5_000;
 
-const { values } = parseArgs({
-  options: {
-    short: { type: "boolean", default: false },
-    row: { type: "string", multiple: true, default: [] },
-    kafka: { type: "string" },
-    "transaction-version": { type: "string" },
-    minutes: { type: "string", default: "25" },
-  },
+const values = runnerOptions("test:faults", {
+  short: { type: "boolean", default: false },
+  row: { type: "string", multiple: true, default: [] },
+  kafka: { type: "string" },
+  "transaction-version": { type: "string" },
+  minutes: { type: "string", default: "25" },
 });
 
 function versionOf() {

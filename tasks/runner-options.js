@@ -1,0 +1,36 @@
+// Options of the runners in package.json: one that is not known ends the run before it has begun, as
+// a check that was asked for with a slip of the pen would otherwise be off and nobody told.
+import { parseArgs } from "node:util";
+
+const EXIT_USAGE = 2;
+
+/**
+ * @typedef {{ type: "boolean" | "string", multiple?: boolean, default?: boolean | string | string[] }} Option
+ */
+
+/**
+ * Ends the process with exit code 2 and a line that names the options where one is not known.
+ * @template {Record<string, Option>} T
+ * @param {string} name the script as `npm run` knows it
+ * @param {T} options
+ * @param {readonly string[]} [args]
+ * @returns {ReturnType<typeof parseArgs<{ options: T }>>["values"]}
+ */
+export function runnerOptions(name, options, args = process.argv.slice(2)) {
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    const known = Object.entries(options).map(usage).join(", ");
+    const what = error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error);
+    process.stderr.write(
+      `${name}: ${what}; ${known ? `options: ${known}` : "it has no options"}\n`,
+    );
+    process.exit(EXIT_USAGE);
+  }
+}
+
+/** @param {[string, Option]} option */
+function usage([name, { type, multiple }]) {
+  const value = type === "string" ? " VALUE" : "";
+  return `--${name}${value}${multiple === true ? " (more than once)" : ""}`;
+}

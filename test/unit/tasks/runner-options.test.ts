@@ -1,0 +1,30 @@
+// A slip of the pen in an option ends a runner before it has begun: no check is off unnoticed.
+import { spawnSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { runnerOptions } from "../../../tasks/runner-options.js";
+
+test("options are read by their kinds", () => {
+  const options = { short: { type: "boolean" }, row: { type: "string", multiple: true } } as const;
+  const args = ["--row", "a", "--short", "--row", "b"];
+  expect(runnerOptions("x", options, args)).toEqual({ short: true, row: ["a", "b"] });
+});
+
+test.each([
+  ["test/faults/run.ts", "--shrt", "test:faults: Unknown option '--shrt'; options: --short, --row"],
+  [
+    "test/faults/run.ts",
+    "--row",
+    "test:faults: Option '--row <value>' argument missing; options: ",
+  ],
+  ["test/eval/run.ts", "--check", "eval: Unknown option '--check'; it has no options"],
+  ["tasks/test-nodes.js", "x", "test:nodes: Unexpected argument 'x'"],
+  ["tasks/test-kafka-matrix.js", "--shrt", "test:kafka-matrix: Unknown option '--shrt'"],
+])("%s %s ends with code 2 and says what there is", (program, option, told) => {
+  const tsx = "node_modules/tsx/dist/cli.mjs";
+  const { status, stderr } = spawnSync(process.execPath, [tsx, program, option], {
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  expect(stderr).toContain(told);
+  expect([status, stderr.trim().split("\n").length]).toEqual([2, 1]);
+});
