@@ -13,6 +13,8 @@ export function ranByGit(words: Words): Ran | null {
       return ranByForeach(rest);
     case "bisect":
       return rest[0]?.text === "run" ? ranByWords(rest.slice(1)) : null;
+    case "config":
+      return ranByAlias(rest);
     case "rebase":
       return ranByRebase(rest);
     default:
@@ -37,6 +39,18 @@ function ranByWords(words: Words): Ran | null {
   if (words.length === 1 || /[^\w./@%+-]/.test(command.text)) return withFloor(ranByText(words));
   if (command.open) return UNSEEN;
   return { floor: "write", commands: [words], lines: [], hidden: false };
+}
+
+const ALIAS = /^alias\../i;
+
+/** `git config alias.name text`: git runs it later, with words behind it that nobody sees now. */
+function ranByAlias(words: Words): Ran | null {
+  const at = words.findIndex(({ text }) => ALIAS.test(text));
+  const text = at < 0 ? undefined : words[at + 1];
+  if (text === undefined) return null;
+  if (text.splits) return UNSEEN;
+  const line = text.text.startsWith("!") ? text.text.slice(1) : `git ${text.text}`;
+  return { floor: "write", commands: [], lines: [line], hidden: text.open };
 }
 
 const EXEC = /^(?:-[a-zA-Z]*x|--exe?c?)$/;

@@ -6,6 +6,7 @@ import { ranAsText } from "./ran-as-text.ts";
 import { ranByForeignShell } from "./ran-by-foreign-shell.ts";
 import { ranByGit } from "./ran-by-git.ts";
 import { ranByRunner } from "./ran-by-runner.ts";
+import { ranByTerminal } from "./ran-by-terminal.ts";
 import type { ShellWord } from "./shell-line.ts";
 import { ASSIGNMENT, RUNNING_INDEX, STRUCTURE, UNREAD } from "./spelling.ts";
 
@@ -46,6 +47,16 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   env: { assigns: true, floor: "read", alone: "read" },
   arch: { flags: /^-(?:x86_64|arm64e?)$/, floor: "read", alone: "read" },
   nohup: { floor: "run", alone: "run" },
+  "systemd-run": {
+    flags:
+      /^-[tPqGrdS]+$|^--(?:user|system|scope|pty|pipe|wait|collect|quiet|same-dir|no-block|remain-after-exit|slice-inherit|send-sighup)$|^--(?:unit|property|setenv|slice|description|uid|gid|nice|working-directory|service-type|host|machine)=/,
+    values:
+      /^-[puEHM]$|^--(?:unit|property|setenv|slice|description|uid|gid|nice|working-directory|service-type|host|machine)$/,
+    // `--shell`, and properties with a command.
+    hides: /^-[a-zA-Z]*S|^(?:-p|--property=)?Exec/,
+    floor: "run",
+    alone: "run",
+  },
   setsid: { flags: /^-[cfw]+$/, floor: "run", alone: "run" },
   exec: { flags: /^-[cl]+$/, values: /^-a$/, floor: "run", alone: "run" },
   taskset: {
@@ -104,7 +115,10 @@ function ranByTool(name: string, words: Words): Ran | null {
   if (name === "flock") return ranByFlock(words);
   if (name === "git") return ranByGit(words);
   return (
-    ranByForeignShell(name, words) ?? ranAsText(name, words) ?? ranByRunner(name, words, ranBy)
+    ranByForeignShell(name, words) ??
+    ranAsText(name, words) ??
+    ranByTerminal(name, words) ??
+    ranByRunner(name, words, ranBy)
   );
 }
 
