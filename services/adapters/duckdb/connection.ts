@@ -1,11 +1,14 @@
 /** DuckDB, in memory: what it reads and writes are Parquet files. */
-import type { DuckDBConnection } from "@duckdb/node-api";
 import { FatalError } from "../../runtime/errors.ts";
+import { readOnly } from "./read-only.ts";
 
 export interface Duck {
   run(sql: string): Promise<void>;
-  /** Rows as plain values: numbers that do not fit and times are text. */
-  all(sql: string): Promise<QueryResult>;
+  /**
+   * The answer to one statement that only reads, as plain values; times are text.
+   * @throws Error where it does anything else, or is wrong (DuckDB's words).
+   */
+  read(sql: string): Promise<QueryResult>;
   close(): void;
 }
 
@@ -19,14 +22,17 @@ const THREADS = "2";
 
 /** @throws FatalError `unexpected` where the optional package is not installed. */
 export async function openDuck(): Promise<Duck> {
-  const { DuckDBInstance } = await loadPackage();
+  const { DuckDBInstance, StatementType } = await loadPackage();
   const instance = await DuckDBInstance.create(":memory:", { threads: THREADS });
   const connection = await instance.connect();
   return {
     run: async (sql) => {
       await connection.run(sql);
     },
-    all: (sql) => readAll(connection, sql),
+    read: async (sql) => {
+      const reader = await readOnly(connection, StatementType, sql);
+      return { columns: reader.deduplicatedColumnNames(), rows: reader.getRowsJson() };
+    },
     close: () => {
       connection.closeSync();
       instance.closeSync();
@@ -45,11 +51,6 @@ async function loadPackage() {
       { cause },
     );
   }
-}
-
-async function readAll(connection: DuckDBConnection, sql: string): Promise<QueryResult> {
-  const reader = await connection.runAndReadAll(sql);
-  return { columns: reader.deduplicatedColumnNames(), rows: reader.getRowsJson() };
 }
 
 /** A value as a literal of SQL. */

@@ -1,4 +1,7 @@
-/** SQL over the Parquet files: one view, `decisions`, and no way to anything else. */
+/**
+ * SQL over the Parquet files: one view, `decisions`, and no way to anything else. A statement only reads
+ * (`read-only.ts`); no file is open to it but those of the view, and no setting can be changed.
+ */
 import { existsSync } from "node:fs";
 import { FatalError } from "../../runtime/errors.ts";
 import { type Duck, literal, openDuck, type QueryResult } from "./connection.ts";
@@ -9,8 +12,9 @@ const VIEW = "decisions";
 const TRIES = 3;
 
 /**
- * @param sql one or several statements; the rows of the last are given.
- * @throws FatalError where there is nothing to ask, or the SQL is wrong (DuckDB's words).
+ * @param sql one statement that reads.
+ * @throws FatalError where there is nothing to ask, the statement does anything but read, or the SQL is
+ *   wrong (DuckDB's words).
  */
 export async function querySegments(
   directory: string,
@@ -31,11 +35,16 @@ export async function querySegments(
       const message = cause instanceof Error ? cause.message : String(cause);
       const isGone = message.includes("No files found") || message.includes("No such file");
       if (isGone && attempt < TRIES) continue;
-      throw new FatalError("unexpected", message, { cause });
+      throw new FatalError("unexpected", toldOf(message), { cause });
     } finally {
       duck.close();
     }
   }
+}
+
+function toldOf(message: string): string {
+  if (!message.startsWith("Permission Error")) return message;
+  return `${message}; only the files of the view \`${VIEW}\` can be read, and none written`;
 }
 
 async function ask(
@@ -44,11 +53,12 @@ async function ask(
   columns: readonly SegmentColumn[],
   sql: string,
 ): Promise<QueryResult> {
-  await duck.run(`CREATE VIEW ${VIEW} AS ${viewOf(segmentFiles(directory), columns)}`);
-  await duck.run(`SET allowed_directories = [${literal(directory)}]`);
+  const files = segmentFiles(directory);
+  await duck.run(`CREATE VIEW ${VIEW} AS ${viewOf(files, columns)}`);
+  await duck.run(`SET allowed_paths = [${files.map(literal).join(", ")}]`);
   await duck.run("SET enable_external_access = false");
   await duck.run("SET lock_configuration = true");
-  return await duck.all(sql);
+  return await duck.read(sql);
 }
 
 function viewOf(files: readonly string[], columns: readonly SegmentColumn[]): string {

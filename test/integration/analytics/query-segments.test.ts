@@ -1,0 +1,146 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openDuck } from "../../../services/adapters/duckdb/connection.ts";
+import { ParquetSegments } from "../../../services/adapters/duckdb/parquet-segments.ts";
+import { querySegments } from "../../../services/adapters/duckdb/query-segments.ts";
+import { DECISION_COLUMNS } from "../../../services/analytics/decision-row.ts";
+
+let root = "";
+let directory = "";
+let written = "";
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), "callgate-test-"));
+  directory = join(root, "decisions");
+  const duck = await openDuck();
+  const segments = new ParquetSegments(directory, DECISION_COLUMNS, duck);
+  segments.open(0);
+  const row = { partition: 0, event: 0, seq: 1, kind: "allowed", at_ms: Date.now(), tool: "a;b" };
+  await segments.write(0, [{ ...row, offset: 0 }], 0, 1);
+  await segments.write(0, [{ ...row, offset: 1, kind: "refused" }], 1, 2);
+  duck.close();
+  written = everyFile();
+});
+
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const ask = (sql: string) => querySegments(directory, DECISION_COLUMNS, sql);
+
+/** Names and bytes of all files, the directory's own and those beside it. */
+function everyFile(): string {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .map((entry) => join(entry.parentPath, entry.name) + (entry.isFile() ? ":" : "/"))
+    .sort()
+    .map((name) => (name.endsWith(":") ? name + readFileSync(name.slice(0, -1), "base64") : name))
+    .join("\n");
+}
+
+/** `{old}`: a file of the view; `{new}`: one that would be taken for it; `{root}`: beside the directory. */
+function placed(sql: string): string {
+  const folder = join(directory, "partition-0");
+  const [old = ""] = readdirSync(folder);
+  return sql
+    .replaceAll("{old}", join(folder, old))
+    .replaceAll("{new}", join(folder, "0000000000000000-0000000000009999.parquet"))
+    .replaceAll("{root}", root);
+}
+
+describe("a query of the analytics", () => {
+  it.each([
+    "select * from decisions",
+    "SELECT kind FROM decisions;",
+    "from decisions where tool = 'a;b'",
+    "table decisions",
+    "values (1)",
+    "with d as (select 1) select * from d",
+    "describe decisions",
+    "summarize decisions",
+    "show tables",
+    "pivot decisions on kind using count(*) group by tool",
+    "unpivot (select seq, event from decisions) on seq, event",
+    "pragma table_info('decisions')",
+    "explain select * from decisions",
+    "explain analyze select * from decisions",
+    "EXPLAIN (format json) SELECT 1",
+    "explain (select 1) union (select 2)",
+    "select * from query('select 1')",
+    "-- how many\nselect count(*) from decisions -- all",
+    "select * from '{old}'",
+  ])("answers %s", async (sql) => {
+    const { columns, rows } = await ask(placed(sql));
+    expect([columns.length > 0, rows.length > 0]).toEqual([true, true]);
+    expect(everyFile()).toBe(written);
+  });
+
+  it.each([
+    ["copy (select 1) to '{new}' (format parquet)", "Permission Error"],
+    ["copy decisions to '{old}' (format parquet)", "COPY"],
+    ["copy (select 1) to '{old}' (format parquet, use_tmp_file false)", "COPY"],
+    ["explain analyze copy (select 1) to '{old}' (use_tmp_file false)", "EXPLAIN"],
+    ["explain (analyze) copy (select 1) to '{old}' (use_tmp_file false)", "EXPLAIN"],
+    ["/**/ explain /**/ analyze /**/ copy (select 1) to '{old}' (use_tmp_file false)", "EXPLAIN"],
+    ["prepare p as copy (select 1) to '{old}' (use_tmp_file false)", "PREPARE"],
+    ["export database '{root}/copy'", "Permission Error"],
+    ["attach '{root}/other.db'", "ATTACH"],
+    ["attach ':memory:' as other", "ATTACH"],
+    ["install json", "LOAD"],
+    ["load json", "LOAD"],
+    ["set threads = 1", "SET"],
+    ["reset allowed_paths", "SET"],
+    ["set variable x = 1", "SET"],
+    ["pragma enable_profiling", "PRAGMA"],
+    ["pragma threads = 1", "SET"],
+    ["create table t (a integer)", "CREATE"],
+    ["create macro m() as 1", "CREATE"],
+    ["create type e as enum ('a')", "CREATE"],
+    ["drop view decisions", "DROP"],
+    ["insert into decisions select * from decisions", "is not an table"],
+    ["checkpoint", "CALL"],
+    ["call duckdb_settings()", "CALL"],
+    ["vacuum", "VACUUM"],
+    ["begin", "TRANSACTION"],
+    ["use memory", "SET"],
+    ["detach memory", "DETACH"],
+    ["select 1; copy (select 1) to '{new}'", "2 statements are given"],
+    ["create table t as select 1; select 1", "2 statements are given"],
+    ["copy (select 1) to '{new}'; select 1", "2 statements are given"],
+    ["", "no statement is given"],
+    [" ; -- nothing\n/* at\nall */", "no statement is given"],
+    ["selec", "syntax error"],
+    ["select * from read_text('/etc/hostname')", "Permission Error"],
+    ["select * from glob('{root}/*')", "Permission Error"],
+    ["select * from query('copy (select 1) to ''{new}''')", "SELECT"],
+  ])("refuses %s, and changes no file", async (sql, why) => {
+    await expect(ask(placed(sql))).rejects.toThrow(why);
+    expect(everyFile()).toBe(written);
+  });
+
+  it.each([
+    "from enable_logging('QueryLog', storage = 'file', storage_path = '{root}/log')",
+    "from enable_profiling(format = 'json', save_location = '{root}/profile.json')",
+    "explain analyze from enable_profiling(format = 'json', save_location = '{root}/profile.json')",
+  ])("writes no file for %s", async (sql) => {
+    await ask(placed(sql)).catch(() => undefined);
+    expect(everyFile()).toBe(written);
+  });
+
+  it("says what to do instead", async () => {
+    await expect(ask("drop view decisions")).rejects.toThrow(
+      "the statement is DROP, and what the analytics wrote is only read: ask with SELECT,",
+    );
+    await expect(ask("select * from read_text('/etc/hostname')")).rejects.toThrow(
+      "; only the files of the view `decisions` can be read, and none written",
+    );
+  });
+
+  it("reads a directory that is named from where the process is, and one with nothing in it", async () => {
+    const empty = join(root, "it's empty");
+    mkdirSync(empty);
+    const near = `./${"../".repeat(process.cwd().split("/").length - 1)}${directory.slice(1)}`;
+    expect((await querySegments(near, DECISION_COLUMNS, "from decisions")).rows).toHaveLength(2);
+    expect((await querySegments(empty, DECISION_COLUMNS, "from decisions")).rows).toEqual([]);
+    written = everyFile();
+  });
+});
