@@ -1,5 +1,6 @@
 /** DuckDB, in memory: what it reads and writes are Parquet files. */
 import { FatalError } from "../../runtime/errors.ts";
+import { plainValues } from "./plain-value.ts";
 import { readOnly } from "./read-only.ts";
 
 export interface Duck {
@@ -22,7 +23,8 @@ const THREADS = "2";
 
 /** @throws FatalError `unexpected` where the optional package is not installed. */
 export async function openDuck(): Promise<Duck> {
-  const { DuckDBInstance, StatementType } = await loadPackage();
+  const duckdb = await loadPackage();
+  const { DuckDBInstance, StatementType } = duckdb;
   const instance = await DuckDBInstance.create(":memory:", { threads: THREADS });
   const connection = await instance.connect();
   return {
@@ -31,7 +33,10 @@ export async function openDuck(): Promise<Duck> {
     },
     read: async (sql) => {
       const reader = await readOnly(connection, StatementType, sql);
-      return { columns: reader.deduplicatedColumnNames(), rows: reader.getRowsJson() };
+      return {
+        columns: reader.deduplicatedColumnNames(),
+        rows: reader.convertRows(plainValues(duckdb)),
+      };
     },
     close: () => {
       connection.closeSync();

@@ -56,6 +56,8 @@ async function ask(
   const files = segmentFiles(directory);
   await duck.run(`CREATE VIEW ${VIEW} AS ${viewOf(files, columns)}`);
   await duck.run(`SET allowed_paths = [${files.map(literal).join(", ")}]`);
+  // As `decided_at` is: compared with a local `now()`, it would be hours away.
+  await duck.run("SET TimeZone = 'UTC'");
   await duck.run("SET enable_external_access = false");
   await duck.run("SET lock_configuration = true");
   return await duck.read(sql);

@@ -237,6 +237,11 @@ describe("callgate analytics", () => {
     const query = await runCallgate(["analytics", "query", sql, "--dir", directory, "--json"]);
     const env = { CALLGATE_ANALYTICS_DIRECTORY: directory };
     const report = await runCallgate(["analytics", "report"], { env });
+    const times = "timestamptz '2026-01-02 03:04:05' as at from decisions";
+    const recent = `select distinct ${times} where decided_at > now() - interval 1 hour`;
+    const inTokyo = await runCallgate(["analytics", "query", recent, "--format", "csv"], {
+      env: { ...env, TZ: "Asia/Tokyo" },
+    });
     const wrong = await runCallgate(["analytics", "query", "selec", "--dir", directory]);
 
     expect(JSON.parse(query.stdout)).toEqual([
@@ -245,6 +250,7 @@ describe("callgate analytics", () => {
       { kind: "refused", tool: "charge_card" },
       { kind: "held", tool: "delete_order" },
     ]);
+    expect(inTokyo.stdout).toBe("at\r\n2026-01-02 03:04:05+00\r\n");
     expect(report.stdout).toMatch(/charge_card +2 +1 +0 +50 +duplicate_call/);
     expect(wrong).toMatchObject({ code: 2, stdout: "" });
     expect(wrong.stderr).toContain("syntax error");
