@@ -6,16 +6,35 @@ type Package = Pick<
   "DuckDBTimestampValue" | "DuckDBTypeId" | "JsonDuckDBValueConverter"
 >;
 
-/** Times are text, in UTC wherever it runs. */
+/** A number of JSON gives back so many digits of a decimal as they were. */
+const DECIMAL_DIGITS = 15;
+
+/**
+ * Numbers are numbers as far as JSON gives them back as they are: integers up to 2^53 - 1, decimals of 15 digits.
+ * Beyond they are text, and so is what JSON has no number for (`NaN`, `Infinity`). Times are text, in UTC
+ * wherever it runs.
+ */
 export function plainValues({
   DuckDBTimestampValue,
   DuckDBTypeId,
   JsonDuckDBValueConverter,
 }: Package): DuckDBValueConverter<Json> {
+  const integers = new Set([
+    ...[DuckDBTypeId.BIGINT, DuckDBTypeId.UBIGINT, DuckDBTypeId.HUGEINT],
+    ...[DuckDBTypeId.UHUGEINT, DuckDBTypeId.BIGNUM],
+  ]);
   return (value, type, nested) => {
     if (value !== null && type.typeId === DuckDBTypeId.TIMESTAMP_TZ) {
       return `${new DuckDBTimestampValue((value as DuckDBTimestampTZValue).micros)}+00`;
     }
-    return JsonDuckDBValueConverter(value, type, nested);
+    const plain = JsonDuckDBValueConverter(value, type, nested);
+    if (typeof plain !== "string") return plain;
+    if (integers.has(type.typeId))
+      return Number.isSafeInteger(Number(plain)) ? Number(plain) : plain;
+    return type.typeId === DuckDBTypeId.DECIMAL && isExact(plain) ? Number(plain) : plain;
   };
+}
+
+function isExact(decimal: string): boolean {
+  return decimal.replace(/^-?[0.]*/, "").replace(".", "").length <= DECIMAL_DIGITS;
 }

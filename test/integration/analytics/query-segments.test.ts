@@ -135,6 +135,32 @@ describe("a query of the analytics", () => {
     );
   });
 
+  it.each([
+    ["count(*)", 2],
+    ["sum(seq)", 2],
+    ["9007199254740991", 9_007_199_254_740_991],
+    ["-9007199254740991::HUGEINT", -9_007_199_254_740_991],
+    ["9007199254740992", "9007199254740992"],
+    ["-9007199254740993", "-9007199254740993"],
+    [
+      "170141183460469231731687303715884105727::UHUGEINT",
+      "170141183460469231731687303715884105727",
+    ],
+    ["-0.50", -0.5],
+    ["1234567890123.45", 1_234_567_890_123.45],
+    ["12345678901234.567", "12345678901234.567"],
+    ["0.00000000012345678901234", 1.2345678901234e-10],
+    ["0.1 + 0.2::DOUBLE", 0.1 + 0.2],
+    ["'nan'::DOUBLE", "NaN"],
+    ["'7'", "7"],
+    ["[1::BIGINT, 9007199254740992]", [1, "9007199254740992"]],
+    ["{'seq': 1::BIGINT, 'none': NULL}", { seq: 1, none: null }],
+    ["decided_at > 'epoch'", true],
+  ])("gives %s as JSON has it", async (expression, value) => {
+    const { rows } = await ask(`select distinct ${expression} from decisions`);
+    expect(rows).toEqual([[value]]);
+  });
+
   it("reads a directory that is named from where the process is, and one with nothing in it", async () => {
     const empty = join(root, "it's empty");
     mkdirSync(empty);
