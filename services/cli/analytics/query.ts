@@ -23,6 +23,8 @@ export type QueryOptions = {
 type Rows = Awaited<ReturnType<typeof querySegments>>;
 
 const CELL_CHARACTERS = 60;
+const NO_CSV =
+  "a report is several tables, and CSV holds one: take --format json or jsonl, or `callgate analytics query` with --format csv";
 
 export async function runQuery(
   sql: string,
@@ -34,18 +36,30 @@ export async function runQuery(
   return EXIT_OK;
 }
 
+/**
+ * `table`: the reports one below the other; `json`: one object, the rows of each by its name; `jsonl`: a line
+ * for each row, with the name as `report`.
+ */
 export async function runReport(options: QueryOptions, terminal: Terminal): Promise<ExitCode> {
+  const { directory, format } = options;
+  if (format === "csv") throw usageError(NO_CSV);
   const answers: [string, Rows][] = [];
   for (const { name, title, sql } of REPORTS) {
-    const rows = await ask(sql, options.directory);
+    const rows = await ask(sql, directory);
     answers.push([name, rows]);
-    if (options.format !== "table") continue;
+    if (format !== "table") continue;
     const { style } = terminal.out;
     await terminal.out.write(`${style.bold(title)}\n${formatted(rows, "table", terminal)}\n`);
   }
-  if (options.format !== "table") {
+  if (format === "json") {
     const report = Object.fromEntries(answers.map(([name, rows]) => [name, objects(rows)]));
     await terminal.out.write(`${JSON.stringify(report)}\n`);
+  }
+  if (format === "jsonl") {
+    const lines = answers.flatMap(([report, rows]) =>
+      objects(rows).map((row) => `${JSON.stringify({ report, ...row })}\n`),
+    );
+    await terminal.out.write(lines.join(""));
   }
   return EXIT_OK;
 }
@@ -95,7 +109,8 @@ function text(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+/** As RFC 4180 has it; nothing stands for NULL, and `""` for an empty text. */
 function csvCell(value: unknown): string {
   const cell = text(value);
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return value === "" || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
