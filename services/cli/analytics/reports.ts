@@ -38,16 +38,22 @@ export const REPORTS: readonly Report[] = [
   },
   {
     name: "conversations",
-    title: "Conversations with the most tool calls",
+    title: "Conversations with the most tool calls, a row for each currency",
     sql: `
-      SELECT tenant_id, conversation_id,
-        count(*) FILTER (kind = 'allowed') AS calls,
-        count(*) FILTER (kind = 'refused') AS refused,
-        round(sum(cost_micro_units) / 1e6, 2) AS spend,
-        any_value(currency) AS currency,
-        round((max(at_ms) - min(at_ms)) / 1000, 0)::BIGINT AS seconds
-      FROM decisions WHERE conversation_id IS NOT NULL
-      GROUP BY tenant_id, conversation_id ORDER BY calls DESC, refused DESC, conversation_id LIMIT 10`,
+      WITH largest AS (
+        SELECT tenant_id, conversation_id,
+          count(*) FILTER (kind = 'allowed') AS calls,
+          count(*) FILTER (kind = 'refused') AS refused,
+          round((max(at_ms) - min(at_ms)) / 1000, 0)::BIGINT AS seconds
+        FROM decisions WHERE conversation_id IS NOT NULL
+        GROUP BY tenant_id, conversation_id
+        ORDER BY calls DESC, refused DESC, conversation_id, tenant_id LIMIT 10),
+      spent AS (
+        SELECT tenant_id, conversation_id, currency, round(sum(cost_micro_units) / 1e6, 2) AS spend
+        FROM decisions WHERE cost_micro_units IS NOT NULL GROUP BY ALL)
+      SELECT tenant_id, conversation_id, calls, refused, spend, currency, seconds
+      FROM largest LEFT JOIN spent USING (tenant_id, conversation_id)
+      ORDER BY calls DESC, refused DESC, conversation_id, tenant_id, currency`,
   },
   {
     name: "latency",
