@@ -1,5 +1,5 @@
 /** What two calls of one tool have not in common, argument by argument. */
-import type { JsonValue } from "../../core/canonical/json-value.ts";
+import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
 import { isObject } from "../../core/policy/argument-path.ts";
 import { type PathSegment, policyPath } from "../../core/policy/path.ts";
 
@@ -29,8 +29,13 @@ function compare(
     return;
   }
   for (const key of new Set([...Object.keys(before), ...Object.keys(now)])) {
-    compare(before[key], now[key], [...path, key], found);
+    compare(memberOf(before, key), memberOf(now, key), [...path, key], found);
   }
+}
+
+/** Its own alone: every object has a `constructor`. */
+function memberOf(value: JsonObject, key: string): JsonValue | undefined {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 function textOf(value: JsonValue | undefined): string | null {

@@ -2,12 +2,13 @@
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
-import { printable } from "../output/printable.ts";
+import { revealed, revealedJson } from "../output/revealed.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { findHolds } from "./find-holds.ts";
 import type { Hold } from "./hold.ts";
+import { shownSpeaker } from "./shown-speaker.ts";
 
 const TEXT_CHARACTERS = 40;
 const MS_PER_MINUTE = 60_000;
@@ -53,12 +54,12 @@ function render(holds: readonly Hold[], nowMs: number, style: Style): string {
   if (holds.length === 0) return "nothing waits for a person\n";
   const rows = holds.map(({ held, waiting }) => [
     held.holdId,
-    printable(conversationName(held), TEXT_CHARACTERS),
-    printable(held.tool, TEXT_CHARACTERS),
-    printable(held.arguments, TEXT_CHARACTERS),
+    revealed(conversationName(held), TEXT_CHARACTERS),
+    revealed(held.tool, TEXT_CHARACTERS),
+    revealedJson(held.arguments, TEXT_CHARACTERS),
     expiry(held.expiresAtMs - nowMs),
     held.requireReason ? "yes" : "",
-    printable(waiting.map(({ kind, by }) => `${kind} by ${by}`).join(", "), TEXT_CHARACTERS),
+    waiting.map(({ kind, by }) => `${kind} by ${shownSpeaker(by)}`).join(", "),
   ]);
   const titles = [
     "approval",

@@ -5,13 +5,14 @@ import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { openSource, type Source, type SourceOptions, valuesFrom } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
-import { printable } from "../output/printable.ts";
+import { revealed, revealedJson, revealedLines } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
 import { type Difference, differences } from "./differences.ts";
 import { holdOf } from "./give-verdict.ts";
 import type { Hold } from "./hold.ts";
 import { approvalOf } from "./list-approvals.ts";
+import { shownSpeaker } from "./shown-speaker.ts";
 
 export type ShowOptions = SourceOptions & {
   readonly id: string;
@@ -28,6 +29,7 @@ type Earlier = {
 
 const EARLIER_MAX = 5;
 const TEXT_CHARACTERS = 500;
+const VALUE_CHARACTERS = 200;
 const MS_PER_MINUTE = 60_000;
 
 export async function showApproval(options: ShowOptions, terminal: Terminal): Promise<ExitCode> {
@@ -98,19 +100,19 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
   const { held, waiting } = hold;
   const rows: (readonly [string, string])[] = [
     ["approval", held.holdId],
-    ["tool", printable(held.tool, TEXT_CHARACTERS)],
-    ["conversation", printable(conversationName(held), TEXT_CHARACTERS)],
-    ["call", `${printable(held.callId, TEXT_CHARACTERS)}, decision ${held.decisionId}`],
-    ["agent", printable(held.agentId ?? "not told", TEXT_CHARACTERS)],
+    ["tool", revealed(held.tool, TEXT_CHARACTERS)],
+    ["conversation", revealed(conversationName(held), TEXT_CHARACTERS)],
+    ["call", `${revealed(held.callId, TEXT_CHARACTERS)}, decision ${held.decisionId}`],
+    ["agent", revealed(held.agentId ?? "not told", TEXT_CHARACTERS)],
     ["held since", new Date(held.atMs).toISOString()],
     ["expires", `${new Date(held.expiresAtMs).toISOString()}, ${expiry(held.expiresAtMs - nowMs)}`],
     ["rule", `${held.rule}: ${place ?? "give the policy with --policy to see the line"}`],
     ["bound to", `action ${held.actionKey}, rule ${held.ruleDigest}`],
     ["who", whoMay(hold)],
-    ["why held", printable(held.message, TEXT_CHARACTERS)],
+    ["why held", revealed(held.message, TEXT_CHARACTERS)],
   ];
   for (const { kind, by } of waiting) {
-    rows.push(["said", `${kind} by ${printable(by, TEXT_CHARACTERS)}; no gate took it yet`]);
+    rows.push(["said", `${kind} by ${shownSpeaker(by)}; no gate took it yet`]);
   }
   const width = Math.max(...rows.map(([name]) => name.length));
   return [
@@ -128,26 +130,24 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
 /** Line by line: text from outside must not move the cursor. All of it: what is cut off would be approved unseen. */
 function prettyLines(text: string): readonly string[] {
   const lines = JSON.stringify(parsed(text), null, 2).split("\n");
-  return lines.flatMap((line) => chunksOf(printable(line, Infinity)).map((chunk) => `  ${chunk}`));
-}
-
-function chunksOf(line: string): readonly string[] {
-  const characters = [...line];
-  const count = Math.max(1, Math.ceil(characters.length / TEXT_CHARACTERS));
-  return Array.from({ length: count }, (_, at) =>
-    characters.slice(at * TEXT_CHARACTERS, (at + 1) * TEXT_CHARACTERS).join(""),
-  );
+  return lines.flatMap((line) => revealedLines(line, TEXT_CHARACTERS).map((part) => `  ${part}`));
 }
 
 function earlierLines({ callId, outcome, atMs, differences: found }: Earlier): readonly string[] {
   const when = new Date(atMs).toISOString();
-  const head = `  ${printable(callId, TEXT_CHARACTERS)}, ${outcome} at ${when}`;
+  const head = `  ${revealed(callId, TEXT_CHARACTERS)}, ${outcome} at ${when}`;
   if (found.length === 0) return [`${head}: the same arguments`];
   const rows = found.map(({ path, before, now }) => {
-    const change = `${path}: ${before ?? "absent"}, now ${now ?? "absent"}`;
-    return `    ${printable(change, TEXT_CHARACTERS)}`;
+    const [was, is] = [before, now].map(valueText);
+    const further = was === is ? " (they differ further on)" : "";
+    return `    ${revealedJson(path, VALUE_CHARACTERS)}: ${was}, now ${is}${further}`;
   });
   return [head, ...rows];
+}
+
+/** Each is cut by itself: a long one would hide the other. */
+function valueText(json: string | null): string {
+  return json === null ? "absent" : revealedJson(json, VALUE_CHARACTERS);
 }
 
 function expiry(leftMs: number): string {
@@ -155,9 +155,15 @@ function expiry(leftMs: number): string {
 }
 
 function whoMay({ held, approvedBy }: Hold): string {
-  const agent = held.agentId === null ? "anybody" : `anybody but ${held.agentId}, who proposed it`;
+  const agent =
+    held.agentId === null
+      ? "anybody"
+      : `anybody but ${shownSpeaker(held.agentId)}, who proposed it`;
   const count = held.approvals === 1 ? "" : `; ${held.approvals} different people`;
-  const done = approvedBy.length === 0 ? "" : `, approved so far by ${approvedBy.join(", ")}`;
+  const done =
+    approvedBy.length === 0
+      ? ""
+      : `, approved so far by ${approvedBy.map(shownSpeaker).join(", ")}`;
   const reason = held.requireReason ? "; a reason is needed" : "";
-  return printable(`${agent}${count}${done}${reason}`, TEXT_CHARACTERS);
+  return `${agent}${count}${done}${reason}`;
 }

@@ -10,6 +10,7 @@ test.each([
   ["a\u001b[31mb\r\nc", 20, "a [31mb c"],
   ["right\u202eleft", 20, "right left"],
   ["a\u2066b\u200bc\ufeffd\u{e0041}e", 20, "a b c d e"],
+  ["a\u3164b\u2800c\u{e0101}d", 20, "a b c d"],
   ["abcdef", 4, "abc…"],
   ["ab😀cd", 4, "ab😀…"],
   ["abcd", 4, "abcd"],
