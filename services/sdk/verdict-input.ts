@@ -1,6 +1,7 @@
 /** Verdicts that a program gives on a held call, and what the gate says where one changes nothing. */
 import type { GateEvent, IgnoredWhy } from "../core/events.ts";
 import type { VerdictInput } from "../core/inputs.ts";
+import { speakerProblem } from "../core/speaker.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Approval } from "./gate-types.ts";
 import type { KnownCall } from "./known-calls.ts";
@@ -40,6 +41,8 @@ function verdictProblem(verdict: Approval): string | undefined {
   if (typeof verdict.by !== "string" || verdict.by.trim() === "") {
     return "a verdict must say who gives it: pass `by`";
   }
+  const unspeakable = speakerProblem(verdict.by);
+  if (unspeakable !== undefined) return `the verdict cannot be given: ${unspeakable}`;
   const reason: unknown = verdict.reason;
   const isText = reason === undefined || reason === null || typeof reason === "string";
   return isText ? undefined : "the verdict cannot be given: `reason` must be text";

@@ -1,5 +1,6 @@
 /** Verdicts and ticks to and from Avro, on their topic and in the journal. */
 import type { TickInput, VerdictInput } from "../../core/inputs.ts";
+import { speakerProblem } from "../../core/speaker.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import { KINDS, member, OUTCOMES, optionalMember, SCOPES } from "./closed-lists.ts";
 import { conversationProblem } from "./input-rules.ts";
@@ -30,7 +31,7 @@ export function decodeVerdict(types: RecordTypes, value: Uint8Array): DecodedInp
   // Who names the tool of the call for information has not meant all of its calls.
   const isThisCall = givesAnyNumber(said) && raw.scope !== ANY_NUMBER;
   const input = isThisCall ? { ...said, tool: null } : said;
-  const message = conversationProblem(input) ?? speakerProblem(input);
+  const message = conversationProblem(input) ?? speakerProblem(input.by);
   return message === undefined ? { ok: true, input } : { ok: false, message };
 }
 
@@ -39,10 +40,6 @@ const ANY_NUMBER = "this_tool";
 
 function givesAnyNumber({ kind, tool, calls }: VerdictInput): boolean {
   return kind === "approve" && tool !== null && calls === null;
-}
-
-function speakerProblem({ by }: VerdictInput): string | undefined {
-  return by.trim() === "" ? "a verdict must say `by`: who says so" : undefined;
 }
 
 export function verdictToRaw(verdict: VerdictInput): RawVerdict {

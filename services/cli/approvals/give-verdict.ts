@@ -6,14 +6,16 @@ import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
 import type { GateEvent } from "../../core/events.ts";
 import type { VerdictSubject } from "../../core/inputs.ts";
+import { speakerProblem } from "../../core/speaker.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
-import { printable } from "../output/printable.ts";
+import { revealed } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { findHolds } from "./find-holds.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
 import { IGNORED_SENTENCES, sendVerdict, verdictFrom } from "./send-verdict.ts";
+import { shownSpeaker } from "./shown-speaker.ts";
 import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 
 const TEXT_CHARACTERS = 80;
@@ -69,10 +71,13 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
   }
 }
 
-/** @throws CliError where the name is empty: nobody would have said it. */
+/** @throws CliError where the name is empty, or has characters that nobody sees: no gate would take it. */
 export function speakerOf({ by }: { readonly by: string | undefined }): string {
   if (by !== undefined && by.trim() === "") throw usageError("--by: give the name of who says so");
-  return by ?? userInfo().username;
+  const name = by ?? userInfo().username;
+  const problem = speakerProblem(name, "--by");
+  if (problem === undefined) return name;
+  throw usageError(`${revealed(name, TEXT_CHARACTERS)}: ${problem}`);
 }
 
 /** @throws CliError where no hold, or several, begin so. */
@@ -109,7 +114,7 @@ function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
 function assertUndecided(hold: Hold, nowMs: number): void {
   const { holdId, expiresAtMs } = hold.held;
   if (isDecided(hold)) {
-    const said = hold.waiting.map(({ kind, by }) => `${kind} by ${printable(by, TEXT_CHARACTERS)}`);
+    const said = hold.waiting.map(({ kind, by }) => `${kind} by ${shownSpeaker(by)}`);
     const is = said.length === 1 ? "is recorded, decides and" : "are recorded, decide and";
     const what = `${said.join(" and ")} ${is} cannot be taken back; the next gate takes`;
     throw usageError(
@@ -125,7 +130,7 @@ function assertUndecided(hold: Hold, nowMs: number): void {
 
 function differs(what: string, seen: string | null | undefined, is: string, begins: string) {
   if (seen === undefined || seen === null || seen === begins) return null;
-  return `the ${what} that waits is ${printable(is, TEXT_CHARACTERS)}, not ${printable(seen, TEXT_CHARACTERS)}`;
+  return `the ${what} that waits is ${revealed(is, TEXT_CHARACTERS)}, not ${revealed(seen, TEXT_CHARACTERS)}`;
 }
 
 /** Where the policy wants one and a person is there, it is asked for. */

@@ -4,6 +4,7 @@
  */
 import type { IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
+import { hasSpoken, isSameSpeaker } from "../../core/speaker.ts";
 import { isBlank } from "../../core/state/given.ts";
 import type { Hold } from "./hold.ts";
 
@@ -30,8 +31,9 @@ const NOTHING = { callId: null, actionKey: null, ruleDigest: null };
 function wrongApproval({ held, approvedBy, waiting }: Hold, verdict: VerdictInput) {
   const { by, tool, reason } = verdict;
   if (held.requireReason && isBlank(reason)) return "reason_required";
-  if (held.agentId !== null && held.agentId === by) return "self_approval";
-  if ([...approvedBy, ...waiting.map((one) => one.by)].includes(by)) return "already_decided";
+  if (held.agentId !== null && isSameSpeaker(held.agentId, by)) return "self_approval";
+  const said = [...approvedBy, ...waiting.map((one) => one.by)];
+  if (hasSpoken(said, by)) return "already_decided";
   if (tool === null) return null;
   if (tool !== held.tool) return "unknown_grant";
   return held.approvals > 1 ? "approvals_required" : null;

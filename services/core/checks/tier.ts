@@ -1,6 +1,7 @@
 /** Check 11: what the tier of the tool asks for. Last, so that no human is asked in vain. */
 import { trieGet } from "../persistent/trie.ts";
 import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
+import { isSameSpeaker } from "../speaker.ts";
 import { givenKey, hasLeft } from "../state/given.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 import { overRate } from "./rate.ts";
@@ -139,7 +140,8 @@ function serves(
   terms: CompiledHold | null,
 ): boolean {
   const given = trieGet(state.given, key);
-  if (given === undefined || !hasLeft(given, nowMs) || given.by === proposal.agentId) return false;
+  if (given === undefined || !hasLeft(given, nowMs)) return false;
+  if (proposal.agentId !== null && isSameSpeaker(given.by, proposal.agentId)) return false;
   return given.reasoned || terms === null || !terms.requireReason;
 }
 

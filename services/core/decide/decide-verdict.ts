@@ -9,6 +9,7 @@ import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTier } from "../policy/compiled.ts";
 import { toolOfCall } from "../policy/tool-of-call.ts";
 import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
+import { hasSpoken, isSameSpeaker } from "../speaker.ts";
 import { givenKey, hasRoom, isBlank } from "../state/given.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
@@ -146,8 +147,8 @@ function otherSubject(held: CallHeld, { about }: VerdictInput): IgnoredWhy | nul
 
 function wrongApproval(open: OpenCall, held: CallHeld, input: VerdictInput): IgnoredWhy | null {
   if (held.requireReason && isBlank(input.reason)) return "reason_required";
-  if (held.agentId !== null && held.agentId === input.by) return "self_approval";
-  if (open.approvedBy.includes(input.by)) return "already_decided";
+  if (held.agentId !== null && isSameSpeaker(held.agentId, input.by)) return "self_approval";
+  if (hasSpoken(open.approvedBy, input.by)) return "already_decided";
   if (input.tool === null) return null;
   // Approved for more than this call: of no other tool than its own, and not where it takes several people.
   if (input.tool !== held.tool) return "unknown_grant";

@@ -105,6 +105,13 @@ describe("approvals show", () => {
     expect(code).toBe(2);
     expect(stderr).toContain("--by: give the name of who says so");
   });
+
+  it("takes no word under a name with characters that nobody sees", async () => {
+    const id = await held("unseen", "pay_bill");
+    const { code, stderr } = await run("approvals", "approve", id, "--by", "an\u200bn");
+    expect(code).toBe(2);
+    expect(stderr).toContain('"an\\u{200b}n": `--by` has characters that nobody sees');
+  });
 });
 
 describe("approvals approve", () => {
@@ -138,6 +145,16 @@ describe("approvals approve", () => {
     expect(again.stdout).toContain("changed nothing: this person has said so before");
     expect(shown.stdout).toContain("2 different people, approved so far by ana");
     expect(second).toMatchObject({ code: 0, stdout: `${id} pay_bill: allowed\n` });
+  });
+
+  it("counts one person once, however the name is written, and keeps names apart", async () => {
+    const id = await held("one", "pay_bill");
+    await run("approvals", "approve", id, "--by", "Zoë, Bob");
+    const again = await run("approvals", "approve", id, "--by", " zoë,  bob");
+    const { stdout } = await run("approvals", "show", id);
+
+    expect(again.stdout).toContain("changed nothing: this person has said so before");
+    expect(stdout).toContain('approved so far by "Zoë, Bob"\n');
   });
 
   it("says what differs from what was looked at, and sends nothing", async () => {

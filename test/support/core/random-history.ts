@@ -229,7 +229,7 @@ const single: fc.Arbitrary<Act> = fc.oneof(
       ),
       back,
       skewMs: skew,
-      by: fc.constantFrom("boss", "boss", "chief", "agent-1"),
+      by: fc.constantFrom("boss", "boss", "Boss ", "chief", "agent-1", "AGENT-1"),
       reason: fc.constantFrom("because", "because", null),
       seen: fc.oneof(
         { weight: 6, arbitrary: fc.constantFrom("nothing" as const, "hold" as const) },

@@ -18,6 +18,7 @@ import {
   type History,
   heldMs,
   heldTwin,
+  isOne,
   lastProgress,
   parallel,
   type Start,
@@ -374,11 +375,15 @@ function givenTo({ history, asked, atMs }: Question): string | null {
   const keys = isTaken ? [ofTool] : [ofTool, `tier ${asked.tool.tier.name}`];
   const found = keys.find((key) => {
     const given = history.given.get(key);
-    if (given === undefined || given.calls === 0 || given.by === asked.input.agentId) return false;
+    if (given === undefined || given.calls === 0 || isOwn(given.by, asked.input)) return false;
     if (terms?.requireReason && !given.reasoned) return false;
     return given.untilMs === null || atMs < given.untilMs;
   });
   return found ?? null;
+}
+
+function isOwn(by: string, { agentId }: Asked["input"]): boolean {
+  return agentId !== null && isOne(by, agentId);
 }
 
 /** What the call uses up of it, as it runs. */

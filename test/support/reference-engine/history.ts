@@ -277,3 +277,8 @@ function twins(history: History, asked: Asked, kind: Call["kind"]): Call[] {
     )
     .sort(byOrder);
 }
+
+/** Names of random histories differ in capitals and blanks at their ends alone. */
+export function isOne(name: string, other: string): boolean {
+  return name.trim().toLowerCase() === other.trim().toLowerCase();
+}

@@ -2,7 +2,7 @@
 import type { VerdictInput } from "../../../services/core/inputs.ts";
 import type { CompiledTier } from "../../../services/core/policy/compiled.ts";
 import { termsOf } from "./checks.ts";
-import type { Call } from "./history.ts";
+import { type Call, isOne } from "./history.ts";
 
 /** What the verdict says of the call and is not so; verdicts of random histories say all of it. */
 export function otherThan(call: Call, { about }: VerdictInput): string | null {
@@ -20,8 +20,8 @@ export function wrongApproval(
   { reason, by, tool: further }: VerdictInput,
 ) {
   if (requireReason && reason === null) return "reason_required";
-  if (by === asked.agentId) return "self_approval";
-  if (approvedBy.includes(by)) return "already_decided";
+  if (asked.agentId !== null && isOne(by, asked.agentId)) return "self_approval";
+  if (approvedBy.some((name) => isOne(name, by))) return "already_decided";
   if (further === null) return null;
   if (further !== tool.name) return "unknown_grant";
   return approvals > 1 ? "approvals_required" : null;

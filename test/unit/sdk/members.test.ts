@@ -113,6 +113,7 @@ describe("a verdict", () => {
     [{ by: "ann", further: { calls: "any", untilMS: 1 } }, "`untilMS` is not known"],
     [{ by: "ann", reason: 7 }, "`reason` must be text"],
     [{ by: " " }, "must say who gives it"],
+    [{ by: "an\u200bn" }, "`by` has characters that nobody sees"],
     [undefined, "it must be an object"],
   ])("is refused where a member is wrong: %j", async (verdict, message) => {
     const tiers = [{ name: "ask", pattern: "pay", action: "hitl" }];

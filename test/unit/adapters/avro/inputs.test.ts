@@ -224,6 +224,13 @@ describe("a verdict", () => {
     expect(give({ by })).toEqual({ ok: false, message: "a verdict must say `by`: who says so" });
   });
 
+  test.each(["an\u200bn", "ann\n", "\u3164", "ann\u2800"])(
+    "of the name %j cannot be read",
+    (by) => {
+      expect(give({ by })).toMatchObject({ ok: false, message: expect.stringContaining("`by`") });
+    },
+  );
+
   test.each([{ kind: "permit" }, { outcome: "perhaps" }])("with %j is refused", (change) => {
     expect(give(change)).toMatchObject({ ok: false });
   });

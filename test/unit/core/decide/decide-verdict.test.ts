@@ -132,6 +132,28 @@ describe("an approval", () => {
     expect(story.approved(hold).type).toBe("allowed");
   });
 
+  test.each(["Agent", " agent ", "\uff21gent", "ag\u200bent"])(
+    "is not the word of the agent under another spelling of its name: %j",
+    (by) => {
+      const story = given(POLICY);
+      expect(story.approved(story.held("ask"), { by })).toMatchObject({ why: "self_approval" });
+    },
+  );
+
+  test("of one person counts once, however the name is written", () => {
+    const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", approvals: 2 }];
+    const story = given({ ...POLICY, authorization: { tiers } });
+    const hold = story.held("ask");
+    expect(story.approved(hold, { by: "Ann Lee" }).type).toBe("ruled");
+    for (const by of ["Ann Lee ", "ann lee", "Ann  Lee", "ANN\u00a0LEE"]) {
+      expect(story.approved(hold, { by })).toMatchObject({ why: "already_decided" });
+    }
+    expect(story.approved(hold, { by: "ben" })).toMatchObject({
+      type: "allowed",
+      approvedBy: ["Ann Lee", "ben"],
+    });
+  });
+
   test("needs a reason where the tier asks for one", () => {
     const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", require_reason: true }];
     const story = given({ ...POLICY, authorization: { tiers } });

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { hasSpoken, isSameSpeaker, speakerProblem } from "../../../services/core/speaker.ts";
+
+test.each([
+  ["ann", "ann "],
+  ["ann", "ANN"],
+  ["ann lee", "Ann \t\u00a0Lee"],
+  ["ann", "\uff21\uff2e\uff2e"],
+  ["strauß", "STRAUSS"],
+  ["zoe\u0308", "Zoë"],
+  ["σίσυφος", "ΣΊΣΥΦΟΣ"],
+  ["ann", "a\u200bnn\u2800"],
+])("%j and %j are one", (one, other) => {
+  expect(isSameSpeaker(one, other)).toBe(true);
+  expect(hasSpoken(["ben", one], other)).toBe(true);
+});
+
+test.each([
+  ["ann", "anna"],
+  ["annlee", "ann lee"],
+  ["zoe", "zoë"],
+])("%j and %j are two", (one, other) => {
+  expect(isSameSpeaker(one, other)).toBe(false);
+  expect(hasSpoken([one], other)).toBe(false);
+});
+
+test.each(["ann", " Ann Lee ", "Zoë, Bob", "日本", "😀"])("%j can speak", (name) => {
+  expect(speakerProblem(name)).toBeUndefined();
+});
+
+test.each(["", " ", "\u00a0", "\u3164"])("nobody is called %j", (name) => {
+  expect(speakerProblem(name, "--by")).toBe("a verdict must say `--by`: who says so");
+});
+
+test.each(["a\u200bb", "a\u0000", "ann\n", "a\u202eb", "a\u2800b", "a\ufe0f", "a\ud800"])(
+  "%j has what nobody sees",
+  (name) => {
+    expect(speakerProblem(name)).toContain("`by` has characters that nobody sees");
+  },
+);
