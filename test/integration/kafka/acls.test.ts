@@ -110,10 +110,10 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
     onTestFinished(() => agent.close());
     return agent;
   };
-  const approve = (approvalId: string, directory: string) => {
+  const approvals = (words: readonly string[], directory: string) => {
     const file = join(directory, "approver.json");
     writeFileSync(file, JSON.stringify({ kafka: clientOf("approver") }));
-    return runCallgate(["approvals", "approve", approvalId, "--config", file]);
+    return runCallgate(["approvals", ...words, "--config", file]);
   };
   /** As if these commands of the page had not been run; what it returns runs them, at the latest after the test. */
   const withhold = async (text: string): Promise<() => Promise<void>> => {
@@ -150,7 +150,7 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
       const removal = { ...call, callId: "3", tool: "remove_item", arguments: { item: 1 } };
       const held = await agent.propose(removal);
       expect(held.outcome).toBe("held");
-      const approval = () => approve(held.approvalId ?? "", gate?.directory ?? "");
+      const approval = () => approvals(["approve", held.approvalId ?? ""], gate?.directory ?? "");
       const grant = await withhold("User:approver --operation Write --topic toolcalls.verdicts.v1");
       const { code, stderr } = await approval();
       expect(code).toBe(3);
@@ -171,6 +171,28 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
         expect((await ended).code).toBe(0);
         expect(lines.filter(({ level }) => level === "error")).toEqual([]);
       }
+    },
+    WORK_MS,
+  );
+
+  it(
+    "lets the approver see what was said while no gate runs, and says which right that needs",
+    async () => {
+      const gate = start("gate");
+      await gate.ready();
+      const agent = await connect();
+      const removal = { conversationId: "w", tool: "remove_item", arguments: { item: 2 } };
+      const { approvalId = "" } = await agent.propose({ ...removal, callId: "1" });
+      gate.child.kill("SIGTERM");
+      await gate.ended;
+      const said = await approvals(["approve", approvalId, "--by", "ann"], gate.directory);
+      const listed = () => approvals(["list"], gate.directory);
+      const { stdout } = await listed();
+      await withhold("User:approver --operation Read --topic toolcalls.verdicts.v1");
+
+      expect(said.stdout).toContain("approve is recorded");
+      expect(stdout).toMatch(new RegExp(`^${approvalId} .*approve by ann$`, "m"));
+      await expect.poll(async () => (await listed()).stderr, { timeout: 20_000 }).toMatch(TOPIC);
     },
     WORK_MS,
   );

@@ -26,6 +26,7 @@ import {
   type VerdictSubject,
 } from "../../../services/core/inputs.ts";
 import { REASON_CODES } from "../../../services/core/reasons.ts";
+import { speakerProblem } from "../../../services/core/speaker.ts";
 import {
   type InputPosition,
   type JournalRecord,
@@ -419,7 +420,7 @@ export const verdict: Arbitrary<VerdictInput> = record({
   tool: nullable(text),
   calls: nullable(count),
   untilMs: nullable(long),
-  by: text.map((name) => (name.trim() === "" ? "ann" : name)),
+  by: text.map((name) => (speakerProblem(name) === undefined ? name : "ann")),
   reason: nullable(text),
 }).chain((given) =>
   fc.option(subject).map((about) => (about === null ? given : { ...given, about })),

@@ -141,7 +141,8 @@ describe("what was given", () => {
   test("is of no use to the agent that gave it to itself", () => {
     const story = given(tiers(ASKS, GIVEN));
     story.reason("make_a");
-    for (const tier of ["ask", "given"]) story.said({ kind: "grant", tier, calls: 9, by: " Agent" });
+    for (const tier of ["ask", "given"])
+      story.said({ kind: "grant", tier, calls: 9, by: " Agent" });
     story.held("drop_a");
     expect(story.reason("make_a", { n: 1 })).toBe("grant_exceeded");
     story.said({ kind: "grant", tier: "given", calls: 9, by: "ann" });
