@@ -108,6 +108,9 @@ export const VERDICT_KINDS = [
 ] as const;
 export type VerdictKind = (typeof VERDICT_KINDS)[number];
 
+/** Calls that a verdict can give, unless any number. */
+export const GIVEN_CALLS_MAX = 2 ** 31 - 1;
+
 /** A person's (or operator's) word. A verdict of kind `tick` is a `TickInput`. */
 export interface VerdictInput {
   readonly type: "verdict";

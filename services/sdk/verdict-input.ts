@@ -1,6 +1,6 @@
 /** Verdicts that a program gives on a held call, and what the gate says where one changes nothing. */
 import type { GateEvent, IgnoredWhy } from "../core/events.ts";
-import type { VerdictInput } from "../core/inputs.ts";
+import { GIVEN_CALLS_MAX, type VerdictInput } from "../core/inputs.ts";
 import { speakerProblem } from "../core/speaker.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Approval } from "./gate-types.ts";
@@ -48,6 +48,9 @@ function verdictProblem(verdict: Approval): string | undefined {
   return isText ? undefined : "the verdict cannot be given: `reason` must be text";
 }
 
+/** What records can hold of a time. */
+const TIME_MAX_MS = 2 ** 52 - 1;
+
 const FURTHER = ["calls", "untilMs"];
 
 const THIS_CALL = { tool: null, calls: null, untilMs: null };
@@ -56,10 +59,15 @@ const THIS_CALL = { tool: null, calls: null, untilMs: null };
 function furtherCalls({ tool }: KnownCall, { further }: Approval) {
   if (further === undefined) return THIS_CALL;
   const { calls = 1, untilMs = null } = further;
-  if (calls !== "any" && !(Number.isSafeInteger(calls) && calls > 0)) {
-    throw new CallgateError("invalid_input", "`further.calls` must be a whole number, or `any`");
+  if (calls !== "any" && !(Number.isInteger(calls) && calls > 0 && calls <= GIVEN_CALLS_MAX)) {
+    const what = `a whole number from 1 to ${GIVEN_CALLS_MAX}, or \`any\``;
+    throw new CallgateError("invalid_input", `\`further.calls\` must be ${what}`);
   }
-  if (untilMs !== null && !(untilMs > Date.now())) {
+  if (untilMs !== null && !(Number.isInteger(untilMs) && untilMs <= TIME_MAX_MS)) {
+    const what = `a whole number of ms that is at most ${TIME_MAX_MS}`;
+    throw new CallgateError("invalid_input", `\`further.untilMs\` must be ${what}`);
+  }
+  if (untilMs !== null && untilMs <= Date.now()) {
     throw new CallgateError("invalid_input", "`further.untilMs` must be a time that is to come");
   }
   return { tool, calls: calls === "any" ? null : calls, untilMs };

@@ -228,15 +228,19 @@ describe("a held call", () => {
     expect((await next(7)).outcome).toBe("allowed");
   });
 
-  test.each([{ calls: 0 }, { calls: 1.5 }, { untilMs: 1 }, { untilMs: Number.NaN }])(
-    "is not approved with further calls of %j",
-    async (further) => {
-      const gate = await openGate();
-      const { approvalId = "" } = await gate.propose(removal);
-      expect(await codeOf(gate.approve(approvalId, { by: "ann", further }))).toBe("invalid_input");
-      expect((await gate.approve(approvalId, { by: "ann" })).outcome).toBe("allowed");
-    },
-  );
+  test.each([
+    { calls: 0 },
+    { calls: 1.5 },
+    { calls: 2 ** 31 },
+    { untilMs: 1 },
+    { untilMs: Number.NaN },
+    { untilMs: 2 ** 52 },
+  ])("is not approved with further calls of %j", async (further) => {
+    const gate = await openGate();
+    const { approvalId = "" } = await gate.propose(removal);
+    expect(await codeOf(gate.approve(approvalId, { by: "ann", further }))).toBe("invalid_input");
+    expect((await gate.approve(approvalId, { by: "ann" })).outcome).toBe("allowed");
+  });
 
   test("is refused by a denial, with its reason", async () => {
     const gate = await openGate();
