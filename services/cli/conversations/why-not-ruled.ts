@@ -14,5 +14,7 @@ export function whyNotRuled(events: readonly GateEvent[] | null): RulingIgnored 
 
 export const RULING_SENTENCES: Readonly<Record<RulingIgnored, string>> = {
   ...IGNORED_SENTENCES,
+  approvals_required:
+    "the tier asks for several approvals, and a grant has one giver: its calls are approved one by one; see callgate approvals list",
   dead_letter: "no gate can read it; see callgate dlq list",
 };
