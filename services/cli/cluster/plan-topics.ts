@@ -4,7 +4,7 @@ import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts
 import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
 
 export type TopicWishes = {
-  /** Undefined: as many as the topics have that are there. */
+  /** Undefined: as many as the topics of the gate have that are there. */
   readonly partitions: number | undefined;
   readonly replicationFactor: number;
   /** How long the journal must be kept at least, ms; null: nobody says. One that is made is kept for the default, too. */
@@ -57,7 +57,8 @@ export function planTopics(
   facts: readonly TopicFacts[],
   wishes: TopicWishes,
 ): readonly TopicAction[] {
-  const present = facts.filter(({ partitions }) => partitions > 0);
+  // Not those of the alerts: it is made anew where it differs, and can be there alone.
+  const present = facts.filter(({ topic, partitions }) => partitions > 0 && topic !== ALERTS_TOPIC);
   const journal = present.find(({ topic }) => topic === JOURNAL_TOPIC) ?? present[0];
   const partitions = journal?.partitions ?? wishes.partitions ?? PARTITIONS_DEFAULT;
   const wished = wishes.partitions ?? partitions;

@@ -45,6 +45,7 @@ export async function runTopics(
     ...{ partitions: options.partitions, replicationFactor, journalKeepMs: keepMs },
   });
   const conflict = actions.some(({ type }) => type === "conflict");
+  // The alerts are made anew by hand, beside the rest; no number of theirs keeps the gate's topics from being made.
   const isStopped = actions.some((one) => one.type === "conflict" && one.topic !== ALERTS_TOPIC);
   const apply = options.apply && !isStopped;
   if (apply) {

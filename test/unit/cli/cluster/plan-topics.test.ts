@@ -113,6 +113,26 @@ describe("planTopics", () => {
     ]);
   });
 
+  it.each([
+    [12, 12],
+    [undefined, 4],
+  ])(
+    "makes the gate's topics with %s partitions beside alerts of another number",
+    (wished, made) => {
+      const alone = facts().map((one) => ({ ...one, partitions: one.topic === "alerts" ? 1 : 0 }));
+      const actions = planTopics(alone, { ...WISHES, partitions: wished });
+
+      expect(actions.map((one) => [one.type, one.topic])).toEqual(
+        TOPICS.map((topic) => [topic === "alerts" ? "conflict" : "create", topic]),
+      );
+      const counts = actions.map((one) => (one.type === "create" ? one.partitions : made));
+      expect(new Set(counts)).toEqual(new Set([made]));
+      expect(actions.at(-1)).toMatchObject({
+        message: expect.stringContaining(`has 1 partitions, the others ${made}: delete it`),
+      });
+    },
+  );
+
   it("asks nothing of replicas that there are not", () => {
     const alone = facts({ replicationFactor: 1, minInsyncReplicas: 1 });
 
