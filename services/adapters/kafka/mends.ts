@@ -2,10 +2,10 @@
  * kafkajs 2.2.4 with its known faults mended. Everything that is patched is listed here, each in a
  * file of its own that says what the fault is.
  *
- * Some mends take the place of a module that others capture when they load, so kafkajs is loaded here
- * and nowhere else: `import type` only outside this file.
+ * Some mends take the place of a module that others capture when they load, so ours is a copy that nobody else
+ * has: a program around us may use kafkajs itself, and has it unmended. It is loaded here and nowhere else:
+ * `import type` only outside this file.
  */
-import { createRequire } from "node:module";
 import type * as Kafkajs from "kafkajs";
 import { filterAborted } from "./mends/aborted-filter.ts";
 import { endBrokenConnections } from "./mends/broken-responses.ts";
@@ -21,8 +21,9 @@ import { forgetPartialResponses } from "./mends/partial-responses.ts";
 import { createProduceRequest } from "./mends/produce-request.ts";
 import { tellRefusedTopic } from "./mends/refused-topic.ts";
 import { sendOnceEach } from "./mends/send-messages.ts";
+import { PrivatePackage } from "./private-package.ts";
 
-const require = createRequire(import.meta.url);
+const copy = new PrivatePackage("kafkajs");
 
 const MENDS = {
   "aborted-filter": () => replace("consumer/filterAbortedMessages", filterAborted),
@@ -60,13 +61,10 @@ let loaded: { readonly kafkajs: typeof Kafkajs; readonly without: string } | und
 export function loadKafkajs(without: readonly Mend[] = []): typeof Kafkajs {
   const key = [...without].sort().join();
   if (loaded === undefined) {
-    if (require.resolve("kafkajs") in require.cache) {
-      throw new Error("kafkajs was loaded before it could be mended: import only types of it");
-    }
     for (const name of Object.keys(MENDS) as Mend[]) {
       if (!without.includes(name)) MENDS[name]();
     }
-    loaded = { kafkajs: require("kafkajs") as typeof Kafkajs, without: key };
+    loaded = { kafkajs: copy.load() as typeof Kafkajs, without: key };
   } else if (without.length > 0 && loaded.without !== key) {
     throw new Error(`kafkajs is already loaded without [${loaded.without}]`);
   }
@@ -74,14 +72,10 @@ export function loadKafkajs(without: readonly Mend[] = []): typeof Kafkajs {
 }
 
 function internal(path: string): never {
-  return require(`kafkajs/src/${path}`) as never;
+  return copy.load(`src/${path}`) as never;
 }
 
-/** Only what is loaded afterwards gets the replacement: this runs before kafkajs itself is. */
+/** Only what is loaded afterwards gets the replacement: this runs before the rest of kafkajs is loaded. */
 function replace(path: string, replacement: unknown): void {
-  const id = require.resolve(`kafkajs/src/${path}`);
-  require(id);
-  const module = require.cache[id];
-  if (module === undefined) throw new Error(`kafkajs has no module ${path}`);
-  module.exports = replacement;
+  copy.replace(`src/${path}`, replacement);
 }

@@ -9,7 +9,6 @@ import { parseArgs } from "node:util";
 import { findMissing, MissingError } from "../../../infra/local/missing.js";
 import { startKafka } from "../../../infra/local/start-kafka.js";
 import { startRedis } from "../../../infra/local/start-redis.js";
-import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import { sharedData } from "../../support/shared-data.ts";
 import { type BenchRow, medianRow } from "../bench-row.ts";
 import { rowTable, targetTable } from "../table.ts";
@@ -119,8 +118,6 @@ class Rounds {
 
 async function measureAll(options: Options, folder: string, work: string): Promise<Rounds> {
   const { parts, quick } = options;
-  // Mended before the broker is asked whether it is ready: kafkajs can be loaded once.
-  loadKafkajs();
   const [kafka, redis] = await Promise.all([startKafka({ properties: BROKER }), startRedis()]);
   const gateChild = join(BUILD, "gate-child.js");
   const peer = [process.execPath, ...NODE_ARGS, gateChild].join(" ");

@@ -13,7 +13,6 @@ import { findGone, readState } from "../../../infra/local/run-state.js";
 import { startKafka } from "../../../infra/local/start-kafka.js";
 import { startRedis } from "../../../infra/local/start-redis.js";
 import { down, up } from "../../../infra/local/up-and-down.js";
-import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import { askRedis } from "../../support/backends/ask-redis.ts";
 import { localParts } from "../../support/backends/local-parts.ts";
 import { connectKafka, makeTopics } from "../../support/kafka/test-cluster.ts";
@@ -75,8 +74,6 @@ describe.skipIf(!redisHere.available)("a Redis of one's own", () => {
 
 describe.skipIf(!kafkaHere.available)("a Kafka of one's own", () => {
   test("has its topics where it is started again in the folder of one that was killed", async () => {
-    // Whoever starts a broker loads kafkajs to see that it is there; it must have been mended before.
-    loadKafkajs();
     const folder = mkdtempSync(join(tmpdir(), "callgate-own-kafka-"));
     const first = await startKafka({ folder, keepFolder: true });
     onTestFinished(() => first.stop());

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startKafka } from "../../../infra/local/start-kafka.js";
-import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import { localParts } from "../../support/backends/local-parts.ts";
 import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 
@@ -29,8 +28,6 @@ describe.skipIf(!parts.available)("a broker that is killed and comes back", () =
   test(
     "costs no call and doubles none",
     async () => {
-      // Whoever starts a broker loads kafkajs to see that it is there; it must have been mended before.
-      loadKafkajs();
       const kafka = await startKafka();
       onTestFinished(async () => {
         await kafka.stop();

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startKafka } from "../../../infra/local/start-kafka.js";
-import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { localParts } from "../../support/backends/local-parts.ts";
 import { createClusterKit } from "../../support/processes/cluster-kit.ts";
@@ -34,8 +33,6 @@ describe.skipIf(!parts.available)("a broker that is killed while nothing is aske
   test(
     "is noticed by gate, executor and analytics, and so is that it is back",
     async () => {
-      // Whoever starts a broker loads kafkajs to see that it is there; it must have been mended before.
-      loadKafkajs();
       const own = await startKafka();
       onTestFinished(async () => {
         await own.stop();

@@ -1,6 +1,5 @@
 import { afterAll } from "vitest";
 import { startKafka } from "../../../infra/local/start-kafka.js";
-import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import { type KafkaBackend, kafkaBackend } from "./kafka-backend.ts";
 import { findFetchedKafka, wantedTransactionVersion } from "./local-parts.ts";
 
@@ -11,8 +10,6 @@ import { findFetchedKafka, wantedTransactionVersion } from "./local-parts.ts";
 export async function oneBroker(): Promise<KafkaBackend> {
   const shared = await kafkaBackend();
   if (shared.brokers.length < 2) return shared;
-  // What starts a broker loads kafkajs, too.
-  loadKafkajs();
   const version = findFetchedKafka();
   const transactionVersion = wantedTransactionVersion();
   const own = await startKafka({
