@@ -1,6 +1,14 @@
 /** What is counted of one conversation while it goes on. */
 import type { DecisionRow } from "./decision-row.ts";
 
+/** An alert that was raised and is not resolved. One conversation has up to two for a metric. */
+export type StandingAlert = {
+  /** Of the measure that it is about. */
+  readonly name: string;
+  readonly severity: "warning" | "critical";
+  readonly alertId: string;
+};
+
 export type Conversation = {
   readonly tenantId: string;
   readonly conversationId: string;
@@ -16,16 +24,30 @@ export type Conversation = {
   /** Time of the last call or result. */
   lastAtMs: number;
   decisionId: string | null;
-  /** Ids of the alerts that stand, by metric. */
-  readonly alerts: Record<string, string>;
+  readonly alerts: StandingAlert[];
 };
+
+/** As an earlier version kept it: one alert for each metric, of a severity that it did not keep. */
+export type KeptConversation = Omit<Conversation, "alerts"> & {
+  readonly alerts: readonly StandingAlert[] | Readonly<Record<string, string>>;
+};
+
+/** A copy of its own, of what the state file has. */
+export function restoredConversation(kept: KeptConversation): Conversation {
+  const { alerts, ...rest } = structuredClone(kept);
+  if (Array.isArray(alerts)) return { ...rest, alerts };
+  const standing = Object.entries(alerts).map(
+    ([name, alertId]) => ({ name, severity: "warning", alertId }) as const,
+  );
+  return { ...rest, alerts: standing };
+}
 
 export function startConversation(row: DecisionRow): Conversation {
   return {
     tenantId: row.tenant_id ?? "",
     conversationId: row.conversation_id ?? "",
     ...{ agentId: row.agent_id, calls: 0, steps: 0, turn: null, step: null },
-    ...{ spend: {}, firstAtMs: row.at_ms, lastAtMs: row.at_ms, decisionId: null, alerts: {} },
+    ...{ spend: {}, firstAtMs: row.at_ms, lastAtMs: row.at_ms, decisionId: null, alerts: [] },
   };
 }
 

@@ -7,9 +7,15 @@
  */
 import type { Alert } from "../adapters/avro/output-records.ts";
 import { type Baseline, extended, type SpikeOptions, spikeThreshold } from "./baseline.ts";
-import { addToConversation, type Conversation, startConversation } from "./conversation.ts";
+import {
+  addToConversation,
+  type Conversation,
+  type KeptConversation,
+  restoredConversation,
+  startConversation,
+} from "./conversation.ts";
 import type { DecisionRow } from "./decision-row.ts";
-import { measuresOf, resolvedAlert, spikeAlert } from "./spikes.ts";
+import { measuresOf, newSeverity, resolvedAlert, spikeAlert } from "./spikes.ts";
 import { Totals, type TotalsData } from "./totals.ts";
 
 export type FoldOptions = {
@@ -36,7 +42,7 @@ export type PartitionData = {
   readonly nextOffset: number;
   readonly clockMs: number;
   /** Quietest first. */
-  readonly conversations: readonly Conversation[];
+  readonly conversations: readonly KeptConversation[];
 };
 
 type PartitionFold = {
@@ -81,7 +87,7 @@ export class DecisionFold {
     this.#tools = new Set(data?.tools);
     this.#baselines = new Map(data?.baselines);
     for (const { partition, nextOffset, clockMs, conversations } of data?.partitions ?? []) {
-      const open = conversations.map((one) => [keyOf(one), structuredClone(one)] as const);
+      const open = conversations.map((one) => [keyOf(one), restoredConversation(one)] as const);
       this.#partitions.set(partition, { nextOffset, clockMs, conversations: new Map(open) });
     }
   }
@@ -209,11 +215,13 @@ export class DecisionFold {
 
   #judge(partition: number, conversation: Conversation, row: DecisionRow): void {
     for (const { name, metric, value } of measuresOf(conversation)) {
-      if (conversation.alerts[name] !== undefined) continue;
       const threshold = this.#threshold(conversation, name, metric);
-      if (threshold === null || value <= threshold) continue;
-      const alert = spikeAlert(conversation, { name, metric, value, threshold, atMs: row.at_ms });
-      conversation.alerts[name] = alert.alertId;
+      if (threshold === null) continue;
+      const severity = newSeverity(conversation, { name, value, threshold });
+      if (severity === null) continue;
+      const spike = { name, metric, value, threshold, severity, atMs: row.at_ms };
+      const alert = spikeAlert(conversation, spike);
+      conversation.alerts.push({ name, severity, alertId: alert.alertId });
       this.#raise(partition, alert);
     }
   }
@@ -257,9 +265,10 @@ export class DecisionFold {
     this.#totals.observe("conversation_duration_seconds", {}, durationSeconds);
     for (const { name, metric, value } of measuresOf(conversation)) {
       this.#learn(baselineKey(conversation, name), value);
-      const alertId = conversation.alerts[name];
-      if (alertId === undefined) continue;
-      this.#raise(partition, resolvedAlert(conversation, { name, metric, value, alertId, atMs }));
+      for (const { name: about, alertId } of conversation.alerts) {
+        if (about !== name) continue;
+        this.#raise(partition, resolvedAlert(conversation, { name, metric, value, alertId, atMs }));
+      }
     }
   }
 
@@ -277,7 +286,7 @@ export class DecisionFold {
   }
 }
 
-function keyOf({ tenantId, conversationId }: Conversation): string {
+function keyOf({ tenantId, conversationId }: Pick<Conversation, "tenantId" | "conversationId">) {
   return `${tenantId}/${conversationId}`;
 }
 

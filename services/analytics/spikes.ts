@@ -1,7 +1,7 @@
 /** The alerts about a conversation that uses far more than is usual for its agent. */
 import type { Alert } from "../adapters/avro/output-records.ts";
 import type { SpikeMetric } from "./baseline.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation, StandingAlert } from "./conversation.ts";
 
 export type Measure = {
   /** The metric, with its currency where it has one: what a baseline is kept for. */
@@ -10,7 +10,13 @@ export type Measure = {
   readonly value: number;
 };
 
-type Spike = Measure & { readonly threshold: number; readonly atMs: number };
+type Severity = StandingAlert["severity"];
+
+type Spike = Measure & {
+  readonly threshold: number;
+  readonly severity: Severity;
+  readonly atMs: number;
+};
 
 const MICRO_UNITS = 1_000_000;
 const MS_PER_SECOND = 1_000;
@@ -40,14 +46,33 @@ export function measuresOf(conversation: Conversation): readonly Measure[] {
   ];
 }
 
+/**
+ * How much a value is above its threshold; null: not, or the conversation has an alert that says so. A
+ * conversation that goes on after its warning gets a critical alert as well: values rise little by little.
+ */
+export function newSeverity(
+  { alerts }: Conversation,
+  { name, value, threshold }: Pick<Spike, "name" | "value" | "threshold">,
+): Severity | null {
+  if (value <= threshold) return null;
+  const severity = value > CRITICAL_FACTOR * threshold ? "critical" : "warning";
+  const told = alerts.filter((alert) => alert.name === name);
+  if (told.some((alert) => alert.severity === severity || alert.severity === "critical"))
+    return null;
+  return severity;
+}
+
+/** A second alert about a measure has an id of its own: it ends in `:critical`. */
 export function spikeAlert(conversation: Conversation, spike: Spike): Alert {
-  const { name, metric, value, threshold, atMs } = spike;
+  const { name, metric, value, threshold, severity, atMs } = spike;
   const { tenantId, conversationId, agentId, firstAtMs } = conversation;
+  const isSecond = conversation.alerts.some((alert) => alert.name === name);
+  const first = `${KINDS[metric]}:${name}:${tenantId}/${conversationId}:${firstAtMs}`;
   const agent = agentId === null ? "its tenant" : `agent ${agentId}`;
   return {
     ...common(conversation, spike),
-    alertId: `${KINDS[metric]}:${name}:${tenantId}/${conversationId}:${firstAtMs}`,
-    severity: value > CRITICAL_FACTOR * threshold ? "critical" : "warning",
+    alertId: isSecond ? `${first}:${severity}` : first,
+    severity,
     atMs,
     resolvedAtMs: null,
     message:

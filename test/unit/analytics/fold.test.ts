@@ -1,18 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ANALYTICS_OPTIONS } from "../../../services/analytics/analytics.ts";
-import { DECISION_COLUMNS, type DecisionRow } from "../../../services/analytics/decision-row.ts";
 import { DecisionFold } from "../../../services/analytics/fold.ts";
-
-const NOTHING = Object.fromEntries(DECISION_COLUMNS.map(([name]) => [name, null]));
-
-function row(given: Partial<DecisionRow>): DecisionRow {
-  return {
-    ...(NOTHING as unknown as DecisionRow),
-    ...{ partition: 0, offset: 0, event: 0, seq: 1, kind: "allowed", at_ms: 1_000 },
-    ...{ tenant_id: "t", conversation_id: "c", tool: "read", step: "1", policy: "p" },
-    ...given,
-  };
-}
+import { decisionRow as row } from "../../support/decision-row.ts";
 
 const { fold: options } = ANALYTICS_OPTIONS;
 
