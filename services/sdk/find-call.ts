@@ -2,14 +2,8 @@
 import type { JournalRecord } from "../runtime/journal.ts";
 import { startIn } from "./call-start.ts";
 import type { StoredResult } from "./gate-types.ts";
-import {
-  type CallNews,
-  isDecision,
-  type JournalPlace,
-  type KnownCall,
-  knownCall,
-  newsOf,
-} from "./known-calls.ts";
+import type { JournalPlace } from "./journal-place.ts";
+import { type CallNews, isDecision, type KnownCall, knownCall, newsOf } from "./known-calls.ts";
 import { type Journal, type Search, searchJournal, searchPartition } from "./search-journal.ts";
 import { resultOf } from "./stored-result.ts";
 
@@ -86,7 +80,7 @@ class Trail {
 
   /** The call, once its decision is met. */
   readonly find = (record: JournalRecord, place: JournalPlace): KnownCall | undefined => {
-    this.#meet(startIn(record));
+    this.#meet(startIn(record, place));
     for (let at = record.events.length - 1; at >= 0; at -= 1) {
       const event = record.events[at];
       if (event === undefined) continue;

@@ -183,6 +183,11 @@ export class GateClient {
     return this.#calls.startOf(call);
   }
 
+  /** Whether the call was begun before this gate was opened. */
+  isOfBefore({ place }: CallStart): boolean {
+    return this.#calls.isOfBefore(place);
+  }
+
   /** As `startOf`, from memory alone; undefined: it is not there. */
   knownStart(decisionId: string): CallStart | null | undefined {
     return this.#calls.known(decisionId)?.start;

@@ -8,7 +8,7 @@
  *    who claims: of one that was decided before, somebody may run it who said nothing.
  */
 import { randomUUID } from "node:crypto";
-import { claimName } from "./call-start.ts";
+import { claimName, isByGuard } from "./call-start.ts";
 import type { GateClient } from "./gate-client.ts";
 import { RecentMap } from "./recent-map.ts";
 import type { EndedCall } from "./stored-result.ts";
@@ -22,8 +22,8 @@ export type Claim =
   | { readonly type: "over"; readonly ended: EndedCall }
   /** It is too late to begin it, and nobody has: the gate has it as of unknown outcome. */
   | { readonly type: "never_begun" }
-  /** By somebody, and what came of it is not known. */
-  | { readonly type: "begun" };
+  /** By somebody, and what came of it is not known. `isGone`: not by anybody who runs it in this program now. */
+  | { readonly type: "begun"; readonly isGone: boolean };
 
 export class GuardClaims {
   readonly #client: GateClient;
@@ -71,11 +71,16 @@ export class GuardClaims {
     const ended = await this.#client.endOf(decisionId);
     if (ended !== undefined && ended.stored.status !== "unknown") return { type: "over", ended };
     const start = await this.#client.startOf(decisionId);
-    if (start === null) return { type: isFirst && ended !== undefined ? "never_begun" : "begun" };
+    if (start === null) {
+      const neverBegun = isFirst && ended !== undefined;
+      return neverBegun ? { type: "never_begun" } : { type: "begun", isGone: false };
+    }
     // Its own, where the log has taken it twice.
-    return start.by !== null && (start.by === name || this.#take(start.by))
-      ? { type: "granted", name: start.by }
-      : { type: "begun" };
+    if (start.by !== null && (start.by === name || this.#take(start.by))) {
+      return { type: "granted", name: start.by };
+    }
+    // Runs of guards of this program are waited for before anybody claims again.
+    return { type: "begun", isGone: isByGuard(start) || this.#client.isOfBefore(start) };
   }
 
   /** G1 */

@@ -137,7 +137,7 @@ export class Guard {
     const repeatable = guarded.named || decision.repeated || event.approvalId !== null;
     if (call === null) return this.#keyless(decision, event, repeatable);
     if (this.#unrun.isTold(event.callId)) return this.#notExecuted(guarded, decision);
-    let claimed: Claim = { type: "begun" };
+    let claimed: Claim = NO_CLAIM;
     const claim = async (): Promise<boolean> => {
       claimed = await this.#claims.claim(call.decisionId, !decision.repeated);
       return claimed.type === "granted";
@@ -206,13 +206,16 @@ export class Guard {
         return this.#neverBegun(guarded, decision);
       case "granted":
       case "begun":
-        return this.#begun(decision);
+        return this.#begun(decision, claim.type === "begun" && claim.isGone);
     }
   }
 
-  /** By a process that is gone, or elsewhere: there it may run still, and the gate says by itself when its time is over. */
-  async #begun(decision: Decision): Promise<unknown> {
-    if (this.#isAlone) {
+  /**
+   * By a process that is gone, or elsewhere, or by this program's own hand: there it may run still, and the gate says by
+   * itself when its time is over.
+   */
+  async #begun(decision: Decision, isGone: boolean): Promise<unknown> {
+    if (isGone && this.#isAlone) {
       const message = "the process that started it is gone";
       await this.#tell(decision.decisionId ?? "", {
         status: "unknown",
@@ -325,6 +328,8 @@ function failureOf({ error }: StoredResult): Error {
   const code = error?.code ?? null;
   return code === null ? failure : Object.assign(failure, { code });
 }
+
+const NO_CLAIM: Claim = { type: "begun", isGone: false };
 
 /** What came of it, where the executor itself failed. */
 const NOT_KNOWN: Execution = { type: "unknown", why: "aborted", reason: undefined };

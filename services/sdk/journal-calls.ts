@@ -6,6 +6,7 @@ import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { type CallSearch, findCall, findHold, findResult } from "./find-call.ts";
 import type { GateLink } from "./gate-link.ts";
 import type { StoredResult } from "./gate-types.ts";
+import type { JournalPlace } from "./journal-place.ts";
 import type { JournalWait } from "./journal-waits.ts";
 import { isDecision, type KnownCall, KnownCalls } from "./known-calls.ts";
 import { readJournalRecord, searchPartition } from "./search-journal.ts";
@@ -17,6 +18,8 @@ type Wait = Pick<JournalWait<unknown>, "searched">;
 export class JournalCalls {
   readonly #link: GateLink;
   readonly #known = new KnownCalls();
+  /** Where each partition's first record was that the gate has told of. */
+  readonly #told = new Map<number, number>();
   #closed: CallgateError | undefined;
 
   constructor(link: GateLink) {
@@ -25,7 +28,14 @@ export class JournalCalls {
 
   /** To be called with everything that the gate commits. */
   committed(records: readonly CommittedRecord[], partition: number): void {
+    const first = records[0];
+    if (first !== undefined && !this.#told.has(partition)) this.#told.set(partition, first.offset);
     this.#known.committed(records, partition);
+  }
+
+  /** Journaled before the gate has told of anything in this partition. */
+  isOfBefore({ partition, offset }: JournalPlace): boolean {
+    return offset < (this.#told.get(partition) ?? Number.POSITIVE_INFINITY);
   }
 
   /** Nothing is read any more: who asks gets the error, searches that are under way included. */
@@ -84,8 +94,8 @@ export class JournalCalls {
   async startOf(call: KnownCall): Promise<CallStart | null> {
     const { decisionId, since, start } = this.latest(call);
     if (since === null) return start;
-    const find = (record: JournalRecord): CallStart | undefined => {
-      const begun = startIn(record);
+    const find = (record: JournalRecord, place: JournalPlace): CallStart | undefined => {
+      const begun = startIn(record, place);
       return begun?.decisionId === decisionId ? begun.start : undefined;
     };
     const { assertWanted } = this.#search();

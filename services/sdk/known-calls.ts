@@ -7,14 +7,12 @@ import type { CallHeld, DecisionEvent, GateEvent } from "../core/events.ts";
 import type { VerdictSubject } from "../core/inputs.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { type CallStart, startIn } from "./call-start.ts";
+import type { JournalPlace } from "./journal-place.ts";
 import { RecentMap } from "./recent-map.ts";
 
 const CALLS_MAX = 50_000;
 /** Calls of which it is not known how they ended for longer than others take: each is asked for again, and the journal is long. */
 const OPEN_MAX = 100_000;
-
-/** Where a record of the journal is. */
-export type JournalPlace = { readonly partition: number; readonly offset: number };
 
 export type KnownCall = {
   readonly decisionId: string;
@@ -63,8 +61,9 @@ export class KnownCalls {
 
   committed(records: readonly CommittedRecord[], partition: number): void {
     for (const { offset, record } of records) {
-      for (const event of record.events) this.learn(event, { partition, offset });
-      this.#told(startIn(record));
+      const place = { partition, offset };
+      for (const event of record.events) this.learn(event, place);
+      this.#told(startIn(record, place));
     }
   }
 

@@ -9,7 +9,7 @@ import { FatalError } from "../runtime/errors.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
 import type { Codec, Log, LogRecord, ReadResult } from "../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../runtime/topics.ts";
-import type { JournalPlace } from "./known-calls.ts";
+import type { JournalPlace } from "./journal-place.ts";
 
 const WINDOW_RECORDS = 1_000;
 /** Read at once: an embedded log is not left in between. */

@@ -1,11 +1,14 @@
 // Guarded calls whose gate gives no answer in time: what did not run is told so, and can be asked for again.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { RetryableError } from "../../../services/runtime/errors.ts";
 import type { CommittedRecord } from "../../../services/runtime/journal.ts";
-import { isRefused } from "../../../services/sdk/callgate.ts";
+import { type Callgate, isRefused } from "../../../services/sdk/callgate.ts";
 import { openMuted } from "../../support/muted-gate.ts";
+import { openGate } from "../../support/open-gate.ts";
 
 const CONTEXT = { conversationId: "c1", turn: 1 };
 const CALL = { ...CONTEXT, callId: "call-7", tool: "pay", arguments: {} };
+const FULL = new RetryableError("log_full", "the disk is full");
 const UNANSWERED = { reason: "gate_unavailable", detail: "timeout" };
 
 const toldOf =
@@ -24,7 +27,7 @@ async function unclaimed(times: object = {}) {
   return { ...muted, ask, paid: () => paid };
 }
 
-async function idOf({ gate }: Pick<Awaited<ReturnType<typeof openMuted>>, "gate">) {
+async function idOf({ gate }: { readonly gate: Callgate }): Promise<string> {
   return (await gate.propose(CALL)).decisionId ?? "";
 }
 
@@ -123,11 +126,36 @@ describe("a guarded call without an id whose decision came too late", () => {
   });
 });
 
-test("a write that another has begun is of unknown outcome, also where that cannot be journaled", async () => {
-  const { gate, mute } = await openMuted({ pay: {} });
-  const { decisionId = "" } = await gate.propose(CALL);
-  await gate.report(decisionId, { status: "started" });
-  const { pay } = gate.guard({ pay: (_: object) => "paid" }, CONTEXT);
-  mute(toldOf("unknown"));
-  expect(await pay({}, { callId: CALL.callId })).toMatchObject({ reason: "outcome_unknown" });
+describe("a write that was begun, and of which nothing more is journaled", () => {
+  test.each([true, false])(
+    "is of unknown outcome where its run is over (told: %s)",
+    async (told) => {
+      const { gate, link, mute } = await openMuted({ pay: {} });
+      const pay = (_: object) => {
+        vi.spyOn(link.log, "append").mockRejectedValueOnce(FULL);
+        return "paid";
+      };
+      const guarded = gate.guard({ pay }, CONTEXT);
+      const ask = () => guarded.pay({}, { callId: CALL.callId });
+      await expect(ask()).rejects.toMatchObject({ code: "result_not_recorded" });
+      if (!told) mute(toldOf("unknown"));
+      expect(await ask()).toMatchObject({ reason: "outcome_unknown" });
+      if (told) expect((await gate.awaitResult(await idOf({ gate }))).status).toBe("unknown");
+    },
+  );
+
+  test("is not told to be of unknown outcome while it runs by hand", async () => {
+    const gate = await openGate({ policy: { tool_schemas: { pay: {} } } });
+    const decisionId = await idOf({ gate });
+    await gate.report(decisionId, { status: "started" });
+    const { pay } = gate.guard({ pay: (_: object) => "paid twice" }, CONTEXT);
+    const ask = () => pay({}, { callId: CALL.callId });
+    expect(await ask()).toMatchObject({ reason: "outcome_unknown" });
+    await expect(gate.awaitResult(decisionId, { timeoutMs: 50 })).rejects.toMatchObject({
+      code: "timeout",
+    });
+    await gate.report(decisionId, { status: "succeeded", output: "paid" });
+    expect(await gate.awaitResult(decisionId)).toMatchObject({ output: "paid" });
+    expect(await ask()).toBe("paid");
+  });
 });
