@@ -1,5 +1,6 @@
 /** `find` reads, unless an action of it runs or writes something. */
-import type { Ran } from "./ran.ts";
+import { asFound, standsFor } from "./found.ts";
+import type { Ran, Words } from "./ran.ts";
 import type { ShellWord } from "./shell-line.ts";
 
 const WRITING = new Set(["-delete", "-fprint", "-fprint0", "-fprintf", "-fls"]);
@@ -7,24 +8,71 @@ const RUNNING = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
 const WRITES: Ran = { floor: "write", commands: [], lines: [], hidden: true };
 
+/** What all commands become with the files that `find` may find, in characters. */
+const FOUND_MAX = 262_144;
+
+/** More actions are not looked at: each has its own files. */
+const ACTIONS_MAX = 64;
+
 /** The commands of `-exec` and the like, and what else it does. */
 export function ranByFind(words: readonly ShellWord[]): Ran {
-  const commands: (readonly ShellWord[])[] = [];
-  let floor: Ran["floor"] = "read";
+  const commands: Words[] = [];
+  const before: ShellWord[] = words.slice(0, 1);
+  let left = FOUND_MAX;
+  let actions = 0;
   for (let at = 1; at < words.length; at++) {
-    const { text, startsOpen, splits } = words[at] as ShellWord;
-    if (WRITING.has(text)) floor = "write";
-    if (RUNNING.has(text)) {
+    const word = words[at] as ShellWord;
+    if (RUNNING.has(word.text)) {
       const end = endOfRun(words, at + 1);
-      const inner = words.slice(at + 1, end).map(asFound);
-      const splits = inner.some((word) => word.splits);
-      if (end < 0 || splits || inner[0] === undefined || inner[0].open) return WRITES;
-      commands.push(inner);
+      const found = end < 0 ? null : withFound(words.slice(at + 1, end), before, left);
+      actions += 1;
+      if (found === null || actions > ACTIONS_MAX) return WRITES;
+      commands.push(...found.commands);
+      left = found.left;
       at = end;
-      // A starting point or a pattern may be a glob; what follows a test may not become an action.
-    } else if (splits || (startsOpen && !isValue(words[at - 1]))) return WRITES;
+    } else if (mayBeAction(word, words[at - 1])) return WRITES;
+    else before.push(word);
   }
+  const floor = before.some(({ text }) => WRITING.has(text)) ? "write" : "read";
   return { floor, commands, lines: [], hidden: false };
+}
+
+/** A starting point or a pattern may be a glob; what follows a test may not become an action. */
+function mayBeAction({ splits, startsOpen }: ShellWord, before: ShellWord | undefined): boolean {
+  return splits || (startsOpen && !isValue(before));
+}
+
+/** A command as it is written, and with what is found. Null: it is not seen, or there is too much of it. */
+function withFound(
+  words: Words,
+  before: Words,
+  most: number,
+): { commands: readonly Words[]; left: number } | null {
+  if (!isCommand(words)) return null;
+  const stands = words.some(takesFound) ? standsFor(before) : [];
+  if (stands === null) return null;
+  const left = stands.reduce((rest, stand) => rest - lengthWith(words, stand), most);
+  if (left < 0) return null;
+  const commands = ["{}", ...stands].map((stand) => words.map((word) => asFound(word, stand)));
+  return { commands, left };
+}
+
+/** What is found is not what runs. */
+function isCommand(words: Words): boolean {
+  const [first] = words;
+  const isSeen = first !== undefined && !first.open && !takesFound(first);
+  return isSeen && !words.some(({ splits }) => splits);
+}
+
+function takesFound({ text }: ShellWord): boolean {
+  return text.includes("{}");
+}
+
+function lengthWith(words: Words, stand: string): number {
+  return words.reduce(
+    (sum, { text }) => sum + text.length + (text.split("{}").length - 1) * stand.length,
+    0,
+  );
 }
 
 /** A semicolon ends the command; a plus sign does after `{}` alone, and is a word elsewhere. */
@@ -34,11 +82,6 @@ function endOfRun(words: readonly ShellWord[], from: number): number {
     if (text === ";" || (text === "+" && words[at - 1]?.text === "{}")) return at;
   }
   return -1;
-}
-
-/** Names of found files stand in for `{}`: they begin with the starting point, so they are no options. */
-function asFound(word: ShellWord): ShellWord {
-  return word.text.includes("{}") ? { ...word, open: true, startsOpen: false } : word;
 }
 
 /** After a test such as `-name` comes its value, whatever it looks like. */
