@@ -124,10 +124,10 @@ function compileChoices(
       Ranked,
       Ranked,
     ];
-    // Without a set the texts are names of tools, and a risk or a preset may hold them as a tier does.
+    // Without a set the texts are names of tools, and a risk or a preset may hold them as a tier does. A command is no name.
     const holds =
-      variants.set === undefined && STRICTNESS[actionOf(write)] > STRICTNESS[actionOf(rest)];
-    const onLastSegment = isStrict(actionOf(write)) && (rule.tier !== undefined || holds);
+      rule.tier !== undefined || STRICTNESS[actionOf(write)] > STRICTNESS[actionOf(rest)];
+    const onLastSegment = variants.set === undefined && isStrict(actionOf(write)) && holds;
     const { exact, loose } = READINGS[variants.set ?? "none"];
     const matches = compileMatch(rule, at, { capabilities, onLastSegment, ...exact }, problems);
     const more = loose && compileMatch(rule, at, { capabilities, onLastSegment, ...loose }, []);

@@ -495,6 +495,19 @@ describe("rules", () => {
       expect(action(variants, "deploy web")).toBe("hitl");
       expect(action(variants, "cat infra/deploy.yaml")).toBe("allow");
     });
+
+    test.each([
+      ["posix_shell", "cat infra/deploy.yaml"],
+      ["posix_shell", "curl https://a.example/deploy"],
+      ["posix_shell", "ls a.deploy"],
+      ["posix_shell", "python my__deploy"],
+      ["git", "log a:deploy"],
+      ["sql", "select 'a/deploy'"],
+    ] as const)("of %s are about whole texts where they name a tier: %s", (set, text) => {
+      const rules = [{ like: "deploy*", tier: "ask" }];
+      expect(action({ set, argument: "tool_name", rules }, text)).toBe("allow");
+      expect(action({ set, argument: "tool_name", rules }, "deploy web")).toBe("hitl");
+    });
   });
 
   test("a line that cannot be read may hold what any rule is about", () => {
