@@ -5,13 +5,15 @@ import type { VariantRule } from "./document.ts";
  * Whether the rule can fit a command of a program, whatever follows its name; true also where that cannot be told: a
  * rule that is left out would let a command pass that it is about.
  */
-export function compileCanFit({ match, equals }: VariantRule): (program: string) => boolean {
+export function compileCanFit({ match, equals, like }: VariantRule): (program: string) => boolean {
   const ofMatch = match === undefined ? null : beginningsOf(match);
-  const beginnings = ofMatch ?? equals ?? null;
-  if (beginnings === null) return () => true;
+  const ofLike = like?.split("|").map((glob) => glob.trim().split("*", 1)[0] ?? "");
+  // A text must fit all that the rule says.
+  const asked = [ofMatch, equals, ofLike].filter((one) => one !== null && one !== undefined);
   return (program) => {
     const begun = `${program} `;
-    return beginnings.some((one) => begun.startsWith(one) || one.startsWith(begun));
+    const fits = (one: string): boolean => begun.startsWith(one) || one.startsWith(begun);
+    return asked.every((beginnings) => beginnings.some(fits));
   };
 }
 

@@ -48,11 +48,26 @@ describe("a rule of which that cannot be told", () => {
     expect(fitting(match)).toEqual(PROGRAMS);
   });
 
-  test("a glob can fit every program, and texts fit those that they begin with", () => {
-    expect(PROGRAMS.filter(compileCanFit({ like: "rm *" }))).toEqual(PROGRAMS);
-    expect(PROGRAMS.filter(compileCanFit({ equals: ["git push", "make"] }))).toEqual([
-      "git",
-      "make",
-    ]);
+  test.each(["*push", "rm *|*", "rm *|"])("the globs %s, too", (like) => {
+    expect(PROGRAMS.filter(compileCanFit({ like }))).toEqual(PROGRAMS);
   });
+});
+
+test("texts fit the programs that they begin with", () => {
+  expect(PROGRAMS.filter(compileCanFit({ equals: ["git push", "make"] }))).toEqual(["git", "make"]);
+});
+
+test.each([
+  ["rm *", []],
+  ["git push*", ["git"]],
+  ["gi*|make", ["git", "make"]],
+  ["rm * | npm *sh", ["npm"]],
+  ["git?push", []],
+])("the globs %s fit those that they begin with before the first star", (like, expected) => {
+  expect(PROGRAMS.filter(compileCanFit({ like }))).toEqual(expected);
+});
+
+test("a rule that says several things fits no program that one of them does not", () => {
+  const fits = compileCanFit({ match: "^(git|npm) ", like: "git *|make *" });
+  expect(PROGRAMS.filter(fits)).toEqual(["git"]);
 });
