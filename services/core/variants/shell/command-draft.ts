@@ -1,4 +1,4 @@
-import type { ShellWord } from "./shell-line.ts";
+import type { ShellCommand, ShellWord } from "./shell-line.ts";
 
 /** A command in the making. */
 export interface CommandDraft {
@@ -43,10 +43,37 @@ export function clearWords(draft: CommandDraft): void {
   draft.isBraced = false;
 }
 
+/** Sticky. Behind `time` it makes a function in some shells. */
+const EMPTY_GROUP = /\(\s*\)/y;
+
+/** Whether the parenthesis at a place of the text begins a group: at the start of a command, or behind `time`. */
+export function mayBeGroup(
+  { words, assignments, begins }: CommandDraft,
+  text: string,
+  at: number,
+): boolean {
+  EMPTY_GROUP.lastIndex = at;
+  const isEmpty = words.length > 0 && EMPTY_GROUP.test(text);
+  return begins && assignments.length === 0 && !isEmpty;
+}
+
 /** Where a redirection goes to, or comes from. */
 export function addTarget(draft: CommandDraft, operator: string, target: ShellWord): void {
   if (operator === "<<<") draft.hasText = true;
   else if (operator === ">&" && /^(?:\d+|-)$/.test(target.text) && !target.open) return;
   else if (operator !== "<" && operator !== "<&") draft.outputs.push(target);
   if (operator === "<" || operator === "<>") draft.inputs.push(target);
+}
+
+/** Null: nothing is in it. `level`: in how many subshells and substitutions it stands. */
+export function commandOf(
+  draft: CommandDraft,
+  background: boolean,
+  level: number,
+): ShellCommand | null {
+  const { assignments, words, outputs, inputs, hasText, isBraced, expanded } = draft;
+  const given = assignments.length + words.length + outputs.length + inputs.length;
+  if (given === 0 && !hasText) return null;
+  const command = { assignments, words, outputs, inputs, hasText, background, level };
+  return isBraced ? { ...command, expanded } : command;
 }

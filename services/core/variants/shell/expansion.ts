@@ -10,6 +10,8 @@ export function expansionAt(text: string, at: number): Expansion | null {
 
 interface Expansion {
   readonly name: string | null;
+  /** Each of its values is a word, also in double quotes: `$@`, `${name[@]}`. */
+  readonly isList: boolean;
   readonly end: number;
 }
 
@@ -17,14 +19,21 @@ function byName(text: string, at: number): Expansion {
   NAME.lastIndex = at + 1;
   const name = NAME.exec(text)?.[0] ?? text.charAt(at + 1);
   const isName = /^[\w?!$@*#-]/.test(name);
-  return isName ? { name, end: at + 1 + name.length } : { name: null, end: at + 1 };
+  return isName
+    ? { name, isList: name === "@", end: at + 1 + name.length }
+    : { name: null, isList: false, end: at + 1 };
 }
 
 function inBraces(text: string, at: number): Expansion | null {
   BRACED.lastIndex = at;
   const [inside, name] = BRACED.exec(text) ?? [];
   if (inside === undefined || name === undefined) return null;
+  const end = at + inside.length;
+  if (LIST.test(inside)) return { name, isList: !inside.startsWith("${#"), end };
   // `${name:=value}` and `${name@P}` do more than read.
   if (/[=@]/.test(inside.slice(2 + name.length))) return null;
-  return { name, end: at + inside.length };
+  return { name, isList: name === "@", end };
 }
+
+/** All of an array, its indexes, or how many there are. */
+const LIST = /^\$\{[#!]?[A-Za-z_]\w*\[@\]\}$/;

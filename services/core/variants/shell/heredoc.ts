@@ -1,4 +1,4 @@
-/** Bodies of here-documents: where they end, and whether anything in them would run. */
+/** Bodies of here-documents: where they end, and whether anything in them may run. */
 
 export interface Heredoc {
   readonly delimiter: string;
@@ -7,32 +7,55 @@ export interface Heredoc {
   readonly tabs: boolean;
 }
 
-/** Where the text goes on after the bodies that begin at `from`; null: that cannot be told. */
-export function endOfBodies(
+/** Where a body stands; `runs`: it may have substitutions, which run. */
+export interface Body {
+  readonly from: number;
+  readonly to: number;
+  readonly runs: boolean;
+}
+
+/** The bodies that begin at `from`, and where the text goes on after them; null: that cannot be told. */
+export function bodiesAt(
   text: string,
   from: number,
   heredocs: readonly Heredoc[],
-): number | null {
-  let at: number | null = from;
+): { readonly bodies: readonly Body[]; readonly end: number } | null {
+  const bodies: Body[] = [];
+  let at = from;
   for (const heredoc of heredocs) {
-    if (at === null) break;
-    at = endOfBody(text, at, heredoc);
+    const found = endOfBody(text, at, heredoc);
+    if (found === null) return null;
+    const { to, end } = found;
+    bodies.push({ from: at, to, runs: !heredoc.quoted && SUBSTITUTES.test(joined(text, at, to)) });
+    at = end;
   }
-  return at;
+  return { bodies, end: at };
 }
 
-function endOfBody(text: string, from: number, heredoc: Heredoc): number | null {
+/** Those of arithmetic without commands and of variables do not matter here, but that their values may be run. */
+const SUBSTITUTES = /`|\$\(|\$\{[^}]*@[A-Za-z]/;
+
+/** In one line what is written on several. */
+function joined(text: string, from: number, to: number): string {
+  return text.slice(from, to).replaceAll(/\\\n\t*/g, "");
+}
+
+/** `to`: where its last line begins, which is the delimiter. */
+function endOfBody(
+  text: string,
+  from: number,
+  heredoc: Heredoc,
+): { readonly to: number; readonly end: number } | null {
   const { delimiter, quoted, tabs } = heredoc;
   for (let at = from; at < text.length; ) {
     const end = endOfLine(text, at, !quoted);
     const line = text.slice(at, end);
+    const to = at;
     at = Math.min(end + 1, text.length);
     const read = quoted ? line : line.replaceAll("\\\n", "");
     const bare = tabs ? read.replace(/^\t+/, "") : read;
     // Shells disagree whether a delimiter may be written on two lines.
-    if (bare === delimiter) return read === line ? at : null;
-    // Substitutions in a body would run; those of arithmetic and variables do not matter here.
-    if (!quoted && /`|\$\(/.test(read)) return null;
+    if (bare === delimiter) return read === line ? { to, end: at } : null;
   }
   return null;
 }

@@ -3,17 +3,21 @@
  * run. It executes nothing and expands nothing: it only finds out which words are surely what they seem
  * to be. What it does not understand makes the whole line unreadable.
  */
+import { afterBlank } from "./blank.ts";
 import {
   addTarget,
   addWords,
   type CommandDraft,
   clearWords,
+  commandOf,
   emptyCommand,
+  mayBeGroup,
 } from "./command-draft.ts";
 import { hasControlLetters } from "./control-letters.ts";
 import { expansionAt } from "./expansion.ts";
 import { CLOSES_GROUP, type Group, OPENS_GROUP, withGroups } from "./groups.ts";
-import { endOfBodies, type Heredoc } from "./heredoc.ts";
+import { type Body, bodiesAt, type Heredoc } from "./heredoc.ts";
+import { ansiQuotedAt, type Quoted, singleQuotedAt } from "./quotes.ts";
 import { redirectionAt } from "./redirection.ts";
 import type { ShellCommand, ShellLine, ShellWord } from "./shell-line.ts";
 import {
@@ -113,21 +117,8 @@ class ShellReader {
     return this.#text.startsWith(text, this.#at);
   }
 
-  /** White space, line continuations and comments. */
   #skipBlank(): void {
-    for (;;) {
-      const next = this.#peek();
-      if (next === " " || next === "\t" || next === "\r") this.#at += 1;
-      else if (next === "\\" && this.#peek(1) === "\n") this.#at += 2;
-      else if (next === "#" && this.#atWordStart()) {
-        const end = this.#text.indexOf("\n", this.#at);
-        this.#at = end < 0 ? this.#text.length : end;
-      } else return;
-    }
-  }
-
-  #atWordStart(): boolean {
-    return this.#at === 0 || /[\s;&|()`]/.test(this.#text.charAt(this.#at - 1));
+    this.#at = afterBlank(this.#text, this.#at);
   }
 
   #readOperator(): void {
@@ -159,9 +150,10 @@ class ShellReader {
     return next === "&" ? this.#peek(1) !== ">" : this.#endsBackquotes();
   }
 
-  /** `( … )`; `name()` and an array are not read. */
+  /** `( … )`, also behind `time`; `name()` and an array are not read. */
   #readGroup(draft: CommandDraft): boolean {
-    if (draft.words.length > 0 || draft.assignments.length > 0) return false;
+    if (!mayBeGroup(draft, this.#text, this.#at)) return false;
+    clearWords(draft);
     if (this.#peek(1) === "(") this.#readArithmetic(this.#at);
     this.#at += 1;
     draft.encloses = this.#commands.length;
@@ -234,19 +226,16 @@ class ShellReader {
     // An expression that shells evaluate may run what stands in it.
     if (/\$\(|`/.test(word.text)) throw new Unreadable();
     const values = this.#counted(spelled(word).words);
-    this.#loopsOverWords ||= values.some(({ text }) => /\s|^-/.test(text));
-    this.#loopsOverWords ||= /"[^"]*[$`]/.test(word.raw);
+    const isWords = values.some(({ text }) => /\s|^-/.test(text));
+    this.#loopsOverWords ||= isWords || /"[^"]*[$`]/.test(word.raw);
   }
 
   #finish(draft: CommandDraft, background: boolean): void {
-    const { assignments, words, outputs, inputs, hasText, encloses, isBraced, expanded } = draft;
+    const { inputs, encloses } = draft;
     if (encloses !== null && inputs.length > 0)
       this.#groups.push({ from: encloses, to: this.#commands.length, inputs });
-    const given = assignments.length + words.length + outputs.length + inputs.length;
-    if (given === 0 && !hasText) return;
-    const level = this.#depth;
-    const command = { assignments, words, outputs, inputs, hasText, background, level };
-    this.#commands.push(isBraced ? { ...command, expanded } : command);
+    const command = commandOf(draft, background, this.#depth);
+    if (command !== null) this.#commands.push(command);
   }
 
   /** `2>&1`, `> file`, `<< END`, `&> file`; false where none begins here. */
@@ -262,16 +251,26 @@ class ShellReader {
 
   #readDelimiter(draft: CommandDraft, tabs: boolean): void {
     const { text: delimiter, open, raw } = this.#readWord();
-    if (open || delimiter === "" || raw.includes("\\\n")) throw new Unreadable();
+    if (open || delimiter === "" || /\\\n|\$'/.test(raw)) throw new Unreadable();
     this.#heredocs.push({ delimiter, quoted: raw !== delimiter, tabs });
     draft.hasText = true;
   }
 
   /** After a line feed come the bodies of the here-documents that the line announced. */
   #endLine(): void {
-    const end = endOfBodies(this.#text, this.#at + 1, this.#heredocs.splice(0));
-    if (end === null) throw new Unreadable();
-    this.#at = end;
+    const found = bodiesAt(this.#text, this.#at + 1, this.#heredocs.splice(0));
+    if (found === null) throw new Unreadable();
+    for (const body of found.bodies) if (body.runs) this.#readBody(body);
+    this.#at = found.end;
+  }
+
+  /** What is substituted must end in the body: shells disagree on where the body ends otherwise. */
+  #readBody({ from, to }: Body): void {
+    if (this.#inBackquotes) throw new Unreadable();
+    const word = emptyWord();
+    this.#at = from;
+    while (this.#at < to) this.#readInDouble(word);
+    if (this.#at > to) throw new Unreadable();
   }
 
   #readWord(): WordDraft {
@@ -293,7 +292,7 @@ class ShellReader {
       case ">":
         return this.#readProcess(word);
       case "'":
-        addQuoted(word, this.#readSingle());
+        addQuoted(word, this.#takeQuoted(singleQuotedAt(this.#text, this.#at)));
         break;
       case '"':
         this.#readDouble(word);
@@ -302,7 +301,9 @@ class ShellReader {
         addQuoted(word, this.#readEscape());
         break;
       case "$":
-        this.#readDollar(word);
+        if (this.#starts("$'"))
+          addQuoted(word, this.#takeQuoted(ansiQuotedAt(this.#text, this.#at)));
+        else this.#readDollar(word);
         word.splits ||= this.#loopsOverWords || this.#text.charAt(this.#at - 1) === ")";
         break;
       case "`":
@@ -326,30 +327,30 @@ class ShellReader {
     return true;
   }
 
-  #readSingle(): string {
-    const end = this.#text.indexOf("'", this.#at + 1);
-    if (end < 0) throw new Unreadable();
-    const inside = this.#text.slice(this.#at + 1, end);
-    this.#at = end + 1;
-    return inside;
+  #takeQuoted(quoted: Quoted | null): string {
+    if (quoted === null) throw new Unreadable();
+    this.#at = quoted.end;
+    return quoted.text;
   }
 
   #readDouble(word: WordDraft): void {
     word.isBare = false;
     this.#at += 1;
-    for (;;) {
-      const next = this.#peek();
-      if (next === "") throw new Unreadable();
-      if (next === '"') break;
-      if (next === "$" && !/["']/.test(this.#peek(1))) this.#readDollar(word);
-      else if (next === "`") this.#readBackquote(word);
-      else if (next === "\\" && /["\\$`\n]/.test(this.#peek(1))) addText(word, this.#readEscape());
-      else {
-        addText(word, next);
-        this.#at += 1;
-      }
-    }
+    while (this.#peek() !== '"') this.#readInDouble(word);
     this.#at += 1;
+  }
+
+  /** One piece of a text in double quotes, or of the body of a here-document. */
+  #readInDouble(word: WordDraft): void {
+    const next = this.#peek();
+    if (next === "") throw new Unreadable();
+    if (next === "$" && !/["']/.test(this.#peek(1))) this.#readDollar(word);
+    else if (next === "`") this.#readBackquote(word);
+    else if (next === "\\" && /["\\$`\n]/.test(this.#peek(1))) addText(word, this.#readEscape());
+    else {
+      addText(word, next);
+      this.#at += 1;
+    }
   }
 
   #readEscape(): string {
@@ -375,6 +376,7 @@ class ShellReader {
     if (expansion.name === null) addText(word, "$");
     else {
       reveal(word);
+      word.splits ||= expansion.isList;
       if (MOMENT.has(expansion.name)) this.#usesMoment = true;
       else this.#usesVariables = true;
     }
