@@ -242,6 +242,7 @@ export class Analytics {
       for (const { value } of read.records) await this.#parts.codec.pending?.(value);
       const committed = read.records.flatMap((record) => this.#decoded(partition, record));
       this.#take(partition, committed, read.nextOffset);
+      if (read.nextOffset >= read.endOffset) this.#rest(partition);
       this.#readAtMs.set(partition, this.#parts.clock.nowMs());
       return read.nextOffset;
     } catch (error) {
@@ -283,6 +284,13 @@ export class Analytics {
     if (segment !== undefined) segment.nextOffset = Math.max(segment.nextOffset, nextOffset);
     if (nextOffset <= foldFrom) return;
     for (const raised of this.#fold.apply(partition, rows, nextOffset)) this.#outbox.add(raised);
+    this.#isChanged = true;
+  }
+
+  #rest(partition: number): void {
+    const resolved = this.#fold.rest(partition, this.#parts.clock.nowMs());
+    if (resolved === null) return;
+    for (const alert of resolved) this.#outbox.add(alert);
     this.#isChanged = true;
   }
 

@@ -51,11 +51,13 @@ export function startConversation(row: DecisionRow): Conversation {
   };
 }
 
-/** Takes a row in. Another time than that of a call or result does not keep a conversation going. */
+/** Takes the row of a call or a result in. */
 export function addToConversation(conversation: Conversation, row: DecisionRow): void {
-  if (row.kind === "result") addCost(conversation, row);
-  if (row.kind !== "allowed" && row.kind !== "refused" && row.kind !== "held") return;
   conversation.lastAtMs = Math.max(conversation.lastAtMs, row.at_ms);
+  if (row.kind === "result") {
+    addCost(conversation, row);
+    return;
+  }
   conversation.agentId = row.agent_id ?? conversation.agentId;
   conversation.decisionId = row.decision_id;
   if (row.kind === "allowed") conversation.calls += 1;
@@ -67,7 +69,6 @@ export function addToConversation(conversation: Conversation, row: DecisionRow):
 }
 
 function addCost(conversation: Conversation, row: DecisionRow): void {
-  conversation.lastAtMs = Math.max(conversation.lastAtMs, row.at_ms);
   const { cost_micro_units: microUnits, currency } = row;
   if (microUnits === null || currency === null) return;
   conversation.spend[currency] = (conversation.spend[currency] ?? 0) + microUnits;

@@ -1,9 +1,11 @@
 /**
  * Folds rows into numbers: totals, conversations that go on, baselines of those that came to rest, and the
- * alerts that follow. Pure but for its own memory: the same rows in the same order give the same numbers.
+ * alerts that follow. Pure but for its own memory: the same rows in the same order give the same numbers,
+ * however many are applied at once.
  *
- * A conversation has come to rest when the clock of its partition is `idleMs` past its last call or
- * result, or when the gate starts its state afresh.
+ * A conversation has come to rest when the clock of its partition, which each row moves on, is `idleMs` past
+ * its last call or result, or when the gate starts its state afresh. Where no more rows come the time of day
+ * does the same (`rest`), and only twice as late: what came in time may not be decided yet.
  */
 import type { Alert } from "../adapters/avro/output-records.ts";
 import { type Baseline, extended, type SpikeOptions, spikeThreshold } from "./baseline.ts";
@@ -108,8 +110,22 @@ export class DecisionFold {
     this.#alerts = [];
     for (const row of rows) this.#row(partition, fold, row);
     fold.nextOffset = Math.max(fold.nextOffset, nextOffset);
-    this.#rest(partition, fold);
     return this.#alerts;
+  }
+
+  /**
+   * To be called where a partition was read to its end: lets those come to rest that the next row would.
+   * Their numbers are the same as then. Only a conversation whose next call lay undecided for longer than
+   * `idleMs` is counted as two.
+   *
+   * @returns alerts that are resolved; null: nothing came to rest
+   */
+  rest(partition: number, nowMs: number): RaisedAlert[] | null {
+    const fold = this.#partition(partition);
+    const before = fold.conversations.size;
+    this.#alerts = [];
+    this.#closeIdle(partition, fold, nowMs - this.#options.idleMs);
+    return fold.conversations.size === before ? null : this.#alerts;
   }
 
   /** Records that can no longer be read are counted, not forgotten. */
@@ -142,19 +158,29 @@ export class DecisionFold {
   #row(partition: number, fold: PartitionFold, row: DecisionRow): void {
     this.#count(row);
     fold.clockMs = Math.max(fold.clockMs, row.at_ms);
-    if (row.tenant_id === null || row.conversation_id === null) return;
-    if (row.kind === "ignored" || row.kind === "repeated") return;
+    this.#closeIdle(partition, fold, fold.clockMs);
+    if (!keepsGoing(row)) return;
     const key = `${row.tenant_id}/${row.conversation_id}`;
-    let conversation = fold.conversations.get(key);
-    if (conversation !== undefined && row.fresh === true) {
-      this.#close(partition, conversation, row.at_ms);
-      conversation = undefined;
-    }
-    conversation ??= startConversation(row);
+    const conversation = this.#goingOn(partition, fold, key, row) ?? startConversation(row);
     addToConversation(conversation, row);
     fold.conversations.delete(key);
     fold.conversations.set(key, conversation);
     this.#judge(partition, conversation, row);
+    this.#closeBeyondMax(partition, fold);
+  }
+
+  #goingOn(
+    partition: number,
+    fold: PartitionFold,
+    key: string,
+    row: DecisionRow,
+  ): Conversation | undefined {
+    const conversation = fold.conversations.get(key);
+    if (conversation === undefined) return undefined;
+    const atRestMs = conversation.lastAtMs + this.#options.idleMs;
+    if (row.fresh !== true && atRestMs > fold.clockMs) return conversation;
+    this.#close(partition, conversation, Math.min(atRestMs, row.at_ms));
+    return undefined;
   }
 
   #count(row: DecisionRow): void {
@@ -247,11 +273,19 @@ export class DecisionFold {
     return threshold;
   }
 
-  #rest(partition: number, fold: PartitionFold): void {
-    const { idleMs, conversationsMax } = this.#options;
+  #closeIdle(partition: number, fold: PartitionFold, atMs: number): void {
     for (const [key, conversation] of fold.conversations) {
-      const isIdle = conversation.lastAtMs + idleMs <= fold.clockMs;
-      if (!isIdle && fold.conversations.size <= conversationsMax) return;
+      const atRestMs = conversation.lastAtMs + this.#options.idleMs;
+      if (atRestMs > atMs) return;
+      fold.conversations.delete(key);
+      // Not when that was noticed: it is the same for rows and for the time of day.
+      this.#close(partition, conversation, atRestMs);
+    }
+  }
+
+  #closeBeyondMax(partition: number, fold: PartitionFold): void {
+    for (const [key, conversation] of fold.conversations) {
+      if (fold.conversations.size <= this.#options.conversationsMax) return;
       fold.conversations.delete(key);
       this.#close(partition, conversation, fold.clockMs);
     }
@@ -284,6 +318,12 @@ export class DecisionFold {
       this.#thresholds.delete(oldest);
     }
   }
+}
+
+/** Is it a call or a result: what a conversation is counted by, and goes on with? */
+function keepsGoing({ kind, tenant_id, conversation_id }: DecisionRow): boolean {
+  if (tenant_id === null || conversation_id === null) return false;
+  return kind === "allowed" || kind === "refused" || kind === "held" || kind === "result";
 }
 
 function keyOf({ tenantId, conversationId }: Pick<Conversation, "tenantId" | "conversationId">) {

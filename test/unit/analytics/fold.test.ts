@@ -7,9 +7,10 @@ const { fold: options } = ANALYTICS_OPTIONS;
 
 describe("DecisionFold", () => {
   it("counts a step once for the calls that were issued together", () => {
-    const fold = new DecisionFold({ ...options, idleMs: 0 });
+    const fold = new DecisionFold(options);
 
     fold.apply(0, [row({}), row({}), row({ step: "2" })], 3);
+    fold.rest(0, 3 * options.idleMs);
 
     const [steps] = fold.data().totals.conversation_steps ?? [];
     const [calls] = fold.data().totals.conversation_tool_calls ?? [];
