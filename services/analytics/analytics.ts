@@ -50,6 +50,7 @@ export const ANALYTICS_OPTIONS: AnalyticsOptions = {
   fold: {
     idleMs: 30 * MINUTE_MS,
     conversationsMax: 20_000,
+    openCostsMax: 10_000,
     baselinesMax: 1_000,
     toolsMax: 200,
     spikes: SPIKE_OPTIONS,

@@ -1,5 +1,6 @@
 /** What is counted of one conversation while it goes on. */
 import type { DecisionRow } from "./decision-row.ts";
+import type { SpendChange } from "./spend.ts";
 
 /** An alert that was raised and is not resolved. One conversation has up to two for a metric. */
 export type StandingAlert = {
@@ -54,10 +55,7 @@ export function startConversation(row: DecisionRow): Conversation {
 /** Takes the row of a call or a result in. */
 export function addToConversation(conversation: Conversation, row: DecisionRow): void {
   conversation.lastAtMs = Math.max(conversation.lastAtMs, row.at_ms);
-  if (row.kind === "result") {
-    addCost(conversation, row);
-    return;
-  }
+  if (row.kind === "result") return;
   conversation.agentId = row.agent_id ?? conversation.agentId;
   conversation.decisionId = row.decision_id;
   if (row.kind === "allowed") conversation.calls += 1;
@@ -68,8 +66,11 @@ export function addToConversation(conversation: Conversation, row: DecisionRow):
   conversation.turn = row.turn;
 }
 
-function addCost(conversation: Conversation, row: DecisionRow): void {
-  const { cost_micro_units: microUnits, currency } = row;
-  if (microUnits === null || currency === null) return;
-  conversation.spend[currency] = (conversation.spend[currency] ?? 0) + microUnits;
+/** What is taken back of a cost that an earlier conversation had is not taken from this one. */
+export function addSpend({ spend }: Conversation, changes: readonly SpendChange[]): void {
+  for (const { currency, microUnits } of changes) {
+    const before = spend[currency];
+    if (before === undefined && microUnits < 0) continue;
+    spend[currency] = Math.max(0, (before ?? 0) + microUnits);
+  }
 }

@@ -10,6 +10,7 @@
 import type { Alert } from "../adapters/avro/output-records.ts";
 import { type Baseline, extended, type SpikeOptions, spikeThreshold } from "./baseline.ts";
 import {
+  addSpend,
   addToConversation,
   type Conversation,
   type KeptConversation,
@@ -17,6 +18,7 @@ import {
   startConversation,
 } from "./conversation.ts";
 import type { DecisionRow } from "./decision-row.ts";
+import { OpenCostLedger, type OpenCosts, type Owed, OwedSpend, type SpendChange } from "./spend.ts";
 import { measuresOf, newSeverity, resolvedAlert, spikeAlert } from "./spikes.ts";
 import { Totals, type TotalsData } from "./totals.ts";
 
@@ -24,6 +26,8 @@ export type FoldOptions = {
   readonly idleMs: number;
   /** Conversations that are followed at once on one partition; beyond it the quietest come to rest. */
   readonly conversationsMax: number;
+  /** Costs on one partition that may be replaced, since nobody knows the outcome of their calls. */
+  readonly openCostsMax: number;
   /** Agents with a baseline; beyond it the ones not seen for longest are forgotten. */
   readonly baselinesMax: number;
   /** Names of tools that get a label of their own; later ones share one. */
@@ -34,6 +38,8 @@ export type FoldOptions = {
 export type FoldData = {
   readonly totals: TotalsData;
   readonly tools: readonly string[];
+  /** Absent in files of earlier versions. */
+  readonly owed?: Owed;
   readonly baselines: readonly (readonly [key: string, values: Baseline])[];
   readonly partitions: readonly PartitionData[];
 };
@@ -45,12 +51,15 @@ export type PartitionData = {
   readonly clockMs: number;
   /** Quietest first. */
   readonly conversations: readonly KeptConversation[];
+  /** Absent in files of earlier versions. */
+  readonly costs?: OpenCosts;
 };
 
 type PartitionFold = {
   nextOffset: number;
   clockMs: number;
   readonly conversations: Map<string, Conversation>;
+  readonly costs: OpenCostLedger;
 };
 
 export type RaisedAlert = { readonly partition: number; readonly alert: Alert };
@@ -78,6 +87,7 @@ export class DecisionFold {
   readonly #options: FoldOptions;
   readonly #totals: Totals;
   readonly #tools: Set<string>;
+  readonly #owed: OwedSpend;
   readonly #baselines: Map<string, Baseline>;
   readonly #thresholds = new Map<string, number | null>();
   readonly #partitions = new Map<number, PartitionFold>();
@@ -87,10 +97,15 @@ export class DecisionFold {
     this.#options = options;
     this.#totals = new Totals(data?.totals);
     this.#tools = new Set(data?.tools);
+    this.#owed = new OwedSpend(data?.owed);
     this.#baselines = new Map(data?.baselines);
-    for (const { partition, nextOffset, clockMs, conversations } of data?.partitions ?? []) {
-      const open = conversations.map((one) => [keyOf(one), restoredConversation(one)] as const);
-      this.#partitions.set(partition, { nextOffset, clockMs, conversations: new Map(open) });
+    for (const { partition, nextOffset, clockMs, ...kept } of data?.partitions ?? []) {
+      const open = kept.conversations.map(
+        (one) => [keyOf(one), restoredConversation(one)] as const,
+      );
+      const costs = new OpenCostLedger(options.openCostsMax, kept.costs);
+      const fold = { nextOffset, clockMs, conversations: new Map(open), costs };
+      this.#partitions.set(partition, fold);
     }
   }
 
@@ -139,10 +154,12 @@ export class DecisionFold {
     return {
       totals: this.#totals.data(),
       tools: [...this.#tools],
+      owed: this.#owed.data(),
       baselines: [...this.#baselines],
       partitions: [...this.#partitions].map(([partition, fold]) => ({
         ...{ partition, nextOffset: fold.nextOffset, clockMs: fold.clockMs },
         conversations: [...fold.conversations.values()],
+        costs: fold.costs.data(),
       })),
     };
   }
@@ -150,19 +167,27 @@ export class DecisionFold {
   #partition(partition: number): PartitionFold {
     const known = this.#partitions.get(partition);
     if (known !== undefined) return known;
-    const fold = { nextOffset: 0, clockMs: 0, conversations: new Map<string, Conversation>() };
+    const costs = new OpenCostLedger(this.#options.openCostsMax);
+    const conversations = new Map<string, Conversation>();
+    const fold = { nextOffset: 0, clockMs: 0, conversations, costs };
     this.#partitions.set(partition, fold);
     return fold;
   }
 
   #row(partition: number, fold: PartitionFold, row: DecisionRow): void {
-    this.#count(row);
+    const spent = fold.costs.take(row);
+    this.#count(row, spent);
     fold.clockMs = Math.max(fold.clockMs, row.at_ms);
     this.#closeIdle(partition, fold, fold.clockMs);
-    if (!keepsGoing(row)) return;
     const key = `${row.tenant_id}/${row.conversation_id}`;
+    if (!keepsGoing(row)) {
+      const open = fold.conversations.get(key);
+      if (open !== undefined) addSpend(open, spent);
+      return;
+    }
     const conversation = this.#goingOn(partition, fold, key, row) ?? startConversation(row);
     addToConversation(conversation, row);
+    addSpend(conversation, spent);
     fold.conversations.delete(key);
     fold.conversations.set(key, conversation);
     this.#judge(partition, conversation, row);
@@ -183,7 +208,7 @@ export class DecisionFold {
     return undefined;
   }
 
-  #count(row: DecisionRow): void {
+  #count(row: DecisionRow, spent: readonly SpendChange[]): void {
     const tool = this.#toolLabel(row);
     switch (row.kind) {
       case "allowed":
@@ -196,10 +221,7 @@ export class DecisionFold {
         return;
       case "result":
         this.#totals.add("call_results_total", { status: row.status ?? "", tool });
-        if (row.cost_micro_units !== null && row.currency !== null) {
-          const amount = row.cost_micro_units / MICRO_UNITS;
-          this.#totals.add("spend_total", { currency: row.currency, tool }, amount);
-        }
+        this.#countSpend(tool, spent);
         return;
       case "unknown":
         // The gate's own word. It says so once, and journals no report of the same as a result after it.
@@ -209,9 +231,18 @@ export class DecisionFold {
         this.#totals.add("analytics_dead_letters_total", { code: row.detail ?? "" });
         return;
       case "reconciled":
+        this.#countSpend(tool, spent);
+        return;
       case "ruled":
       case "ignored":
         return;
+    }
+  }
+
+  #countSpend(tool: string, spent: readonly SpendChange[]): void {
+    for (const change of spent) {
+      const amount = this.#owed.rise(tool, change) / MICRO_UNITS;
+      this.#totals.add("spend_total", { currency: change.currency, tool }, amount);
     }
   }
 

@@ -40,7 +40,7 @@ export const FAMILIES = {
   },
   spend_total: {
     type: "counter",
-    help: "cost that results reported, in units of the currency",
+    help: "cost that results reported, in units of the currency; a later cost of a call replaces the earlier",
     labelNames: ["currency", "tool"],
   },
   grant_calls_total: {

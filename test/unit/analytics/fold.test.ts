@@ -64,6 +64,8 @@ describe("DecisionFold", () => {
         conversation_id: `c${index % 7}`,
         at_ms: index * 60_000 * (1 + (index % 5)),
         kind: index % 9 === 0 ? "result" : "allowed",
+        decision_id: `${index}`,
+        status: index % 18 === 0 ? "unknown" : "succeeded",
         cost_micro_units: index % 9 === 0 ? 1_000 : null,
         currency: index % 9 === 0 ? "EUR" : null,
       }),

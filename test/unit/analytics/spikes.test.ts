@@ -58,7 +58,12 @@ describe("alerts about a conversation that spikes", () => {
 
   it("are one alone where the first value is three times the threshold", () => {
     const fold = learned();
-    const cost = { kind: "result", currency: "EUR", status: "succeeded" } as const;
+    const cost = {
+      kind: "result",
+      decision_id: "1",
+      currency: "EUR",
+      status: "succeeded",
+    } as const;
     for (const [index, conversation_id] of ["e", "f", "g"].entries()) {
       const at_ms = options.idleMs + 3_000 + index;
       fold.apply(0, [decisionRow({ conversation_id, at_ms, ...cost, cost_micro_units: 1_000 })], 5);
