@@ -20,6 +20,7 @@ import {
 import type { DecisionRow } from "./decision-row.ts";
 import { OpenCostLedger, type OpenCosts, type Owed, OwedSpend, type SpendChange } from "./spend.ts";
 import { measuresOf, newSeverity, resolvedAlert, spikeAlert } from "./spikes.ts";
+import { ToolLabels } from "./tool-labels.ts";
 import { Totals, type TotalsData } from "./totals.ts";
 
 export type FoldOptions = {
@@ -77,16 +78,13 @@ const REPEAT_REASONS: ReadonlySet<string> = new Set([
   "failure_run",
 ]);
 
-const OTHER_TOOLS = "(other)";
-/** An agent may make up any number of names. */
-const UNKNOWN_TOOL = "(unknown)";
 const MS_PER_SECOND = 1_000;
 const MICRO_UNITS = 1_000_000;
 
 export class DecisionFold {
   readonly #options: FoldOptions;
   readonly #totals: Totals;
-  readonly #tools: Set<string>;
+  readonly #tools: ToolLabels;
   readonly #owed: OwedSpend;
   readonly #baselines: Map<string, Baseline>;
   readonly #thresholds = new Map<string, number | null>();
@@ -96,7 +94,7 @@ export class DecisionFold {
   constructor(options: FoldOptions, data?: FoldData) {
     this.#options = options;
     this.#totals = new Totals(data?.totals);
-    this.#tools = new Set(data?.tools);
+    this.#tools = new ToolLabels(options.toolsMax, data?.tools);
     this.#owed = new OwedSpend(data?.owed);
     this.#baselines = new Map(data?.baselines);
     for (const { partition, nextOffset, clockMs, ...kept } of data?.partitions ?? []) {
@@ -153,7 +151,7 @@ export class DecisionFold {
   data(): FoldData {
     return {
       totals: this.#totals.data(),
-      tools: [...this.#tools],
+      tools: this.#tools.data(),
       owed: this.#owed.data(),
       baselines: [...this.#baselines],
       partitions: [...this.#partitions].map(([partition, fold]) => ({
@@ -209,34 +207,37 @@ export class DecisionFold {
   }
 
   #count(row: DecisionRow, spent: readonly SpendChange[]): void {
-    const tool = this.#toolLabel(row);
     switch (row.kind) {
       case "allowed":
       case "refused":
       case "held":
-        this.#countDecision(row, tool);
+        this.#countDecision(row, this.#tools.of(row));
         return;
       case "repeated":
         this.#totals.add("redeliveries_total", {});
         return;
       case "result":
-        this.#totals.add("call_results_total", { status: row.status ?? "", tool });
-        this.#countSpend(tool, spent);
+        this.#countResult(row.status ?? "", this.#tools.of(row), spent);
         return;
       case "unknown":
         // The gate's own word. It says so once, and journals no report of the same as a result after it.
-        this.#totals.add("call_results_total", { status: "unknown", tool });
+        this.#countResult("unknown", this.#tools.of(row), spent);
         return;
       case "dead_letter":
         this.#totals.add("analytics_dead_letters_total", { code: row.detail ?? "" });
         return;
       case "reconciled":
-        this.#countSpend(tool, spent);
+        this.#countSpend(this.#tools.of(row), spent);
         return;
       case "ruled":
       case "ignored":
         return;
     }
+  }
+
+  #countResult(status: string, tool: string, spent: readonly SpendChange[]): void {
+    this.#totals.add("call_results_total", { status, tool });
+    this.#countSpend(tool, spent);
   }
 
   #countSpend(tool: string, spent: readonly SpendChange[]): void {
@@ -259,15 +260,6 @@ export class DecisionFold {
       const seconds = row.latency_ms / MS_PER_SECOND;
       this.#totals.observe("decision_latency_seconds", { outcome: row.kind }, seconds);
     }
-  }
-
-  #toolLabel({ tool, reason }: DecisionRow): string {
-    if (tool === null) return "";
-    if (reason === "unknown_tool") return UNKNOWN_TOOL;
-    if (this.#tools.has(tool)) return tool;
-    if (this.#tools.size >= this.#options.toolsMax) return OTHER_TOOLS;
-    this.#tools.add(tool);
-    return tool;
   }
 
   #judge(partition: number, conversation: Conversation, row: DecisionRow): void {

@@ -34,6 +34,37 @@ describe("DecisionFold", () => {
     expect(samples.map(({ labels }) => labels["tool"])).toEqual(["(unknown)", "first", "(other)"]);
   });
 
+  it("gives no label to names that are refused before anybody asks whether they exist", () => {
+    const fold = new DecisionFold({ ...options, toolsMax: 3 });
+    const malformed = { kind: "refused", reason: "malformed" } as const;
+    const madeUp = Array.from({ length: 9 }, (_, index) =>
+      row({ ...malformed, tool: `made_up_${index}` }),
+    );
+
+    fold.apply(
+      0,
+      [
+        ...madeUp,
+        row({ kind: "repeated", tool: "made_up_1", reason: "malformed" }),
+        row({ kind: "ruled", tool: "made_up_2" }),
+        row({ tool: "allowed" }),
+        row({ kind: "refused", reason: "tier_denied", tier: "never", tool: "denied" }),
+        row({ kind: "held", tool: "held" }),
+        row({ ...malformed, tool: "allowed" }),
+      ],
+      3,
+    );
+
+    const samples = fold.data().totals.analytics_decisions_total ?? [];
+    expect(samples.map(({ labels, value }) => [labels["tool"], value])).toEqual([
+      ["(unknown)", 9],
+      ["allowed", 1],
+      ["denied", 1],
+      ["held", 1],
+      ["allowed", 1],
+    ]);
+  });
+
   it("lets the quietest conversation come to rest when there are too many", () => {
     const fold = new DecisionFold({ ...options, conversationsMax: 2 });
 

@@ -1,0 +1,41 @@
+/** The label of a tool in the numbers: of a bounded set, and of tools that there are. */
+import type { DecisionRow } from "./decision-row.ts";
+
+const OTHER_TOOLS = "(other)";
+/** An agent may make up any number of names. */
+const UNKNOWN_TOOL = "(unknown)";
+
+export class ToolLabels {
+  readonly #names: Set<string>;
+  readonly #max: number;
+
+  /** @param max names that get a label of their own; later ones share one */
+  constructor(max: number, names: readonly string[] = []) {
+    this.#max = max;
+    this.#names = new Set(names);
+  }
+
+  /** Empty where the row is about no tool. */
+  of(row: DecisionRow): string {
+    const { tool } = row;
+    if (tool === null) return "";
+    if (row.reason === "unknown_tool") return UNKNOWN_TOOL;
+    if (this.#names.has(tool)) return tool;
+    if (!isKnown(row)) return UNKNOWN_TOOL;
+    if (this.#names.size >= this.#max) return OTHER_TOOLS;
+    this.#names.add(tool);
+    return tool;
+  }
+
+  data(): readonly string[] {
+    return [...this.#names];
+  }
+}
+
+/**
+ * Does the row say that the policy knows the tool? A call may be refused before that is asked: where its
+ * arguments cannot be read, say.
+ */
+function isKnown({ kind, tier }: DecisionRow): boolean {
+  return kind !== "refused" || tier !== null;
+}
