@@ -255,7 +255,11 @@ export class DecisionFold {
       this.#totals.add("repeats_stopped_total", { reason, tool });
     }
     if (row.grant_tier !== null) this.#totals.add("grant_calls_total", { tier: row.grant_tier });
-    if (reason === "grant_exceeded") this.#totals.add("grants_exhausted_total", { tier });
+    // A tier that has given calls by a grant holds a call only where the grant does not cover it.
+    const isGoneOver = row.kind === "held" && this.#totals.has("grant_calls_total", { tier });
+    if (reason === "grant_exceeded" || isGoneOver) {
+      this.#totals.add("grants_exhausted_total", { tier });
+    }
     if (row.latency_ms !== null) {
       const seconds = row.latency_ms / MS_PER_SECOND;
       this.#totals.observe("decision_latency_seconds", { outcome: row.kind }, seconds);

@@ -50,7 +50,7 @@ export const FAMILIES = {
   },
   grants_exhausted_total: {
     type: "counter",
-    help: "calls refused or held because a grant was used up",
+    help: "calls that a grant did not cover (used up, over or revoked), refused or held for a person",
     labelNames: ["tier"],
   },
   analytics_dead_letters_total: {
@@ -126,6 +126,11 @@ export class Totals {
 
   add(name: CounterName, labels: Labels, amount = 1): void {
     this.#of(name, labels).value += amount;
+  }
+
+  /** Was the series counted before? */
+  has(name: FamilyName, labels: Labels): boolean {
+    return this.#series.get(name)?.has(JSON.stringify(labels)) ?? false;
   }
 
   observe(name: HistogramName, labels: Labels, value: number): void {

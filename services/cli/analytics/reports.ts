@@ -1,7 +1,9 @@
 /** What an operator asks first: what to tune ceilings, limits and policies by. */
 export type Report = { readonly name: string; readonly title: string; readonly sql: string };
 
-const DECIDED = "kind IN ('allowed', 'refused', 'held')";
+/** A held call has one more row once it is over: only what is decided for good is a whole. */
+const DECIDED = "kind IN ('allowed', 'refused')";
+const HELD_TOO = "kind IN ('allowed', 'refused', 'held')";
 
 export const REPORTS: readonly Report[] = [
   {
@@ -9,24 +11,27 @@ export const REPORTS: readonly Report[] = [
     title: "Refusals by tool",
     sql: `
       SELECT tool,
-        count(*) AS decisions,
+        count(*) FILTER (${DECIDED}) AS decisions,
         count(*) FILTER (kind = 'refused') AS refused,
         count(*) FILTER (kind = 'held') AS held,
-        round(100.0 * count(*) FILTER (kind = 'refused') / count(*), 1) AS refused_percent,
+        round(100.0 * count(*) FILTER (kind = 'refused')
+          / nullif(count(*) FILTER (${DECIDED}), 0), 1) AS refused_percent,
         mode(reason) FILTER (kind = 'refused') AS most_often
-      FROM decisions WHERE ${DECIDED}
+      FROM decisions WHERE ${HELD_TOO}
       GROUP BY tool ORDER BY refused DESC, decisions DESC, tool LIMIT 20`,
   },
   {
+    // A tier that has given calls by a grant holds a call only where the grant does not cover it.
     name: "grants",
     title: "Grants: calls of a conversation, and how often the ceiling was hit",
     sql: `
       WITH uses AS (
         SELECT coalesce(grant_tier, tier) AS tier, tenant_id, conversation_id,
           count(*) FILTER (grant_tier IS NOT NULL) AS calls,
-          bool_or(reason = 'grant_exceeded') AS exhausted
+          bool_or(reason = 'grant_exceeded' OR kind = 'held') AS exhausted
         FROM decisions
-        WHERE ${DECIDED} AND (grant_tier IS NOT NULL OR reason = 'grant_exceeded')
+        WHERE ${HELD_TOO} AND (grant_tier IS NOT NULL OR reason = 'grant_exceeded'
+          OR (kind = 'held' AND tier IN (SELECT grant_tier FROM decisions)))
         GROUP BY ALL)
       SELECT tier,
         count(*) AS conversations,

@@ -132,6 +132,28 @@ describe("DecisionFold", () => {
     ]);
   });
 
+  it("counts grants as used up that refuse, and that go over to a person", () => {
+    const fold = new DecisionFold(options);
+    const held = { kind: "held", reason: "approval_required" } as const;
+
+    fold.apply(
+      0,
+      [
+        row({ tier: "money", grant_tier: "money" }),
+        row({ tier: "money", ...held }),
+        row({ tier: "money", grant_tier: "money", approval_id: "1" }),
+        row({ tier: "people", ...held }),
+        row({ tier: "tight", kind: "refused", reason: "grant_exceeded" }),
+      ],
+      5,
+    );
+
+    expect(fold.data().totals.grants_exhausted_total).toEqual([
+      { labels: { tier: "money" }, value: 1 },
+      { labels: { tier: "tight" }, value: 1 },
+    ]);
+  });
+
   it("counts what retention took", () => {
     const fold = new DecisionFold(options);
 
