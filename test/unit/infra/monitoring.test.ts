@@ -108,7 +108,19 @@ describe("alerts", () => {
   });
 });
 
+type Tests = { readonly tests: readonly { promql_expr_test?: readonly { expr: string }[] }[] };
+
 describe("the dashboard", () => {
+  test("asks for money and alerts as promtool has tried it: a series begins with its first event", () => {
+    const { tests }: Tests = parse(readText("infra/prometheus/callgate.test.yml"));
+    const tried = tests.flatMap((one) => one.promql_expr_test ?? []).map(({ expr }) => expr);
+    const asked = panels
+      .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+      .filter((expr) => /callgate_(spend|alerts)_total/.test(expr));
+    expect(asked).toHaveLength(2);
+    expect(asked.filter((expr) => !tried.includes(expr))).toEqual([]);
+  });
+
   test("asks the data source that is provisioned", () => {
     const provisioned = parse(readText("infra/grafana/provisioning/datasources/prometheus.yml"));
     const uid = provisioned.datasources[0].uid;
