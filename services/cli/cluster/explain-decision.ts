@@ -1,5 +1,5 @@
 /** `callgate explain`: one journaled decision, and what it rests on. */
-import type { CallRefused, DecisionEvent } from "../../core/events.ts";
+import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
 import { REASON_SENTENCES } from "../../core/reason-sentences.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
@@ -11,6 +11,7 @@ import { openPolicy } from "../policy/open-policy.ts";
 import { type CallResult, resultJson, resultOf, resultText } from "./call-result.ts";
 import { grantedBy } from "./granted-by.ts";
 import { openSource, recordsOf, type Source, type SourceOptions } from "./open-source.ts";
+import { earlierVerdict, type SaidVerdict, verdictRows, verdictsOn } from "./verdicts-on.ts";
 
 export type ExplainDecisionOptions = SourceOptions & {
   /** The id, or enough of its beginning. */
@@ -24,10 +25,13 @@ type Found = {
   readonly offset: number;
   readonly seq: number;
   readonly event: DecisionEvent;
+  /** What people said that led to it. */
+  readonly verdicts: readonly SaidVerdict[];
 };
 
 const ID_CHARACTERS_MIN = 6;
 const TEXT_CHARACTERS = 500;
+const ROW_CHARACTERS = 4_000;
 
 export async function runExplainDecision(
   options: ExplainDecisionOptions,
@@ -86,17 +90,31 @@ async function textOf(
 /** Everything journaled under the id: held first and decided later are two. */
 export async function findDecision(source: Source, id: string): Promise<readonly Found[]> {
   const found: Found[] = [];
+  const said = new Map<string, SaidVerdict[]>();
   for await (const { partition, record } of recordsOf(source, JOURNAL_TOPIC)) {
     if (record.value === null) continue;
-    const { seq, events } = source.codec.decodeJournal(record.value);
-    for (const event of events) {
-      if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") continue;
-      if (event.decisionId.startsWith(id)) {
-        found.push({ partition, offset: record.offset, seq, event });
+    const journaled = source.codec.decodeJournal(record.value);
+    for (const event of journaled.events) {
+      if (!isAbout(event, id)) continue;
+      const earlier = said.get(event.decisionId) ?? [];
+      if (event.type === "ruled") {
+        said.set(event.decisionId, [...earlier, earlierVerdict(event)]);
+        continue;
       }
+      const verdicts = verdictsOn(event, journaled, earlier);
+      found.push({ partition, offset: record.offset, seq: journaled.seq, event, verdicts });
     }
   }
   return found;
+}
+
+type OfDecision = DecisionEvent | (VerdictRuled & { readonly decisionId: string });
+
+/** A decision under the id, or one of several approvals that it waited for. */
+function isAbout(event: GateEvent, id: string): event is OfDecision {
+  const { type } = event;
+  if (type !== "allowed" && type !== "refused" && type !== "held" && type !== "ruled") return false;
+  return event.decisionId?.startsWith(id) ?? false;
 }
 
 /** The line of the rule, where the policy that decided is at hand. */
@@ -124,16 +142,16 @@ type Beside = {
 };
 
 function render(
-  { event, partition, offset, seq }: Found,
+  { event, partition, offset, seq, verdicts }: Found,
   { place, granted, result }: Beside,
 ): string {
-  const rows: (readonly [string, string])[] = [
+  const rows: Row[] = [
     ["decision", event.decisionId],
     ["outcome", event.type],
     ["call", `${event.tool} ${printable(event.arguments, TEXT_CHARACTERS)}`],
     ["conversation", `${conversationName(event)}, call ${event.callId}`],
     ["at", new Date(event.atMs).toISOString()],
-    ...outcomeRows(event),
+    ...outcomeRows(event, verdicts),
     ...(granted === null ? [] : [["granted by", granted] as const]),
     ...(event.type === "allowed" ? [["result", resultText(result)] as const] : []),
     ["rule", `${ruleOf(event) ?? "none"}: ${place}`],
@@ -142,33 +160,30 @@ function render(
     ["journal", `partition ${partition}, offset ${offset}, seq ${seq}`],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join("");
+  // Names and texts of agents and people are in most rows, and none may begin a line of its own.
+  return rows
+    .map(([name, value]) => `${name.padEnd(width)}  ${printable(value, ROW_CHARACTERS)}\n`)
+    .join("");
 }
 
-function outcomeRows(event: DecisionEvent): readonly (readonly [string, string])[] {
+type Row = readonly [name: string, value: string];
+
+function outcomeRows(event: DecisionEvent, verdicts: readonly SaidVerdict[]): readonly Row[] {
   switch (event.type) {
     case "refused":
-      return refusalRows(event);
+      return refusalRows(event, verdicts);
     case "held":
       return [["waits for", `${event.approvals} approval(s), id ${event.holdId}`]];
     case "allowed":
-      return [
-        ...(event.approvedBy.length > 0
-          ? [["approved by", event.approvedBy.join(", ")] as const]
-          : []),
-        ["attempt", String(event.occurrence.attempt)],
-      ];
+      return [...verdictRows(event, verdicts), ["attempt", String(event.occurrence.attempt)]];
   }
 }
 
-function refusalRows({ refusal, approvedBy }: CallRefused): readonly (readonly [string, string])[] {
-  // Of a held call that a person denied, who did is told where an approval tells who gave it.
-  const isDenied = refusal.reason === "approval_denied" && approvedBy.length > 0;
-  const rows: (readonly [string, string])[] = [
+function refusalRows(event: CallRefused, verdicts: readonly SaidVerdict[]): readonly Row[] {
+  const { refusal } = event;
+  const rows: Row[] = [
     ["reason", `${refusal.reason}: ${REASON_SENTENCES[refusal.reason].operator}`],
-    ...(isDenied
-      ? [["denied by", printable(approvedBy.join(", "), TEXT_CHARACTERS)] as const]
-      : []),
+    ...verdictRows(event, verdicts),
     ["told", printable(refusal.message, TEXT_CHARACTERS)],
   ];
   const { previousCall: earlier, conflict } = refusal;

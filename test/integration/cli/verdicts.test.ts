@@ -182,7 +182,7 @@ describe("approvals approve", () => {
     const explained = await run("explain", decisionId ?? "");
 
     expect(explained.stdout).toMatch(/^reason +approval_denied/m);
-    expect(explained.stdout).toMatch(/^denied by +ben$/m);
+    expect(explained.stdout).toMatch(/^denied by +ben at \S+Z: not this one$/m);
   });
 
   it("lets the tool run so often more, or any number of times", async () => {

@@ -1,0 +1,92 @@
+// What `callgate explain` tells of the people who approved, denied or cancelled a call.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Callgate, openCallgate } from "../../../services/sdk/callgate.ts";
+import { runInProcess } from "../../support/memory-terminal.ts";
+
+let dataDir = "";
+let gate: Callgate;
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "callgate-explained-"));
+  const tiers = [
+    {
+      ...{ name: "removals", pattern: "delete_*", action: "hitl" },
+      ...{ require_reason: true, expires_ms: 900_000 },
+    },
+    { name: "twice", pattern: "pay_*", action: "hitl", approvals: 2, expires_ms: 900_000 },
+  ] as const;
+  gate = await openCallgate({ policy: { authorization: { tiers } }, dataDir });
+});
+afterAll(async () => {
+  await gate.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+let calls = 0;
+
+async function held(tool: string) {
+  calls += 1;
+  const callId = `c${calls}`;
+  const decision = await gate.propose({ conversationId: "c", callId, tool, arguments: { calls } });
+  if (decision.outcome !== "held") throw new Error(`it is ${decision.outcome}`);
+  return decision;
+}
+
+async function explained(decisionId: string): Promise<{ text: string; verdicts: unknown }> {
+  const text = await runInProcess(["explain", decisionId, "-d", dataDir]);
+  const json = await runInProcess(["explain", decisionId, "-d", dataDir, "--json"]);
+  const { decisions } = JSON.parse(json.stdout) as { decisions: { verdicts: unknown }[] };
+  return { text: text.stdout, verdicts: decisions.at(-1)?.verdicts };
+}
+
+const atMs = expect.any(Number);
+
+describe("callgate explain", () => {
+  it("tells who approved a call, when, and the reason that the policy demands", async () => {
+    const { approvalId, decisionId } = await held("delete_row");
+    await gate.approve(approvalId, { by: "ann", reason: "because ticket 77" });
+    const { text, verdicts } = await explained(decisionId);
+
+    expect(text).toMatch(/^approved by +ann at \S+Z: because ticket 77$/m);
+    expect(verdicts).toEqual([{ kind: "approve", by: "ann", reason: "because ticket 77", atMs }]);
+  });
+
+  it("tells each of several, in their order, with what they said", async () => {
+    const { approvalId, decisionId } = await held("pay_bill");
+    await gate.approve(approvalId, { by: "ann", reason: "is due" });
+    await gate.approve(approvalId, { by: "ben" });
+    const { text, verdicts } = await explained(decisionId);
+
+    expect(text).toMatch(/^approved by +ann at \S+Z: is due\napproved by +ben at \S+Z$/m);
+    expect(verdicts).toEqual([
+      { kind: "approve", by: "ann", reason: "is due", atMs },
+      { kind: "approve", by: "ben", reason: null, atMs },
+    ]);
+  });
+
+  it("tells a cancelled call from a denied one, and leaves out who had approved it before", async () => {
+    const { approvalId, decisionId } = await held("pay_bill");
+    await gate.approve(approvalId, { by: "ann", reason: "is due" });
+    const cancel = ["approvals", "cancel", approvalId, "--by", "ben", "--reason", "was paid"];
+    await runInProcess([...cancel, "-d", dataDir]);
+    const { text, verdicts } = await explained(decisionId);
+
+    expect(text).toMatch(/^cancelled by +ben at \S+Z: was paid$/m);
+    expect(text).not.toContain("denied by");
+    expect(verdicts).toEqual([{ kind: "cancel", by: "ben", reason: "was paid", atMs }]);
+  });
+
+  it("lets nobody write lines of their own, or to the terminal", async () => {
+    const forged = "x\u001b[2J\noutcome      refused";
+    const { approvalId, decisionId } = await held("delete_row");
+    await gate.approve(approvalId, { by: `ann${forged}`, reason: `fine${forged}` });
+    const { text } = await explained(decisionId);
+
+    expect(text).toMatch(/^approved by +annx \[2J outcome +refused at \S+Z: finex \[2J outcome/m);
+    expect(text).not.toContain("\u001b");
+    expect(text).not.toMatch(/^outcome +refused/m);
+  });
+});
