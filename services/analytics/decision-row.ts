@@ -2,7 +2,14 @@
  * One event of the journal as one flat row: what the numbers are folded from, and what the Parquet files
  * hold. The names of the fields are the names of the columns.
  */
-import type { CallAllowed, CallHeld, CallRefused, GateEvent, Notice } from "../core/events.ts";
+import type {
+  CallAllowed,
+  CallHeld,
+  CallRefused,
+  GateEvent,
+  Notice,
+  VerdictRuled,
+} from "../core/events.ts";
 import type { CommittedRecord, JournalRecord } from "../runtime/journal.ts";
 
 export type RowKind =
@@ -26,7 +33,7 @@ export type DecisionRow = {
   readonly kind: RowKind;
   readonly at_ms: number;
   readonly journaled_at_ms: number;
-  /** From the append of the proposal to the append of its decision; null where something else was decided. */
+  /** From the append of the proposal to that of its answer; null where something else was decided. */
   readonly latency_ms: number | null;
   readonly tenant_id: string | null;
   readonly conversation_id: string | null;
@@ -45,7 +52,15 @@ export type DecisionRow = {
   readonly warnings: string | null;
   readonly shadow: string | null;
   readonly approval_id: string | null;
+  /** Names, separated by commas; null of a call that was denied or cancelled. */
   readonly approved_by: string | null;
+  /** What a person said that this came of: kind of the verdict, who, and their words. */
+  readonly verdict: string | null;
+  readonly verdict_by: string | null;
+  readonly verdict_reason: string | null;
+  /** Of a grant by verdict: how many calls, and until when; null: any number, and as long as the conversation lasts. */
+  readonly grant_calls: number | null;
+  readonly grant_until_ms: number | null;
   /** Tier of the grant that the call used up. */
   readonly grant_tier: string | null;
   readonly attempt: number | null;
@@ -108,6 +123,11 @@ export const DECISION_COLUMNS: readonly Column[] = [
   ["output_bytes", "BIGINT"],
   ["detail", "VARCHAR"],
   ["policy", "VARCHAR"],
+  ["verdict", "VARCHAR"],
+  ["verdict_by", "VARCHAR"],
+  ["verdict_reason", "VARCHAR"],
+  ["grant_calls", "BIGINT"],
+  ["grant_until_ms", "BIGINT"],
 ];
 
 const NOTHING = Object.fromEntries(DECISION_COLUMNS.map(([name]) => [name, null])) as {
@@ -132,12 +152,20 @@ export function rowsOf(partition: number, committed: CommittedRecord): readonly 
     ...place,
     event: index,
     at_ms: atMs,
+    ...verdictColumns(record),
     ...columnsOf(event, latencyMs),
   }));
 }
 
 function gateTimeMs({ input, clocks }: JournalRecord): number {
   return input.type === "idle" ? clocks.proposals : clocks[input.at.topic];
+}
+
+/** What a person said that the events of the record came of. */
+function verdictColumns({ input }: JournalRecord): Partial<DecisionRow> {
+  if (input.type !== "decided" || input.input.type !== "verdict") return {};
+  const { kind, by, reason } = input.input;
+  return { verdict: kind, verdict_by: by, verdict_reason: reason };
 }
 
 function proposalLatencyMs({ record, appendTimeMs }: CommittedRecord): number | null {
@@ -155,14 +183,15 @@ function columnsOf(event: GateEvent, latencyMs: number | null): Columns {
     case "refused":
     case "held":
       return { ...who, ...decisionColumns(event), latency_ms: latencyMs };
-    case "repeated":
-      return { ...who, ...decisionColumns(event.decision), kind: "repeated" };
+    case "repeated": {
+      // When it was answered again, not when it was first decided.
+      const { at_ms: _, ...decision } = decisionColumns(event.decision);
+      return { ...who, ...decision, kind: "repeated", latency_ms: latencyMs };
+    }
     case "ignored":
       return { ...who, kind: "ignored", decision_id: event.id, detail: event.why };
-    case "ruled": {
-      const { kind: detail, decisionId, tool, atMs } = event;
-      return { ...who, kind: "ruled", decision_id: decisionId, tool, at_ms: atMs, detail };
-    }
+    case "ruled":
+      return { ...who, ...rulingColumns(event) };
     case "result_recorded":
       return {
         ...{ ...who, kind: "result", call_id: event.callId, decision_id: event.decisionId },
@@ -183,6 +212,17 @@ function columnsOf(event: GateEvent, latencyMs: number | null): Columns {
   }
 }
 
+function rulingColumns(event: VerdictRuled): Columns {
+  const isGrant = event.kind === "grant";
+  return {
+    ...{ kind: "ruled", at_ms: event.atMs, detail: event.kind, approval_id: event.approvalId },
+    ...{ decision_id: event.decisionId, tool: event.tool, tier: event.tier },
+    ...{ verdict: event.kind, verdict_by: event.by, verdict_reason: event.reason },
+    grant_calls: isGrant ? event.calls : null,
+    grant_until_ms: isGrant ? event.untilMs : null,
+  };
+}
+
 function decisionColumns(event: CallAllowed | CallRefused | CallHeld): Columns {
   return {
     kind: event.type,
@@ -197,12 +237,17 @@ function decisionColumns(event: CallAllowed | CallRefused | CallHeld): Columns {
     is_read: event.isRead,
     warnings: codes(event.warnings),
     shadow: codes(event.shadow),
-    approved_by: event.approvedBy.length === 0 ? null : event.approvedBy.join(","),
+    approved_by: approversOf(event),
     fresh: event.fresh,
     action_key: event.actionKey,
     arguments: event.arguments,
     ...outcomeColumns(event),
   };
+}
+
+function approversOf(event: CallAllowed | CallRefused | CallHeld): string | null {
+  const isDenied = event.type === "refused" && event.refusal.reason === "approval_denied";
+  return isDenied || event.approvedBy.length === 0 ? null : event.approvedBy.join(",");
 }
 
 function outcomeColumns(event: CallAllowed | CallRefused | CallHeld): Partial<DecisionRow> {

@@ -102,7 +102,9 @@ export class ParquetSegments {
     const last = small[small.length - 1];
     if (small.length < MERGE_AT || first === undefined || last === undefined) return;
     const files = small.map(({ file }) => literal(file)).join(", ");
-    const select = `SELECT * FROM read_parquet([${files}]) ORDER BY "offset", "event"`;
+    // Those of an earlier version have fewer columns, and the first file would say which there are.
+    const read = `read_parquet([${files}], union_by_name = true)`;
+    const select = `SELECT * FROM ${read} ORDER BY "offset", "event"`;
     await this.#copy(select, folder, first.fromOffset, last.nextOffset);
     removeCovered(segmentsIn(folder));
   }

@@ -68,10 +68,11 @@ function viewOf(files: readonly string[], columns: readonly SegmentColumn[]): st
     `make_timestamp("at_ms" * 1000) AS "decided_at"`,
     `make_timestamp("journaled_at_ms" * 1000) AS "journaled_at"`,
   ].join(", ");
-  if (files.length === 0) {
-    const empty = columns.map(([name, type]) => `NULL::${type} AS "${name}"`).join(", ");
-    return `SELECT *, ${times} FROM (SELECT ${empty}) WHERE false`;
-  }
+  // Files of an earlier version lack columns: they are there all the same, and null.
+  const none = columns.map(([name, type]) => `NULL::${type} AS "${name}"`).join(", ");
+  const empty = `SELECT * FROM (SELECT ${none}) WHERE false`;
+  if (files.length === 0) return `SELECT *, ${times} FROM (${empty})`;
   const list = files.map(literal).join(", ");
-  return `SELECT *, ${times} FROM read_parquet([${list}], union_by_name = true)`;
+  const read = `FROM read_parquet([${list}], union_by_name = true)`;
+  return `SELECT *, ${times} FROM (${empty} UNION ALL BY NAME ${read})`;
 }

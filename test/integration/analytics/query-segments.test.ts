@@ -161,6 +161,28 @@ describe("a query of the analytics", () => {
     expect(rows).toEqual([[value]]);
   });
 
+  it("has the columns of this version in files of an earlier one, also when they are merged", async () => {
+    const earlier = DECISION_COLUMNS.filter(([name]) => !name.startsWith("verdict"));
+    const folder = join(root, "earlier");
+    const duck = await openDuck();
+    const before = new ParquetSegments(folder, earlier, duck);
+    before.open(0);
+    const row = { partition: 0, event: 0, seq: 1, kind: "allowed", at_ms: 1 };
+    await before.write(0, [{ ...row, offset: 0 }], 0, 1);
+    const sql = 'select verdict_by from decisions order by seq, "offset"';
+    expect((await querySegments(folder, DECISION_COLUMNS, sql)).rows).toEqual([[null]]);
+
+    const after = new ParquetSegments(folder, DECISION_COLUMNS, duck);
+    for (let offset = after.open(0); offset < 40; offset += 1) {
+      await after.write(0, [{ ...row, offset, verdict_by: "ann" }], offset, offset + 1);
+    }
+    duck.close();
+    const { rows } = await querySegments(folder, DECISION_COLUMNS, sql);
+    expect(readdirSync(join(folder, "partition-0")).length).toBeLessThan(32);
+    expect(rows.map(([by]) => by)).toEqual([null, ...Array(39).fill("ann")]);
+    rmSync(folder, { recursive: true });
+  });
+
   it("reads a directory that is named from where the process is, and one with nothing in it", async () => {
     const empty = join(root, "it's empty");
     mkdirSync(empty);

@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { type DecisionRow, rowsOf } from "../../../services/analytics/decision-row.ts";
+import type { GateEvent } from "../../../services/core/events.ts";
+import type { GateInput, VerdictInput } from "../../../services/core/inputs.ts";
+import type { JournalRecord } from "../../../services/runtime/journal.ts";
+
+const WHO = { tenantId: "t", conversationId: "c" };
+const CALL = {
+  ...{ ...WHO, decisionId: "d", callId: "1", agentId: "a", turn: null, step: null, tool: "pay" },
+  ...{ arguments: "{}", argumentsDigest: "", actionKey: "k", atMs: 1_000, proposalsAtMs: 1_000 },
+  ...{ policy: "p", tier: "care", isRead: false, warnings: [], shadow: [], fresh: false },
+  ...{ stateDropAtMs: 0, entersTurn: true, confirmation: null, approvalId: "h" },
+  ...{ approvedBy: [] as string[], nameDropAtMs: 0, evicted: null },
+};
+
+function refused(reason: string, approvedBy: string[]): GateEvent {
+  const refusal = { reason, rule: "gate", level: 0 };
+  return { ...CALL, type: "refused", approvedBy, refusal } as unknown as GateEvent;
+}
+
+function allowed(approvedBy: string[]): GateEvent {
+  const occurrence = { decisionId: "d", openedAtMs: 1_000, attempt: 1 };
+  const facts = { call: { grant: null } };
+  return { ...CALL, type: "allowed", approvedBy, occurrence, ...facts } as unknown as GateEvent;
+}
+
+function verdict(kind: VerdictInput["kind"], by: string, reason: string | null): VerdictInput {
+  return {
+    ...{ ...WHO, type: "verdict", kind, approvalId: "h", decisionId: null, outcome: null },
+    ...{ tier: null, tool: null, calls: null, untilMs: null, by, reason },
+  };
+}
+
+/** The row of an event that an input gave: appended at 60 s, journaled at 60.25 s. */
+function rowOf(input: GateInput, event: GateEvent): DecisionRow {
+  const topic = input.type === "verdict" ? "verdicts" : "proposals";
+  const at = { topic, partition: 0, offset: 5, appendTimeMs: 60_000 } as const;
+  const clocks = { proposals: 60_000, results: 60_000, verdicts: 60_000 };
+  const record: JournalRecord = {
+    ...{ seq: 1, prevHash: "", next: clocks, clocks },
+    input: { type: "decided", at, input },
+    ...{ previousAtMs: 0, policyRevision: "p", events: [event], stateHash: null },
+  };
+  const [row] = rowsOf(0, { offset: 5, appendTimeMs: 60_250, record });
+  if (row === undefined) throw new Error("there is no row");
+  return row;
+}
+
+describe("rowsOf", () => {
+  it("tells who denied or cancelled a call, and does not say they approved it", () => {
+    const deny = rowOf(verdict("deny", "ben", "no"), refused("approval_denied", ["ben"]));
+    const cancel = rowOf(verdict("cancel", "cy", null), refused("approval_denied", ["cy"]));
+
+    const said = { verdict: "deny", verdict_by: "ben", verdict_reason: "no" };
+    expect(deny).toMatchObject({ kind: "refused", approved_by: null, ...said });
+    expect(cancel).toMatchObject({ approved_by: null, verdict: "cancel", verdict_by: "cy" });
+  });
+
+  it("tells who approved a call, with the words of the one who decided", () => {
+    const row = rowOf(verdict("approve", "ben", "ticket 77"), allowed(["ann", "ben"]));
+    const said = { verdict: "approve", verdict_by: "ben", verdict_reason: "ticket 77" };
+    expect(row).toMatchObject({ kind: "allowed", approved_by: "ann,ben", ...said });
+
+    const later = rowOf(verdict("approve", "ben", null), refused("duplicate_call", ["ben"]));
+    expect(later).toMatchObject({ approved_by: "ben", verdict: "approve" });
+  });
+
+  it("tells who gave how many calls of what, until when and why", () => {
+    const ruled: GateEvent = {
+      ...{ ...WHO, atMs: 59_000, approvalId: null },
+      type: "ruled",
+      kind: "grant",
+      ...{ decisionId: null, tier: "care", tool: null, calls: 3, untilMs: 90_000 },
+      ...{ by: "ann", reason: "these three" },
+    };
+    expect(rowOf(verdict("grant", "ann", "these three"), ruled)).toMatchObject({
+      ...{ kind: "ruled", detail: "grant", tier: "care", at_ms: 59_000 },
+      ...{ verdict: "grant", verdict_by: "ann", verdict_reason: "these three" },
+      ...{ grant_calls: 3, grant_until_ms: 90_000 },
+    });
+    const first = { ...ruled, kind: "approve", approvalId: "h", decisionId: "d", calls: null };
+    const row = rowOf(verdict("approve", "ann", "fine"), { ...first, untilMs: null } as GateEvent);
+    expect(row).toMatchObject({ detail: "approve", approval_id: "h", decision_id: "d" });
+    expect(row).toMatchObject({ verdict: "approve", verdict_by: "ann", grant_calls: null });
+  });
+
+  it("tells who said what changed nothing", () => {
+    const why = { type: "ignored", input: "approve", why: "reason_required", id: "h" } as const;
+    const row = rowOf(verdict("approve", "ann", null), { ...WHO, ...why });
+    expect(row).toMatchObject({ kind: "ignored", verdict: "approve", verdict_by: "ann" });
+  });
+
+  it("gives a proposal that came again the time of its own answer", () => {
+    const proposal = { type: "proposal", ...WHO } as unknown as GateInput;
+    const again = { type: "repeated", ...WHO, decisionId: "d", decision: allowed([]) };
+    const row = rowOf(proposal, again as GateEvent);
+    expect(row).toMatchObject({ kind: "repeated", decision_id: "d", at_ms: 60_000 });
+    expect([row.latency_ms, row.verdict]).toEqual([250, null]);
+    expect(rowOf(proposal, allowed([]))).toMatchObject({ at_ms: 1_000, latency_ms: 250 });
+  });
+});
