@@ -1,55 +1,89 @@
 /** The journal, read by somebody who is no gate: which calls wait for a person. */
 import type { GateEvent } from "../../core/events.ts";
+import { conversationKey } from "../../runtime/partitioner.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { recordsFrom, type Source, valuesFrom } from "../cluster/open-source.ts";
+import type { ConversationId } from "../conversations/conversation-name.ts";
 import type { Hold } from "./hold.ts";
 import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 
 /** Holds that no gate has decided yet, oldest first. */
 export async function findHolds(source: Source): Promise<readonly Hold[]> {
   const { log, codec } = source;
-  const holds = new Map<string, Hold>();
+  const found: Found = { holds: new Map(), ended: new Set() };
   for (let partition = 0; partition < log.partitions; partition += 1) {
     let taken = await log.startOffset("verdicts", partition);
     const journal = valuesFrom(source, JOURNAL_TOPIC, partition);
     for await (const value of journal) {
       const record = codec.decodeJournal(value);
       taken = Math.max(taken, record.next.verdicts);
-      applyEvents(record.events, partition, holds);
+      applyEvents(record.events, partition, found);
     }
     for await (const record of recordsFrom(source, "verdicts", partition, taken)) {
       const { value, appendTimeMs } = record;
-      applyVerdict(codec.decodeInput("verdicts", value), appendTimeMs, holds);
+      applyVerdict(codec.decodeInput("verdicts", value), appendTimeMs, found);
     }
   }
-  return [...holds.values()].sort((a, b) => a.held.atMs - b.held.atMs);
+  const holds = [...found.holds.values()].map((hold) => ({
+    ...hold,
+    isOfEnded: found.ended.has(keyOf(hold.held)),
+  }));
+  return holds.sort((a, b) => a.held.atMs - b.held.atMs);
+}
+
+type Found = {
+  readonly holds: Map<string, Hold>;
+  /** Conversations that have ended and were not reopened. */
+  readonly ended: Set<string>;
+};
+
+function keyOf({ tenantId, conversationId }: ConversationId): string {
+  return conversationKey(tenantId, conversationId);
 }
 
 function applyEvents(
   events: readonly GateEvent[],
   partition: number,
-  holds: Map<string, Hold>,
+  { holds, ended: conversations }: Found,
 ): void {
   for (const event of events) {
+    applyEnd(event, conversations);
     const ended = endedHold(event);
     if (ended !== null) holds.delete(ended);
     if (event.type === "held") {
-      holds.set(event.holdId, { held: event, partition, approvedBy: [], waiting: [] });
+      const begun = { approvedBy: [], waiting: [], isOfEnded: false };
+      holds.set(event.holdId, { held: event, partition, ...begun });
     }
     if (event.type === "ruled" && event.approvalId !== null)
       approved(event.approvalId, event.by, holds);
   }
 }
 
-function approved(approvalId: string, by: string, holds: Map<string, Hold>): void {
+/** A conversation ends by a person's word or by the ladder, and goes on by a person's word, or as a new one. */
+function applyEnd(event: GateEvent, conversations: Set<string>): void {
+  if (event.type === "ruled") {
+    if (event.kind === "end") conversations.add(keyOf(event));
+    if (event.kind === "resume") conversations.delete(keyOf(event));
+    return;
+  }
+  if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") return;
+  if (event.fresh) conversations.delete(keyOf(event));
+  if (event.type === "refused" && event.raised?.ended === "conversation") {
+    conversations.add(keyOf(event));
+  }
+}
+
+function approved(approvalId: string, by: string, holds: Found["holds"]): void {
   const hold = holds.get(approvalId);
   if (hold === undefined) return;
   holds.set(approvalId, { ...hold, approvedBy: [...hold.approvedBy, by] });
 }
 
-function applyVerdict(decoded: DecodedInput, atMs: number, holds: Map<string, Hold>): void {
+function applyVerdict(decoded: DecodedInput, atMs: number, { holds, ended }: Found): void {
   if (!decoded.ok || decoded.input.type !== "verdict") return;
+  if (decoded.input.kind === "end") ended.add(keyOf(decoded.input));
+  if (decoded.input.kind === "resume") ended.delete(keyOf(decoded.input));
   const { kind, by, approvalId } = decoded.input;
   const hold = approvalId === null ? undefined : holds.get(approvalId);
   if (hold === undefined || isDecided(hold)) return;

@@ -4,18 +4,19 @@
  */
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
-import type { GateEvent } from "../../core/events.ts";
 import type { VerdictSubject } from "../../core/inputs.ts";
 import { speakerProblem } from "../../core/speaker.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { usageError } from "../output/cli-error.ts";
-import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
+import type { ExitCode } from "../output/exit-codes.ts";
 import { revealed } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { decidedSentence, findDecided } from "./find-decided.ts";
 import { findHolds } from "./find-holds.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
-import { IGNORED_SENTENCES, sendVerdict, verdictFrom } from "./send-verdict.ts";
+import { sendVerdict, verdictFrom } from "./send-verdict.ts";
 import { shownSpeaker } from "./shown-speaker.ts";
+import { outcomeOf, reopening, tellVerdict } from "./tell-verdict.ts";
 import { isDecided, whyIgnored } from "./waiting-verdicts.ts";
 
 const TEXT_CHARACTERS = 80;
@@ -39,14 +40,15 @@ export interface VerdictCommand extends SourceOptions {
 }
 
 export async function giveVerdict(command: VerdictCommand, terminal: Terminal): Promise<ExitCode> {
+  assertLongEnough(command.about);
   const source = await openSource(command);
   try {
     const hold = await holdOf(command.id, source);
     const { holdId: approvalId, tenantId, conversationId, tool } = hold.held;
     const about = subjectOf(command, hold);
-    assertUndecided(hold, Date.now());
+    assertUndecided(hold, command.kind, Date.now());
     const reason = await reasonOf(command, hold, terminal);
-    const { kind, calls, forMs } = command;
+    const { kind, calls, forMs, json } = command;
     const by = speakerOf(command);
     const isMore = calls !== undefined || forMs !== undefined;
     const more = isMore ? { tool, calls: calls === "any" ? null : (calls ?? 1) } : {};
@@ -63,9 +65,13 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
       ...more,
     };
     const why = whyIgnored(hold, verdictFrom(given));
-    if (why !== null) return await tell(command, hold, null, { ignored: why }, terminal);
+    if (why !== null) {
+      const told = { kind, json, hold, events: null, outcome: { ignored: why } };
+      return await tellVerdict(told, terminal);
+    }
     const events = await sendVerdict(given, source);
-    return await tell(command, hold, events, outcomeOf(events?.[0]), terminal);
+    const outcome = outcomeOf(events?.[0]);
+    return await tellVerdict({ kind, json, hold, events, outcome }, terminal);
   } finally {
     await source.close();
   }
@@ -80,7 +86,25 @@ export function speakerOf({ by }: { readonly by: string | undefined }): string {
   throw usageError(`${revealed(name, TEXT_CHARACTERS)}: ${problem}`);
 }
 
-/** @throws CliError where no hold, or several, begin so. */
+/**
+ * A script whose variable is empty would bind to nothing.
+ *
+ * @throws CliError where what was looked at is named by too few characters.
+ */
+function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["about"]): void {
+  if (callId === "") throw usageError("--call: give the id of the call that was looked at");
+  const digests = [
+    ["--action", actionKey],
+    ["--rule", ruleDigest],
+  ] as const;
+  for (const [option, digest] of digests) {
+    if (typeof digest !== "string" || digest.length >= ID_CHARACTERS_MIN) continue;
+    const what = `give at least ${ID_CHARACTERS_MIN} characters of the digest`;
+    throw usageError(`${option}: \`${digest}\`: ${what}; see: callgate approvals show`);
+  }
+}
+
+/** @throws CliError where no hold, or several, begin so; where it is decided, how and by whom. */
 export async function holdOf(id: string, source: Source): Promise<Hold> {
   if (id.length < ID_CHARACTERS_MIN) {
     throw usageError(`\`${id}\`: give at least ${ID_CHARACTERS_MIN} characters of the approval id`);
@@ -89,6 +113,11 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
   const found = holds.filter(({ held }) => held.holdId.startsWith(id));
   const [only] = found;
   if (found.length === 1 && only !== undefined) return only;
+  const decided = found.length === 0 ? await findDecided(id, source) : [];
+  const [end] = decided;
+  if (end !== undefined && new Set(decided.map(({ approvalId }) => approvalId)).size === 1) {
+    throw usageError(`${id}: no call waits under this id: it is decided, ${decidedSentence(end)}`);
+  }
   const what = found.length === 0 ? "no call waits under this id" : `fits ${found.length} calls`;
   throw usageError(`${id}: ${what}; see: callgate approvals list`);
 }
@@ -107,11 +136,12 @@ function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
 }
 
 /**
- * What came after a verdict that decides, or after the hold's end, would be recorded and change nothing.
+ * What came after a verdict that decides, or after the hold's end, would be recorded and change nothing; an approval
+ * of a call whose conversation has ended would let it be refused for good.
  *
  * @throws CliError that says what decides instead.
  */
-function assertUndecided(hold: Hold, nowMs: number): void {
+function assertUndecided(hold: Hold, kind: HoldVerdict, nowMs: number): void {
   const { holdId, expiresAtMs } = hold.held;
   if (isDecided(hold)) {
     const said = hold.waiting.map(({ kind, by }) => `${kind} by ${shownSpeaker(by)}`);
@@ -120,6 +150,10 @@ function assertUndecided(hold: Hold, nowMs: number): void {
     throw usageError(
       `${holdId}: nothing is said, for ${what} ${said.length === 1 ? "it" : "them"}`,
     );
+  }
+  if (kind === "approve" && hold.isOfEnded) {
+    const ended = "its conversation has ended, and the gate would refuse the call";
+    throw usageError(`${holdId}: nothing is said, for ${ended}; ${reopening(hold)}`);
   }
   if (nowMs < expiresAtMs) return;
   const ended = `it waited for an answer until ${new Date(expiresAtMs).toISOString()}`;
@@ -155,68 +189,4 @@ async function askReason(tool: string, { input, err }: Terminal): Promise<string
   } finally {
     lines.close();
   }
-}
-
-async function tell(
-  { json, kind }: VerdictCommand,
-  hold: Hold,
-  events: readonly GateEvent[] | null,
-  outcome: VerdictOutcome,
-  terminal: Terminal,
-): Promise<ExitCode> {
-  const further = outcomeOf(events?.[1]).ignored;
-  const { holdId: approvalId, tool } = hold.held;
-  const told = json
-    ? JSON.stringify({
-        approvalId,
-        verdict: kind,
-        taken: events !== null && outcome.ignored === undefined,
-        ...outcome,
-        furtherIgnored: further,
-      })
-    : `${approvalId} ${tool}: ${sentence(kind, hold, events, outcome)}${furtherSentence(further)}`;
-  await terminal.out.write(`${told}\n`);
-  return outcome.ignored === undefined ? EXIT_OK : EXIT_USAGE;
-}
-
-function furtherSentence(ignored: VerdictOutcome["ignored"]): string {
-  return ignored === undefined ? "" : `; no further calls: ${IGNORED_SENTENCES[ignored]}`;
-}
-
-interface VerdictOutcome {
-  readonly outcome?: "allowed" | "refused" | "held" | "counted";
-  readonly reason?: string;
-  /** Why the verdict changed nothing. */
-  readonly ignored?: keyof typeof IGNORED_SENTENCES;
-}
-
-function outcomeOf(event: GateEvent | undefined): VerdictOutcome {
-  switch (event?.type) {
-    case "allowed":
-    case "held":
-      return { outcome: event.type };
-    case "refused":
-      return { outcome: "refused", reason: event.refusal.reason };
-    case "ruled":
-      return { outcome: "counted" };
-    case "ignored":
-      return { ignored: event.why };
-    default:
-      return {};
-  }
-}
-
-function sentence(
-  kind: HoldVerdict,
-  { held, approvedBy }: Hold,
-  events: readonly GateEvent[] | null,
-  { outcome, reason, ignored }: VerdictOutcome,
-): string {
-  if (ignored !== undefined) return `changed nothing: ${IGNORED_SENTENCES[ignored]}`;
-  if (events === null) return `${kind} is recorded; no gate runs there, the next one takes it`;
-  if (outcome === "held") return "held anew, under another id: the rule has changed";
-  if (outcome === "counted") {
-    return `approved by ${approvedBy.length + 1} of ${held.approvals} who must; it waits for the others`;
-  }
-  return reason === undefined ? `${outcome}` : `${outcome} (${reason})`;
 }

@@ -12,6 +12,8 @@ export interface Hold {
   readonly approvedBy: readonly string[];
   /** Verdicts that count and no gate has taken yet, the earliest first: none after one that decides. */
   readonly waiting: readonly WaitingVerdict[];
+  /** Its conversation has ended: the gate refuses the call even where it is approved. */
+  readonly isOfEnded: boolean;
 }
 
 export type WaitingVerdict = { readonly kind: HoldVerdict; readonly by: string };

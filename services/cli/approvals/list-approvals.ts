@@ -31,7 +31,7 @@ export async function listApprovals(
   return EXIT_OK;
 }
 
-export function approvalOf({ held, waiting, approvedBy }: Hold): object {
+export function approvalOf({ held, waiting, approvedBy, isOfEnded }: Hold): object {
   const { holdId, tenantId, conversationId, callId, decisionId, agentId, tool } = held;
   const { actionKey, ruleDigest } = held;
   return {
@@ -41,6 +41,7 @@ export function approvalOf({ held, waiting, approvedBy }: Hold): object {
     arguments: JSON.parse(held.arguments),
     heldAtMs: held.atMs,
     expiresAtMs: held.expiresAtMs,
+    conversationEnded: isOfEnded,
     requireReason: held.requireReason,
     approvals: held.approvals,
     approvedBy,
@@ -52,12 +53,12 @@ export function approvalOf({ held, waiting, approvedBy }: Hold): object {
 
 function render(holds: readonly Hold[], nowMs: number, style: Style): string {
   if (holds.length === 0) return "nothing waits for a person\n";
-  const rows = holds.map(({ held, waiting }) => [
+  const rows = holds.map(({ held, waiting, isOfEnded }) => [
     held.holdId,
     revealed(conversationName(held), TEXT_CHARACTERS),
     revealed(held.tool, TEXT_CHARACTERS),
     revealedJson(held.arguments, TEXT_CHARACTERS),
-    expiry(held.expiresAtMs - nowMs),
+    isOfEnded ? "conversation ended" : expiry(held.expiresAtMs - nowMs),
     held.requireReason ? "yes" : "",
     waiting.map(({ kind, by }) => `${kind} by ${shownSpeaker(by)}`).join(", "),
   ]);

@@ -7,6 +7,9 @@ import type { Source } from "../cluster/open-source.ts";
 
 /** How long to wait for a gate to take the verdict. */
 const WAIT_MS = 3_000;
+
+/** What is known of a verdict without an answer: a gate may run and be slow, or own other partitions. */
+export const NOT_TAKEN = `no gate has taken it within ${WAIT_MS / 1_000} s; the gate of its partition does, once it runs`;
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 16 * 1024 * 1024 };
 
 export type VerdictGiven = Pick<VerdictInput, "kind" | "tenantId" | "conversationId" | "by"> &

@@ -1,6 +1,7 @@
 /** `callgate approvals show`: everything that a person needs to decide on a held call. */
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
+import { REASON_SENTENCES } from "../../core/reason-sentences.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { openSource, type Source, type SourceOptions, valuesFrom } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
@@ -13,6 +14,7 @@ import { holdOf } from "./give-verdict.ts";
 import type { Hold } from "./hold.ts";
 import { approvalOf } from "./list-approvals.ts";
 import { shownSpeaker } from "./shown-speaker.ts";
+import { reopening } from "./tell-verdict.ts";
 
 export type ShowOptions = SourceOptions & {
   readonly id: string;
@@ -97,11 +99,12 @@ async function placeOf({ held }: Hold, files: readonly string[]): Promise<string
 }
 
 function render(hold: Hold, earlier: readonly Earlier[], place: string | null, nowMs: number) {
-  const { held, waiting } = hold;
+  const { held, waiting, isOfEnded } = hold;
+  const ended = isOfEnded ? `, ended: an approved call is refused; ${reopening(hold)}` : "";
   const rows: (readonly [string, string])[] = [
     ["approval", held.holdId],
     ["tool", revealed(held.tool, TEXT_CHARACTERS)],
-    ["conversation", revealed(conversationName(held), TEXT_CHARACTERS)],
+    ["conversation", `${revealed(conversationName(held), TEXT_CHARACTERS)}${ended}`],
     ["call", `${revealed(held.callId, TEXT_CHARACTERS)}, decision ${held.decisionId}`],
     ["agent", revealed(held.agentId ?? "not told", TEXT_CHARACTERS)],
     ["held since", new Date(held.atMs).toISOString()],
@@ -109,7 +112,7 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
     ["rule", `${held.rule}: ${place ?? "give the policy with --policy to see the line"}`],
     ["bound to", `action ${held.actionKey}, rule ${held.ruleDigest}`],
     ["who", whoMay(hold)],
-    ["why held", revealed(held.message, TEXT_CHARACTERS)],
+    ["why held", whyHeld(held)],
   ];
   for (const { kind, by } of waiting) {
     rows.push(["said", `${kind} by ${shownSpeaker(by)}; no gate took it yet`]);
@@ -152,6 +155,15 @@ function valueText(json: string | null): string {
 
 function expiry(leftMs: number): string {
   return leftMs <= 0 ? "over, not applied yet" : `in ${Math.ceil(leftMs / MS_PER_MINUTE)} min`;
+}
+
+/** The message of the hold is for the model; of it an approver needs what comes after the common words. */
+function whyHeld({ tier, message }: CallHeld): string {
+  const { model } = REASON_SENTENCES.approval_required;
+  const of = tier === null ? "its tier" : `the tier ${shownSpeaker(tier)}`;
+  const detail = message.startsWith(model) ? message.slice(model.length).trim() : "";
+  const asks = `${of} asks for a person's approval before the call may run`;
+  return detail === "" ? asks : `${asks}. ${revealed(detail, TEXT_CHARACTERS)}`;
 }
 
 function whoMay({ held, approvedBy }: Hold): string {

@@ -5,7 +5,7 @@
 import type { GateEvent } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { speakerOf } from "../approvals/give-verdict.ts";
-import { sendVerdict } from "../approvals/send-verdict.ts";
+import { NOT_TAKEN, sendVerdict } from "../approvals/send-verdict.ts";
 import { findDecision } from "../cluster/explain-decision.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { usageError } from "../output/cli-error.ts";
@@ -126,6 +126,6 @@ function sentence(
   events: readonly GateEvent[] | null,
   ignored: RulingIgnored | undefined,
 ): string {
-  if (events === null) return "it is recorded; no gate runs there, the next one takes it";
+  if (events === null) return `it is recorded; ${NOT_TAKEN}`;
   return ignored === undefined ? done : `changed nothing: ${RULING_SENTENCES[ignored]}`;
 }

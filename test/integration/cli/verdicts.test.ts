@@ -163,14 +163,14 @@ describe("approvals approve", () => {
     const { callId, actionKey, ruleDigest } = JSON.parse(stdout) as Record<string, string>;
     const seen = ["--action", actionKey?.slice(0, 12) ?? "", "--rule", ruleDigest ?? ""];
     const other = await run("approvals", "approve", id, ...seen, "--call", "c0", "--by", "ana");
-    const changed = await run("approvals", "deny", id, "--action", "abc");
+    const changed = await run("approvals", "deny", id, "--action", "abcdef");
     const same = await run("approvals", "approve", id, ...seen, "--by", "ana");
 
     expect([other.code, changed.code, same.code]).toEqual([2, 2, 0]);
     expect(other.stderr).toContain(
       `${id}: nothing is said, for the call that waits is ${callId}, not c0; see: callgate approvals show ${id}`,
     );
-    expect(changed.stderr).toContain(`the action that waits is ${actionKey}, not abc`);
+    expect(changed.stderr).toContain(`the action that waits is ${actionKey}, not abcdef`);
     expect(same.stdout).toContain("approved by 1 of 2 who must");
   });
 

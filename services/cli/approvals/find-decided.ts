@@ -1,0 +1,38 @@
+/** What became of holds that wait no more, by the journal. */
+import type { DecisionEvent, GateEvent } from "../../core/events.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import { type Source, valuesFrom } from "../cluster/open-source.ts";
+import { shownSpeaker } from "./shown-speaker.ts";
+
+/** The decisions that ended holds whose ids begin so, the earliest first. */
+export async function findDecided(id: string, source: Source): Promise<readonly DecisionEvent[]> {
+  const found: DecisionEvent[] = [];
+  for (let partition = 0; partition < source.log.partitions; partition += 1) {
+    for await (const value of valuesFrom(source, JOURNAL_TOPIC, partition)) {
+      const { events } = source.codec.decodeJournal(value);
+      found.push(...events.filter((event) => isEnd(event, id)));
+    }
+  }
+  return found;
+}
+
+function isEnd(event: GateEvent, id: string): event is DecisionEvent {
+  const isDecision = event.type === "allowed" || event.type === "refused" || event.type === "held";
+  return isDecision && event.approvalId?.startsWith(id) === true;
+}
+
+/** How, when and by whom, as the end of a sentence. */
+export function decidedSentence(event: DecisionEvent): string {
+  const by = event.approvedBy.map(shownSpeaker).join(" and ");
+  const at = `at ${new Date(event.atMs).toISOString()}`;
+  const said = event.type === "refused" && event.refusal.reason === "approval_denied";
+  const who = by === "" ? "" : `, ${said ? "denied or cancelled" : "approved"} by ${by}`;
+  switch (event.type) {
+    case "allowed":
+      return `allowed ${at}${who}`;
+    case "refused":
+      return `refused (${event.refusal.reason}) ${at}${who}`;
+    case "held":
+      return `held anew ${at} under ${event.holdId}, as the rule had changed${who}`;
+  }
+}

@@ -1,0 +1,85 @@
+/** What the gate made of a verdict on a hold, for whoever gave it. */
+import type { GateEvent } from "../../core/events.ts";
+import { conversationName } from "../conversations/conversation-name.ts";
+import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
+import type { Hold, HoldVerdict } from "./hold.ts";
+import { IGNORED_SENTENCES, NOT_TAKEN } from "./send-verdict.ts";
+
+export interface VerdictOutcome {
+  readonly outcome?: "allowed" | "refused" | "held" | "counted";
+  readonly reason?: string;
+  /** held: the id under which the call waits now. */
+  readonly heldAs?: string;
+  /** Why the verdict changed nothing. */
+  readonly ignored?: keyof typeof IGNORED_SENTENCES;
+}
+
+type Told = {
+  readonly kind: HoldVerdict;
+  readonly json: boolean;
+  readonly hold: Hold;
+  /** Null: no gate has taken it. */
+  readonly events: readonly GateEvent[] | null;
+  readonly outcome: VerdictOutcome;
+};
+
+export async function tellVerdict(told: Told, terminal: Terminal): Promise<ExitCode> {
+  const { kind, json, hold, events, outcome } = told;
+  const further = outcomeOf(events?.[1]).ignored;
+  const { holdId: approvalId, tool } = hold.held;
+  const text = json
+    ? JSON.stringify({
+        approvalId,
+        verdict: kind,
+        taken: events !== null && outcome.ignored === undefined,
+        ...outcome,
+        furtherIgnored: further,
+      })
+    : `${approvalId} ${tool}: ${sentence(told)}${furtherSentence(further)}`;
+  await terminal.out.write(`${text}\n`);
+  return outcome.ignored === undefined ? EXIT_OK : EXIT_USAGE;
+}
+
+export function outcomeOf(event: GateEvent | undefined): VerdictOutcome {
+  switch (event?.type) {
+    case "allowed":
+      return { outcome: "allowed" };
+    case "held":
+      return { outcome: "held", heldAs: event.holdId };
+    case "refused":
+      return { outcome: "refused", reason: event.refusal.reason };
+    case "ruled":
+      return { outcome: "counted" };
+    case "ignored":
+      return { ignored: event.why };
+    default:
+      return {};
+  }
+}
+
+function furtherSentence(ignored: VerdictOutcome["ignored"]): string {
+  return ignored === undefined ? "" : `; no further calls: ${IGNORED_SENTENCES[ignored]}`;
+}
+
+function sentence({ kind, hold, events, outcome: { outcome, reason, ...more } }: Told): string {
+  const { held, approvedBy } = hold;
+  if (more.ignored !== undefined) return `changed nothing: ${IGNORED_SENTENCES[more.ignored]}`;
+  if (events === null) return `${kind} is recorded; ${NOT_TAKEN}`;
+  if (outcome === "held") {
+    return `held anew under ${more.heldAs}: the rule has changed, and what was said before is void`;
+  }
+  if (outcome === "counted") {
+    return `approved by ${approvedBy.length + 1} of ${held.approvals} who must; it waits for the others`;
+  }
+  if (reason === undefined) return `${outcome}`;
+  if (kind !== "approve") return `${outcome} (${reason})`;
+  const why = `${outcome} (${reason}) all the same: it was checked again and does not run`;
+  return reason === "conversation_ended" ? `${why}; ${reopening(hold)}` : why;
+}
+
+/** How a call of a conversation that has ended can run after all. */
+export function reopening({ held }: Hold): string {
+  const name = JSON.stringify(conversationName(held));
+  return `callgate conversations reopen ${name} lets its calls be decided again`;
+}
