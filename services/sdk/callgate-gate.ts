@@ -42,6 +42,9 @@ export interface Callgate {
    * function of the context is asked at every call.
    */
   guard<T extends Tools>(tools: T, context: GuardContext | (() => GuardContext)): Guarded<T>;
-  /** Waits for what is under way (tools at most `timeoutMs`, then they are aborted), then lets go. */
+  /**
+   * Waits for what is under way (tools at most `timeoutMs`, then they are aborted; answers as long as they may take),
+   * then lets go. A cluster that does not answer is waited for at most `timeoutMs` more.
+   */
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
 }

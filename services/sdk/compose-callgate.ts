@@ -6,6 +6,7 @@ import {
   Executor,
   type Handler,
 } from "../executor/executor.ts";
+import { startTimer } from "../executor/long-timer.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
 import { checkClose } from "./check-options.ts";
@@ -35,7 +36,7 @@ export function composeCallgate(link: GateLink, client: GateClient): Callgate {
     await executor.close(timeoutMs);
     await client.drained();
     client.close();
-    await link.close();
+    await letGo(link, timeoutMs);
   };
   return {
     get policyRevision() {
@@ -57,6 +58,21 @@ export function composeCallgate(link: GateLink, client: GateClient): Callgate {
       await closing;
     },
   };
+}
+
+/** A cluster that does not answer is left to itself: everything that was asked has its answer, or none in its time. */
+async function letGo(link: GateLink, timeoutMs: number): Promise<void> {
+  const closed = link.close();
+  if (!link.isRemote) return await closed;
+  let stopTimer: (() => void) | undefined;
+  const late = new Promise<void>((resolve) => {
+    stopTimer = startTimer(timeoutMs, resolve);
+  });
+  try {
+    await Promise.race([closed, late]);
+  } finally {
+    stopTimer?.();
+  }
 }
 
 async function reportExecution(

@@ -249,12 +249,7 @@ export class GateClient {
   #send(topic: InputTopic, name: ConversationName, value: Uint8Array): Promise<CommittedRecord> {
     const input = this.#outgoing(topic, name, value);
     // Before it is appended: the gate may answer sooner than the append returns.
-    const followed = this.#link.follow(input.partition);
-    if (followed === null) return this.#replies.send(input);
-    const notFollowed = (error: unknown): never => {
-      throw asCallgateError(error);
-    };
-    return followed.then(() => this.#replies.send(input), notFollowed);
+    return this.#replies.send(input, this.#link.follow(input.partition));
   }
 
   #outgoing(topic: InputTopic, name: ConversationName, value: Uint8Array): OutgoingInput {

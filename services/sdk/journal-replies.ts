@@ -2,7 +2,8 @@
  * From an input that this process appended to the journal record it became.
  *
  * R1 an answer comes from the journal alone: what is answered is durable.
- * R2 each `send` ends: with its record, or with an error when its time is over or the gate is gone.
+ * R2 each `send` ends within its time: with its record, or with an error, also where the log gives no answer. What
+ *    ends late may have been written, and is left to itself.
  */
 
 import { PoisonRecordError } from "../runtime/errors.ts";
@@ -16,8 +17,10 @@ import { KeepAlive } from "./keep-alive.ts";
 const EARLY_MAX = 2_000;
 
 type Waiter = {
-  /** Counted from the moment its append has returned. */
-  deadlineMs: number;
+  /** Counted from its `send`. */
+  readonly deadlineMs: number;
+  /** In the log (`#placeOf`); null: not said yet. */
+  place: number | null;
   readonly resolve: (record: CommittedRecord) => void;
   readonly reject: (error: CallgateError) => void;
 };
@@ -40,12 +43,13 @@ export class JournalReplies {
   /** Not appended yet, and who waits for them. */
   #inputs: OutgoingInput[] = [];
   #senders: Waiter[] = [];
-  /** By the place of what was appended (`#placeOf`). */
+  /** All that wait for an answer, in the order of their deadlines: each has the same time. */
+  readonly #waiting = new Set<Waiter>();
+  /** Those of which the log has said where their inputs are, by that. */
   readonly #waiters = new Map<number, Waiter>();
   /** Records of inputs whose append has not returned yet: the gate may be faster than our own append. */
   readonly #early = new Map<number, CommittedRecord>();
   readonly #alive = new KeepAlive(() => this.#expire());
-  #waiting = 0;
   #ended: CallgateError | undefined;
   #drained: (() => void)[] = [];
 
@@ -57,22 +61,40 @@ export class JournalReplies {
 
   /**
    * One promise from the input to the answer: each one more is paid for with every call.
+   * @param ready what is waited for before it is appended.
    * @throws CallgateError: not appended, no answer in time, or the gate was closed.
    */
-  send(input: OutgoingInput): Promise<CommittedRecord> {
+  send(input: OutgoingInput, ready: Promise<void> | null = null): Promise<CommittedRecord> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#alive.begin();
-    this.#waiting += 1;
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { deadlineMs: Number.POSITIVE_INFINITY, resolve, reject };
-      if (!this.#together) {
-        void this.#append([input], [waiter]);
-        return;
-      }
-      if (this.#inputs.length === 0) queueMicrotask(() => this.#appendAll());
-      this.#inputs.push(input);
-      this.#senders.push(waiter);
+      const deadlineMs = Date.now() + this.#timeoutMs;
+      const waiter: Waiter = { deadlineMs, place: null, resolve, reject };
+      this.#waiting.add(waiter);
+      if (ready === null) this.#add(input, waiter);
+      else this.#addOnce(ready, input, waiter);
     });
+  }
+
+  /** What nobody waits for any more is not appended. */
+  #addOnce(ready: Promise<void>, input: OutgoingInput, waiter: Waiter): void {
+    ready.then(
+      () => {
+        if (this.#ended !== undefined) this.#fail(waiter, this.#ended);
+        else if (this.#waiting.has(waiter)) this.#add(input, waiter);
+      },
+      (error: unknown) => this.#fail(waiter, asCallgateError(error)),
+    );
+  }
+
+  #add(input: OutgoingInput, waiter: Waiter): void {
+    if (!this.#together) {
+      void this.#append([input], [waiter]);
+      return;
+    }
+    if (this.#inputs.length === 0) queueMicrotask(() => this.#appendAll());
+    this.#inputs.push(input);
+    this.#senders.push(waiter);
   }
 
   #appendAll(): void {
@@ -109,52 +131,47 @@ export class JournalReplies {
   }
 
   #answer(waiter: Waiter, record: CommittedRecord): void {
-    this.#answered();
-    waiter.resolve(record);
+    if (this.#isFirst(waiter)) waiter.resolve(record);
   }
 
   #fail(waiter: Waiter, error: CallgateError): void {
-    this.#answered();
-    waiter.reject(error);
+    if (this.#isFirst(waiter)) waiter.reject(error);
   }
 
-  #answered(): void {
+  /** False: it has its answer. */
+  #isFirst(waiter: Waiter): boolean {
+    if (!this.#waiting.delete(waiter)) return false;
+    if (waiter.place !== null) this.#waiters.delete(waiter.place);
     this.#alive.end();
-    this.#waiting -= 1;
-    if (this.#waiting > 0) return;
+    if (this.#waiting.size > 0) return true;
     this.#early.clear();
     for (const drained of this.#drained.splice(0)) drained();
+    return true;
   }
 
   /** To be called with everything that the gate commits. */
   committed(records: readonly CommittedRecord[]): void {
     for (const committed of records) {
-      if (this.#waiting === 0) return;
+      if (this.#waiting.size === 0) return;
       const { input } = committed.record;
       if (input.type === "idle") continue;
       const place = this.#placeOf(input.at.topic, input.at.partition, input.at.offset);
       const waiter = this.#waiters.get(place);
-      if (waiter === undefined) {
-        this.#keepEarly(place, committed);
-      } else {
-        this.#waiters.delete(place);
-        this.#answer(waiter, committed);
-      }
+      if (waiter === undefined) this.#keepEarly(place, committed);
+      else this.#answer(waiter, committed);
     }
   }
 
   /** Resolves when everything sent so far is answered or has failed. */
   async drained(): Promise<void> {
-    if (this.#waiting === 0) return;
+    if (this.#waiting.size === 0) return;
     await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
   /** Nothing more will be committed: whoever waits gets the error, and so does who sends from now on. */
   end(error: CallgateError): void {
     this.#ended ??= error;
-    const waiters = [...this.#waiters.values()];
-    this.#waiters.clear();
-    for (const waiter of waiters) this.#fail(waiter, error);
+    for (const waiter of [...this.#waiters.values()]) this.#fail(waiter, error);
   }
 
   #keepEarly(place: number, committed: CommittedRecord): void {
@@ -178,8 +195,8 @@ export class JournalReplies {
       this.#answer(waiter, early);
     } else if (this.#ended !== undefined) {
       this.#fail(waiter, this.#ended);
-    } else {
-      waiter.deadlineMs = Date.now() + this.#timeoutMs;
+    } else if (this.#waiting.has(waiter)) {
+      waiter.place = place;
       this.#waiters.set(place, waiter);
     }
   }
@@ -190,16 +207,13 @@ export class JournalReplies {
     return offset * this.#log.partitions * INPUT_TOPICS.length + lane;
   }
 
-  /** Waiters stand in the order of their deadlines: all wait for the same time. */
   #expire(): void {
     const nowMs = Date.now();
-    for (const [place, waiter] of this.#waiters) {
+    for (const waiter of this.#waiting) {
       if (waiter.deadlineMs > nowMs) return;
-      this.#waiters.delete(place);
-      this.#fail(
-        waiter,
-        new CallgateError("timeout", `the gate gave no answer in ${this.#timeoutMs} ms`),
-      );
+      const who = waiter.place === null ? "log" : "gate";
+      const why = `the ${who} gave no answer in ${this.#timeoutMs} ms`;
+      this.#fail(waiter, new CallgateError("timeout", why));
     }
   }
 }

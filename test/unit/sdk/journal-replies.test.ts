@@ -44,6 +44,68 @@ async function codeOf(reply: Promise<unknown>): Promise<string> {
   return error instanceof CallgateError ? error.code : `no error: ${String(error)}`;
 }
 
+/** An append that ends when the test says so. */
+function slowLog() {
+  let answer: (appended: readonly Appended[]) => void = () => undefined;
+  let fail: (error: Error) => void = () => undefined;
+  let appends = 0;
+  const append = (): Promise<readonly Appended[]> => {
+    appends += 1;
+    return new Promise((resolve, reject) => {
+      answer = resolve;
+      fail = reject;
+    });
+  };
+  return {
+    log: { partitions: 1, append },
+    appends: () => appends,
+    answer: (offset: number) => answer([{ offset, appendTimeMs: 1 }]),
+    fail: (error: Error) => fail(error),
+  };
+}
+
+describe("an input that gets no answer in its time", () => {
+  const TIMEOUT_MS = 20;
+  const repliesWithin = (log: Pick<Log, "partitions" | "append">) =>
+    new JournalReplies(log as Log, { timeoutMs: TIMEOUT_MS, together: false });
+
+  test.each(["answers", "fails"])("ends, also where its append %s later", async (late) => {
+    const slow = slowLog();
+    const replies = repliesWithin(slow.log);
+    const error = await replies.send(input("a")).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "timeout", message: expect.stringContaining("the log") });
+    await replies.drained();
+    if (late === "answers") slow.answer(0);
+    else slow.fail(new FatalError("closed", "the log is closed"));
+    const next = replies.send(input("b"));
+    slow.answer(1);
+    replies.committed([committed(0), committed(1)]);
+    expect((await next).offset).toBe(1);
+    await replies.drained();
+  });
+
+  test("ends where the gate is what gives none", async () => {
+    const replies = repliesWithin(logOf([]));
+    const error = await replies.send(input("a")).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "timeout", message: expect.stringContaining("the gate") });
+  });
+
+  test("is not appended any more where what it waits for comes too late, or fails", async () => {
+    const slow = slowLog();
+    const replies = repliesWithin(slow.log);
+    let ready: () => void = () => undefined;
+    const waits = new Promise<void>((resolve) => {
+      ready = resolve;
+    });
+    expect(await codeOf(replies.send(input("a"), waits))).toBe("timeout");
+    ready();
+    const gone = Promise.reject(new FatalError("closed", "the log is closed"));
+    expect(await codeOf(replies.send(input("b"), gone))).toBe("closed");
+    await replies.drained();
+    expect(slow.appends()).toBe(0);
+  });
+});
+
 describe("inputs of one turn", () => {
   test("are appended as one, in their order, and each has its own answer", async () => {
     const appended: string[][] = [];

@@ -33,6 +33,7 @@ type Given = {
   readonly log?: Log;
   readonly timeoutMs?: number;
   readonly onLost?: () => void;
+  readonly close?: () => Promise<void>;
   readonly secrets?: ReadonlyMap<string, Uint8Array>;
 };
 
@@ -44,6 +45,7 @@ function connect({ log, codec }: Embedded, given: Given = {}) {
     secrets: given.secrets ?? new Map(),
     close: async () => {
       closed.push("log");
+      await given.close?.();
     },
   });
   const onLost = (error: CallgateError): void => {
@@ -210,6 +212,23 @@ describe("a client of a gate elsewhere", () => {
     expect(await callgate.propose(CALL)).toMatchObject({ outcome: "allowed", repeated: false });
   });
 
+  test.each(["append", "endOffset"] as const)(
+    "a call is answered in its time where the log does not answer (%s)",
+    async (hangs) => {
+      const gate = await openGate();
+      const log = { ...new FailingLog(gate.log).log, [hangs]: () => new Promise(() => undefined) };
+      const { callgate } = connect(gate, { log: log as Log, timeoutMs: 50 });
+      expect(await callgate.propose(CALL)).toMatchObject({
+        outcome: "refused",
+        refusal: {
+          reason: "gate_unavailable",
+          detail: "timeout",
+          problem: expect.stringContaining("the log gave no answer"),
+        },
+      });
+    },
+  );
+
   test("reads on where it was when the log is there again", async () => {
     const gate = await openGate();
     const failing = new FailingLog(gate.log);
@@ -245,6 +264,21 @@ describe("a client of a gate elsewhere", () => {
     expect(lost).toHaveLength(1);
     // What nobody catches is told by the process in its next turn, and fails the test.
     await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+
+  test("is closed in its time where the log does not answer", async () => {
+    const gate = await openGate();
+    const { log } = new FailingLog(gate.log);
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const { callgate, closed } = connect(gate, {
+      log: { ...log, append: never },
+      timeoutMs: 50,
+      close: never,
+    });
+    const asked = callgate.propose(CALL);
+    await callgate.close({ timeoutMs: 20 });
+    expect((await asked).refusal).toMatchObject({ reason: "gate_unavailable", detail: "closed" });
+    expect(closed).toEqual(["log"]);
   });
 
   test("lets go of its log when it is closed", async () => {
