@@ -11,7 +11,7 @@ export function underUsualName(words: Words): Words | null {
 }
 
 function usualOf(name: string): string | null {
-  if (name === "docker-compose") return "docker compose";
+  if (name === "docker-compose" || name === "podman-compose") return name.replace("-", " ");
   if (name === "gmake") return "make";
   return /^git-[a-z]/.test(name) ? name.replace("-", " ") : null;
 }

@@ -39,6 +39,11 @@ const MAKE: CommandForms = {
   goals: true,
 };
 
+const KUBECTL: CommandForms = {
+  values:
+    /^-[nsv]$|^--(?:namespace|context|kubeconfig|cluster|server|user|token|as|as-group|request-timeout|cache-dir|certificate-authority|client-certificate|client-key|profile)$/,
+};
+
 const OPTIONS: Readonly<Record<string, CommandForms>> = {
   pip: PIP,
   pip3: PIP,
@@ -76,12 +81,12 @@ const OPTIONS: Readonly<Record<string, CommandForms>> = {
   "apt-get": APT,
   docker: DOCKER,
   podman: DOCKER,
+  nerdctl: DOCKER,
   "docker compose": COMPOSE,
   "podman compose": COMPOSE,
-  kubectl: {
-    values:
-      /^-[nsv]$|^--(?:namespace|context|kubeconfig|cluster|server|user|token|as|as-group|request-timeout|cache-dir|certificate-authority|client-certificate|client-key|profile)$/,
-  },
+  "nerdctl compose": COMPOSE,
+  kubectl: KUBECTL,
+  oc: KUBECTL,
   helm: {
     flags: /^--debug$/,
     values: /^-n$|^--(?:namespace|kube-context|kubeconfig|registry-config)$/,

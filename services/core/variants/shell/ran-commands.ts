@@ -7,6 +7,7 @@ import { ranByForeignShell } from "./ran-by-foreign-shell.ts";
 import { ranByGit } from "./ran-by-git.ts";
 import { ranByRunner } from "./ran-by-runner.ts";
 import { ranByTerminal } from "./ran-by-terminal.ts";
+import { ranInContainer } from "./ran-in-container.ts";
 import type { ShellWord } from "./shell-line.ts";
 import { ASSIGNMENT, RUNNING_INDEX, STRUCTURE, UNREAD } from "./spelling.ts";
 
@@ -118,6 +119,7 @@ function ranByTool(name: string, words: Words): Ran | null {
     ranByForeignShell(name, words) ??
     ranAsText(name, words) ??
     ranByTerminal(name, words) ??
+    ranInContainer(name, words) ??
     ranByRunner(name, words, ranBy)
   );
 }

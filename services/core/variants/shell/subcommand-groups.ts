@@ -74,7 +74,7 @@ export function addGroups(head: Words, rest: Words, draft: TextDraft, depth = 0)
 }
 
 const GROUP =
-  /^(?:(?:docker|podman) (?:compose|image|container|volume|network|manifest|buildx|system|context)|(?:npm|pnpm|yarn|bun) run|git (?:subtree|lfs|remote|stash|submodule|worktree)|kubectl (?:rollout|config|set|auth|create)|(?:gh|aws|helm) [a-z][\w-]*|gcloud [a-z][\w-]*(?: [a-z][\w-]*){0,2})$/;
+  /^(?:(?:docker|podman|nerdctl) (?:compose|image|container|volume|network|manifest|buildx|system|context)|(?:npm|pnpm|yarn|bun) run|git (?:subtree|lfs|remote|stash|submodule|worktree)|kubectl (?:rollout|config|set|auth|create)|(?:gh|aws|helm) [a-z][\w-]*|gcloud [a-z][\w-]*(?: [a-z][\w-]*){0,2})$/;
 
 function groupOf(head: Words, rest: Words): Group | null {
   const [sub, next] = rest;

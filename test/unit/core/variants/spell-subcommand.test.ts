@@ -68,7 +68,7 @@ describe("a command is known without the options before its subcommand", () => {
   test("and the value of a known option is no subcommand, nor what follows one", () => {
     expect(textsOf("npm -s run publish")).toEqual(["npm -s run publish", "npm run publish"]);
     expect(textsOf("npm -w publish test")).toEqual(["npm -w publish test", "npm test"]);
-    expect(textsOf("docker run a push")).toEqual(["docker run a push"]);
+    expect(textsOf("docker start a push")).toEqual(["docker start a push"]);
     expect(textsOf("rpm -q a")).toEqual(["rpm -q a"]);
   });
 });
