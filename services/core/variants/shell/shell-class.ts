@@ -12,7 +12,7 @@ import {
   spellInputs,
 } from "./given-texts.ts";
 import { isExec } from "./groups.ts";
-import { namesOf, underUsualName } from "./names.ts";
+import { namesOf, PYTHON, underUsualName } from "./names.ts";
 import { parseShell } from "./parse-shell.ts";
 import type { Ran } from "./ran.ts";
 import { ranBy } from "./ran-commands.ts";
@@ -114,7 +114,8 @@ function readWords(words: readonly ShellWord[], place: Place): WordsReading {
   const inside = { ...place, depth: depth + 1 };
   if (usual !== null) {
     const given = inputs.length === 0 ? [] : [effort.spend(`${text} ${textOf(inputs)}`)];
-    return within([text, ...given], first, readWords(usual, inside));
+    const named = within([text, ...given], first, readWords(usual, inside));
+    return PYTHON.test(first.text) ? { ...named, class: classifyCommand(words) } : named;
   }
   return ran === null ? readOwn(words, classifyCommand, place) : withRan(words, ran, inside);
 }

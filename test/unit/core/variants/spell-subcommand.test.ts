@@ -73,6 +73,43 @@ describe("a command is known without the options before its subcommand", () => {
   });
 });
 
+describe("a module of Python is known by its name", () => {
+  test.each([
+    ["python -m pip install a", "pip install a"],
+    ["python3.12 -m pip install a", "pip install a"],
+    ["python -I -u -m pip --quiet install a", "pip install a"],
+    ["python -W ignore -Xdev -m pip install a", "pip install a"],
+    ["python -Im pip install a", "pip install a"],
+    ["/usr/bin/python3 -m twine upload a", "twine upload a"],
+    ["python -m pip install < a", "pip install a"],
+  ])("%s", (line, text) => {
+    expect([isSeen(line), textsOf(line)]).toEqual([true, expect.arrayContaining([text])]);
+  });
+
+  test.each([
+    "python a.py -m pip install",
+    "python -c a -m pip",
+    "python -W a -mpip",
+    "python -m",
+    "python -m -x",
+    "python -u",
+    'python "$X" pip install a',
+    'python -m "$X" install',
+    "mypython -m pip",
+  ])("and nothing else is: %s", (line) => {
+    expect([isSeen(line), textsOf(line)]).toEqual([
+      true,
+      [line.replaceAll('"', "").replace("$X", "")],
+    ]);
+  });
+
+  test("and stays what Python is", () => {
+    const lines = ["python -m pip install a", "python -m pip list"];
+    const classes = lines.map((line) => partsOfShell(line, { session: false })?.[0]?.class);
+    expect(classes).toEqual(["run", "run"]);
+  });
+});
+
 describe("a command is known by the usual name of what it does", () => {
   test.each([
     ["npm run-script publish", "npm run publish"],
