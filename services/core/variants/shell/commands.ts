@@ -1,9 +1,10 @@
 /** What commands do, by their names and options. What is not named here may do anything. */
 import type { VariantClass } from "../variant-class.ts";
 import { classifyGit } from "./git.ts";
+import { formsOf } from "./option-forms.ts";
 import { isPrintingAwk, isPrintingSed } from "./scripts.ts";
 import { optionWords, type ShellWord } from "./shell-line.ts";
-import { classOfTool } from "./subcommands.ts";
+import { classOfTool, hasSubcommands } from "./subcommands.ts";
 
 type Classify = (words: readonly ShellWord[]) => VariantClass;
 
@@ -207,6 +208,12 @@ const BY_NAME: ReadonlyMap<string, VariantClass> = new Map([
   ...WATCHES.map((name) => [name, "watch"] as const),
   ...WRITES.map((name) => [name, "write"] as const),
 ]);
+
+/** What it does, or what its subcommands do, is known. */
+export function isKnown(command: string): boolean {
+  const isNamed = Object.hasOwn(SPECIAL, command) || BY_NAME.has(command);
+  return isNamed || hasSubcommands(command) || formsOf(command) !== null;
+}
 
 /** Programs that tell their version when asked, and do nothing else then. */
 const TELLS_VERSION =

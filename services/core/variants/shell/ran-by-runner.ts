@@ -1,64 +1,10 @@
 /** Tools of projects that run programs: `npm exec git push`, `npx`, `poetry run`, `corepack npm`. */
 import { formsOf } from "./option-forms.ts";
 import { placesOf } from "./places.ts";
-import { afterOptions, type OptionForms, type Ran, UNSEEN, type Words } from "./ran.ts";
+import { afterOptions, type Ran, UNSEEN, type Words } from "./ran.ts";
+import { type Runner, runnerOf } from "./runner-forms.ts";
 import { type ShellWord, textOf } from "./shell-line.ts";
 import { hasSubcommands } from "./subcommands.ts";
-
-interface Runner extends OptionForms {
-  /** Subcommands that run what follows; none: all its words are what it runs. */
-  readonly subcommands?: RegExp;
-  /** Options whose value is a text for a shell. */
-  readonly text?: RegExp;
-  /** The text is all words behind the option. */
-  readonly takesAll?: boolean;
-  /** It runs no others than these. */
-  readonly only?: RegExp;
-}
-
-const NODE: Runner = {
-  subcommands: /^(?:exec|x|dlx)$/,
-  flags:
-    /^-(?:[ysqr]|-)$|^--(?:yes|no|quiet|silent|no-install|ignore-existing|workspaces|recursive|parallel|bun|if-present|include-workspace-root|prefer-offline|prefer-online|offline|no-[a-z-]+)$|^--(?!call=)[a-z-]+=/,
-  values: /^-[pwCF]$|^--(?:package|workspace|registry|prefix|filter|dir|cwd|loglevel|cache)$/,
-  text: /^(?:-c|--shell-mode)$|^--call(?:=|$)/,
-};
-const { subcommands: _subcommands, ...NPX } = NODE;
-const UV: Runner = {
-  subcommands: /^run$/,
-  flags:
-    /^-(?:[qvnsm]|-)$|^--(?:quiet|verbose|frozen|locked|isolated|dev|active|exact|offline|script|module|all-[a-z-]+|only-[a-z]+|no-[a-z-]+|reinstall|upgrade|refresh|native-tls|managed-python)$|^--[a-z-]+=/,
-  values:
-    /^-[pPUif]$|^--(?:with|with-editable|with-requirements|from|python|extra|group|env-file|package|project|directory|index|index-url|extra-index-url|find-links|color|cache-dir|config-file)$/,
-};
-const { subcommands: _run, ...UVX } = UV;
-
-const RUN: Runner = { subcommands: /^run$/, flags: /^--$/ };
-
-const RUNNERS: Readonly<Record<string, Runner>> = {
-  npm: NODE,
-  pnpm: { ...NODE, takesAll: true },
-  yarn: NODE,
-  // What is no script of the project is a program of the machine.
-  bun: { ...NODE, subcommands: /^(?:x|run)$/ },
-  npx: NPX,
-  pnpx: { ...NPX, takesAll: true },
-  bunx: NPX,
-  corepack: { only: /^(?:npm|npx|pnpm|pnpx|yarn|yarnpkg)(?:@|$)/ },
-  poetry: RUN,
-  pipenv: RUN,
-  pipx: RUN,
-  pdm: RUN,
-  rye: RUN,
-  uv: UV,
-  uvx: UVX,
-  bundle: { subcommands: /^exec$/, flags: /^--(?:(?:no-)?keep-file-descriptors)?$/ },
-  conda: {
-    subcommands: /^run$/,
-    flags: /^-v+$|^--(?:no-capture-output|live-stream|dev)?$/,
-    values: /^-[np]$|^--(?:name|prefix|cwd)$/,
-  },
-};
 
 /** Null: it runs no program that its words name. `ranBy`: what a command runs. */
 export function ranByRunner(name: string, words: Words, ranBy: RanBy): Ran | null {
@@ -72,10 +18,6 @@ export function ranByRunner(name: string, words: Words, ranBy: RanBy): Ran | nul
 }
 
 type RanBy = (words: Words) => Ran | null;
-
-function runnerOf(name: string): Runner | null {
-  return Object.hasOwn(RUNNERS, name) ? (RUNNERS[name] ?? null) : null;
-}
 
 interface Start {
   /** Where the options of what runs begin. */
@@ -92,7 +34,8 @@ function startOf(name: string, { subcommands }: Runner, words: Words): Start | n
     // A program, where it is neither a command of its own nor a script of the project.
     if (name === "pnpm" && !PNPM_OWN.has(words[at]?.text ?? "")) return { at, isCertain };
     const isTool = name === "uv" && words[at]?.text === "tool" && words[at + 1]?.text === "run";
-    if (isTool) return { at: at + 2, isCertain };
+    const isPlace = name === "npm" && words[at]?.text === "explore";
+    if (isTool || isPlace) return { at: at + 2, isCertain };
   }
   return null;
 }
@@ -109,24 +52,58 @@ const PNPM_OWN = new Set(
 const UNKNOWN_MAX = 4;
 
 function ranFrom(words: Words, from: number, runner: Runner, ranBy: RanBy): Ran | null {
+  const { operands = 0, takesTexts, onlyText } = runner;
+  if (takesTexts === true) return ranByEach(words, from, runner);
+  if (onlyText === true) return ranByTextOf(words, words.length, runner);
+  const begins = beginsAt(words, from, runner);
+  if (begins !== null) return ranByAll([words.slice(begins)], runner);
   const commands: Words[] = [];
   let at = from;
   for (let left = UNKNOWN_MAX; ; left -= 1) {
     at = afterOptions(words, runner, at);
-    const textAt = words.findIndex((word, index) => index <= at && isText(word, runner));
-    if (textAt > 0) return ranByTexts(words, textAt, runner);
+    const byText = ranByTextOf(words, at + 1, runner);
+    if (byText !== null) return byText;
     const word = words[at];
     if (word === undefined) break;
     if (!word.text.startsWith("-") || word.text === "-") {
-      commands.push(words.slice(at));
+      commands.push(words.slice(afterOwn(words, at + operands, runner)));
       break;
     }
-    const value = words.slice(at + 1);
+    const value = words.slice(at + 1 + operands);
     if (left === 0 || word.open || runsOthers(value, ranBy)) return UNSEEN;
-    if (value.length > 0) commands.push(value);
+    commands.push(value);
     at += 2;
   }
   return ranByAll(commands, runner);
+}
+
+/** Behind the word that the command follows; null: none is needed. */
+function beginsAt(words: Words, from: number, { dashes, behind }: Runner): number | null {
+  const at = words.findIndex(
+    ({ text, open }, index) =>
+      index >= from && !open && (behind?.test(text) ?? (dashes === true && text === "--")),
+  );
+  return at < 0 ? (behind === undefined ? null : words.length) : at + 1;
+}
+
+/** Behind words of its own, and variables. */
+function afterOwn(words: Words, from: number, { skips, assigns }: Runner): number {
+  let at = from;
+  if (skips?.test(words[at]?.text ?? "") === true) at += 1;
+  while (assigns === true && /^[A-Za-z_]\w*=/.test(words[at]?.text ?? "")) at += 1;
+  return at;
+}
+
+/** `concurrently "npm test" npm:lint`. What stands behind an option that is not known may be a text, too. */
+function ranByEach(words: Words, from: number, runner: Runner): Ran {
+  const given: ShellWord[] = [];
+  for (let at = afterOptions(words, runner, from); at < words.length; ) {
+    const word = words[at] as ShellWord;
+    if (word.open || !word.text.startsWith("-")) given.push(word);
+    at = afterOptions(words, runner, at + 1);
+  }
+  const lines = given.map(({ text }) => text.replace(/^(npm|pnpm|yarn|bun):/, "$1 run "));
+  return { floor: "run", commands: [], lines, hidden: given.some(({ open }) => open) };
 }
 
 /** Nor has subcommands: where it is not certain that it is a command, it is not looked into further. */
@@ -140,18 +117,22 @@ function isText({ text }: ShellWord, runner: Runner): boolean {
   return runner.text?.test(text) === true;
 }
 
-/** The next word, or all that follow. */
-function ranByTexts(words: Words, at: number, { takesAll = false }: Runner): Ran {
-  const joined = /^--call=(.*)$/s.exec(words[at]?.text ?? "")?.[1];
+/** The next word, or all that follow. Null: there is no such option before the end. */
+function ranByTextOf(words: Words, end: number, runner: Runner): Ran | null {
+  const at = words.findIndex((word, i) => i > 0 && i < end && isText(word, runner));
+  if (at <= 0) return null;
+  const { takesAll = false } = runner;
+  const joined = /^--(?:call|command|run|exec)=(.*)$/s.exec(words[at]?.text ?? "")?.[1];
   const given = takesAll ? words.slice(at + 1) : words.slice(at + 1, at + 2);
   const hidden = words.slice(at).some(({ open }) => open);
   return { floor: "run", commands: [], lines: [joined ?? textOf(given)], hidden };
 }
 
 function ranByAll(commands: readonly Words[], { only }: Runner): Ran | null {
-  const known = commands.filter(([word]) => only?.test(word?.text ?? "") !== false);
+  const given = commands.filter((words) => words.length > 0);
+  const known = given.filter(([word]) => only?.test(word?.text ?? "") !== false);
   if (known.length === 0) return null;
-  if (known.some(([word]) => word === undefined || word.open || word.text === "-")) return UNSEEN;
+  if (known.some(([word]) => word?.open !== false || word.text === "-")) return UNSEEN;
   return { floor: "run", commands: known.map(withoutVersion), lines: [], hidden: false };
 }
 

@@ -2,6 +2,7 @@
 import { afterOptions, type OptionForms, type Ran, UNSEEN, type Words } from "./ran.ts";
 import { endOfOptions, type ShellWord, textOf } from "./shell-line.ts";
 import { spellSubcommand } from "./spell-subcommand.ts";
+import type { Spelled } from "./subcommand-groups.ts";
 
 const DOCKER: OptionForms = {
   flags:
@@ -25,20 +26,16 @@ export function ranInContainer(name: string, words: Words): Ran | null {
   if (!/^(?:docker|podman|nerdctl|kubectl|oc)$/.test(name)) return null;
   const { commands, plain } = spellSubcommand(words);
   const floor = plain === null ? "write" : "run";
-  let found: Ran | null = null;
-  for (const spelled of commands) {
-    const command = textOf(spelled.words.slice(0, spelled.from));
-    const rest = spelled.words.slice(spelled.from);
-    const ran = IN_DOCKER.test(command)
-      ? ranInDocker(rest)
-      : IN_CLUSTER.test(command)
-        ? ranInCluster(rest)
-        : null;
-    if (ran === null) continue;
-    if (ran.hidden) return ran;
-    found = { ...ran, floor, commands: [...(found?.commands ?? []), ...ran.commands] };
-  }
-  return found;
+  const found = commands.map(ranBySpelled).filter((one) => one !== null);
+  if (found.length === 0) return null;
+  if (found.some(({ hidden }) => hidden)) return UNSEEN;
+  return { floor, commands: found.flatMap((one) => one.commands), lines: [], hidden: false };
+}
+
+function ranBySpelled({ words, from }: Spelled): Ran | null {
+  const command = textOf(words.slice(0, from));
+  if (IN_DOCKER.test(command)) return ranInDocker(words.slice(from));
+  return IN_CLUSTER.test(command) ? ranInCluster(words.slice(from)) : null;
 }
 
 /** Behind an option that is not known stands its value, or the container: so many are looked behind. */

@@ -1,6 +1,6 @@
 /** What one simple command of a shell line is, by its name, its options and where its output goes. */
 import { strictest, strictestOf, type VariantClass } from "../variant-class.ts";
-import { classifyCommand } from "./commands.ts";
+import { classifyCommand, isKnown } from "./commands.ts";
 import type { Effort } from "./effort.ts";
 import { ranByFind } from "./find.ts";
 import { alsoFromRoot, fromRoot, type Root, withRoots } from "./from-root.ts";
@@ -16,7 +16,13 @@ import { namesOf, PYTHON, underUsualName } from "./names.ts";
 import { parseShell } from "./parse-shell.ts";
 import type { Ran } from "./ran.ts";
 import { ranBy } from "./ran-commands.ts";
-import { inEachShell, type ShellCommand, type ShellWord, textOf } from "./shell-line.ts";
+import {
+  endOfOptions,
+  inEachShell,
+  type ShellCommand,
+  type ShellWord,
+  textOf,
+} from "./shell-line.ts";
 
 /** Targets that hold nothing. */
 const NOWHERE = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"]);
@@ -97,7 +103,7 @@ function distinct(inputs: readonly ShellWord[]): readonly ShellWord[] {
 type WordsReading = Omit<CommandReading, "beside">;
 
 function readWords(words: readonly ShellWord[], place: Place): WordsReading {
-  const { effort, depth, inputs } = place;
+  const { effort, depth } = place;
   const [first] = words;
   if (effort.isSpent) return UNREAD;
   const text = effort.spend(textOf(words));
@@ -112,12 +118,31 @@ function readWords(words: readonly ShellWord[], place: Place): WordsReading {
   const ran = first.text === "find" ? ranByFind(words) : ranBy(words);
   if ((usual !== null || ran !== null) && depth >= DEPTH_MAX) return UNREAD;
   const inside = { ...place, depth: depth + 1 };
-  if (usual !== null) {
-    const given = inputs.length === 0 ? [] : [effort.spend(`${text} ${textOf(inputs)}`)];
-    const named = within([text, ...given], first, readWords(usual, inside));
-    return PYTHON.test(first.text) ? { ...named, class: classifyCommand(words) } : named;
-  }
-  return ran === null ? readOwn(words, classifyCommand, place) : withRan(words, ran, inside);
+  if (usual !== null) return readAsUsual(words, usual, inside);
+  if (ran !== null) return withRan(words, ran, inside);
+  const own = readOwn(words, classifyCommand, place);
+  const more = isKnown(first.text) ? [] : behindHyphens(words, inside);
+  return { ...own, texts: [...own.texts, ...more] };
+}
+
+/** Under the name that rules know. */
+function readAsUsual(
+  words: readonly ShellWord[],
+  usual: readonly ShellWord[],
+  place: Place,
+): WordsReading {
+  const { effort, inputs } = place;
+  const [first] = words as readonly [ShellWord, ...ShellWord[]];
+  const text = textOf(words);
+  const given = inputs.length === 0 ? [] : [effort.spend(`${text} ${textOf(inputs)}`)];
+  const named = within([text, ...given], first, readWords(usual, place));
+  return PYTHON.test(first.text) ? { ...named, class: classifyCommand(words) } : named;
+}
+
+/** What stands behind two hyphens may be a command, where nothing is known of the program. */
+function behindHyphens(words: readonly ShellWord[], place: Place): readonly string[] {
+  const given = words.slice(endOfOptions(words) + 1);
+  return given.length === 0 || place.depth > DEPTH_MAX ? [] : readWords(given, place).texts;
 }
 
 /** Without what it runs. */

@@ -1,0 +1,124 @@
+// Programs that run what stands behind them: rules see it.
+import { describe, expect, test } from "vitest";
+import { partsOfShell } from "../../../../services/core/variants/shell/classify-shell.ts";
+
+function read(line: string) {
+  const parts = partsOfShell(line, { session: false }) ?? [];
+  return {
+    texts: parts.flatMap((part) => part.texts),
+    isSeen: parts.length > 0 && parts.every(({ hidden }) => !hidden),
+    classes: parts.map((part) => part.class),
+  };
+}
+
+describe("the command is seen", () => {
+  test.each([
+    "cross-env deploy x",
+    "cross-env A=1 B=2 deploy x",
+    "npx cross-env A=1 deploy x",
+    "npx dotenv-cli -e .env -- deploy x",
+    "dotenv -e .env deploy x",
+    "dotenv -f .env run deploy x",
+    "dotenvx run -- deploy x",
+    "env-cmd -f .env deploy x",
+    "env-cmd -f .env --use-shell 'cd a && deploy x'",
+    "concurrently 'deploy x' npm:lint",
+    "concurrently -k -n a,b --new 'ls a' 'deploy x'",
+    "hyperfine -w 3 --prepare 'deploy x' ls",
+    "lerna exec -- deploy x",
+    "lerna exec --scope a --parallel deploy x",
+    "npx nx exec -- deploy x",
+    "hatch run deploy x",
+    "volta run --node 20 deploy x",
+    "heroku run -a b deploy x",
+    "doppler run -- deploy x",
+    "doppler run --command 'cd a && deploy x'",
+    "doppler run --command='deploy x'",
+    "op run --env-file=a -- deploy x",
+    "aws-vault exec p -- deploy x",
+    "aws-vault exec p deploy x",
+    "lxc exec c -- deploy x",
+    "direnv exec . deploy x",
+    "asdf exec deploy x",
+    "nvm exec 18 deploy x",
+    "nvm exec deploy x",
+    "fnm exec --using 18 deploy x",
+    "mise exec node@20 -- deploy x",
+    "mise x -c 'deploy x'",
+    "nix develop .#a -c deploy x",
+    "nix shell a --command deploy x",
+    "nix-shell -p a --run 'cd a && deploy x'",
+    "vagrant ssh a -c 'deploy x'",
+    "nodemon -w a -x 'deploy x'",
+    "sg g -c 'deploy x'",
+    "sshpass -p x ssh h 'deploy x'",
+    "gosu u deploy x",
+    "su-exec u deploy x",
+    "setpriv --reuid 1 --regid=1 --clear-groups deploy x",
+    "nsenter -t 1 -m deploy x",
+    "caffeinate -i deploy x",
+    "unbuffer -p deploy x",
+    "tini -- deploy x",
+    "proxychains4 -q -f a deploy x",
+    "faketime -f @0 deploy x",
+    "valgrind --leak-check=full -q deploy x",
+    "perf stat -e a deploy x",
+    "gdb -q --args deploy x",
+    "retry 3 -- deploy x",
+    "wsl -d a deploy x",
+    "cmd.exe /c 'deploy x'",
+    "npm explore a -- deploy x",
+    "unknown --option a -- deploy x",
+    "unknown -- sh -c 'cd a && deploy x'",
+  ])("%s", (line) => {
+    const { texts, isSeen } = read(line);
+    expect([isSeen, texts]).toEqual([true, expect.arrayContaining(["deploy x"])]);
+  });
+});
+
+test.each([
+  'concurrently "$X"',
+  "concurrently -$X ls",
+  'concurrently "ls ("',
+  "direnv exec . $X",
+  "doppler run -- $X",
+  "cross-env A=1 $X",
+  'nix-shell --run "$X"',
+  "unknown -- a | sh",
+])("%s hides what runs", (line) => {
+  expect(read(line).isSeen).toBe(false);
+});
+
+test.each([
+  ["cross-env A=1", ["cross-env A=1"]],
+  ["lerna exec", ["lerna exec"]],
+  ["lerna run exec -- deploy x", ["lerna run exec -- deploy x", "deploy x"]],
+  ["nix develop .#a", ["nix develop .#a"]],
+  ["nix build -c a", ["nix build -c a"]],
+  ["nix-shell -p a", ["nix-shell -p a"]],
+  ["doppler run --", ["doppler run --"]],
+  ["doppler login", ["doppler login"]],
+  ["dotenv -e .env --", ["dotenv -e .env --"]],
+  ["direnv exec .", ["direnv exec ."]],
+  ["gosu u", ["gosu u"]],
+  ["concurrently npm:lint", ["concurrently npm:lint", "npm run lint"]],
+  ["unknown --", ["unknown --"]],
+  ['unknown -- "$X"', ["unknown -- ", ""]],
+  ["unknown -- deploy", ["unknown -- deploy", "deploy"]],
+  ["grep -- deploy", ["grep -- deploy"]],
+  ["cargo test -- deploy", ["cargo test -- deploy"]],
+])("nothing else is seen of %s", (line, texts) => {
+  expect(read(line)).toMatchObject({ texts, isSeen: true });
+});
+
+test("what may stand behind two hyphens makes no other class", () => {
+  const lines = ["unknown -- rm a", "unknown -- sh", "unknown -- ls"];
+  expect(lines.map((line) => [read(line).isSeen, read(line).classes])).toEqual(
+    lines.map(() => [true, ["run"]]),
+  );
+});
+
+test("nor is it looked into beyond eight commands in each other", () => {
+  const nested = (depth: number) => read(`${"unknown -- ".repeat(depth)}deploy x`).texts;
+  expect([8, 9].map((depth) => nested(depth).includes("deploy x"))).toEqual([true, false]);
+});
