@@ -1,12 +1,22 @@
 /** Commands that run others: which ones, as far as their words say. */
 import type { VariantClass } from "../variant-class.ts";
 import { parseShell } from "./parse-shell.ts";
-import { afterOptions, type OptionForms, type Ran, ranByText, UNSEEN, type Words } from "./ran.ts";
+import {
+  afterOptions,
+  GIVEN,
+  NO_OPTION,
+  type OptionForms,
+  type Ran,
+  ranByText,
+  UNSEEN,
+  type Words,
+} from "./ran.ts";
 import { ranAsText } from "./ran-as-text.ts";
 import { ranByForeignShell } from "./ran-by-foreign-shell.ts";
 import { ranByGit } from "./ran-by-git.ts";
 import { ranByRunner } from "./ran-by-runner.ts";
 import { ranByTerminal } from "./ran-by-terminal.ts";
+import { ranByXargs } from "./ran-by-xargs.ts";
 import { ranInContainer } from "./ran-in-container.ts";
 import type { ShellWord } from "./shell-line.ts";
 import { ASSIGNMENT, RUNNING_INDEX, STRUCTURE, UNREAD } from "./spelling.ts";
@@ -305,41 +315,4 @@ function runsMore(words: Words): boolean {
 function afterHyphens(words: Words): number {
   const { text, open } = words[1] ?? NO_OPTION;
   return text === "--" && !open ? 2 : 1;
-}
-
-const XARGS_FLAGS = /^-(?:0|r|t|[nLP]\d+|[dI].+)$/;
-const NO_OPTION: ShellWord = {
-  text: "",
-  open: false,
-  startsOpen: false,
-  splits: false,
-  streams: false,
-};
-/** Words that come later. */
-const GIVEN: ShellWord = { text: "", startsOpen: true, open: true, splits: true, streams: false };
-const XARGS_VALUES = new Set(["-n", "-L", "-P", "-d", "-I"]);
-
-/** What it runs gets words that nobody has seen: they may be options. */
-function ranByXargs(words: Words): Ran {
-  let at = 1;
-  let mark = "";
-  for (;;) {
-    const { text: word, open, splits } = words[at] ?? NO_OPTION;
-    if (splits) return UNSEEN;
-    if (word.startsWith("-I")) mark = word.slice(2) || (words[at + 1]?.text ?? "");
-    if (XARGS_VALUES.has(word) && !open) at += 2;
-    else if (XARGS_FLAGS.test(word)) at += 1;
-    else break;
-  }
-  return ranWithInput(words.slice(at), mark);
-}
-
-/** `mark`: what the input stands in for, where that is said; it may be the command itself. */
-function ranWithInput(inner: Words, mark: string): Ran {
-  const [command] = inner;
-  if (command === undefined) return { floor: "read", commands: [], lines: [], hidden: false };
-  const isMarked = (text: string): boolean => mark !== "" && text.includes(mark);
-  if (command.open || command.text.startsWith("-") || isMarked(command.text)) return UNSEEN;
-  const seen = inner.map((word) => (isMarked(word.text) ? { ...word, open: true } : word));
-  return { floor: "read", commands: [[...seen, GIVEN]], lines: [], hidden: false };
 }

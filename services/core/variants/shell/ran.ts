@@ -18,6 +18,18 @@ export interface Ran {
 /** It runs something, and nobody sees what. */
 export const UNSEEN: Ran = { floor: "write", commands: [], lines: [], hidden: true };
 
+/** Where no word is. */
+export const NO_OPTION: ShellWord = {
+  text: "",
+  open: false,
+  startsOpen: false,
+  splits: false,
+  streams: false,
+};
+
+/** Words that come later. */
+export const GIVEN: ShellWord = { ...NO_OPTION, startsOpen: true, open: true, splits: true };
+
 /** Words that a shell reads as one line; what their expansions bring is not seen. */
 export function ranByText(words: Words): Ran {
   const line = words.map(({ text }) => text).join(" ");
