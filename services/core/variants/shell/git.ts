@@ -39,7 +39,7 @@ const ACTING = /^(?:--output(?:=.*)?|--ext-.*|--textc.*|-O.*|--open.*|--exec?(?:
 const GREP_ACTING = /^-[A-Za-z0-9]*O|^--op/;
 
 /** What to run on the other machine. */
-const ASK_ACTING = /^--(?:u|e)/;
+const ASK_ACTING = /^--(?:u|exe)/;
 
 export function classifyGit(words: readonly ShellWord[]): VariantClass {
   const place = afterGitGlobals(words);

@@ -81,7 +81,7 @@ const RUNNING: Readonly<Record<string, RegExp>> = {
   "filter-branch": /^--[a-z]+-filter/,
   "for-each-repo": /^/,
   grep: /^-[a-zA-Z0-9]*O|^--op/,
-  "ls-remote": /^--(?:u|e)/,
+  "ls-remote": /^--(?:u|exe)/,
   pull: /^--uploa/,
   push: /^--(?:rece|exe)/,
 };

@@ -192,16 +192,21 @@ describe("git that runs others", () => {
     "git filter-branch --tree-filter 'deploy x'",
     "git fetch --upload-pack deploy a",
     "git grep -O'deploy x' a",
+    "git ls-remote --exe=deploy origin",
+    "git ls-remote --upload-pack deploy origin",
   ])("or hides it: %s", (line) => {
     expect(isSeen(line)).toBe(false);
   });
 
-  test.each(["git rebase main", "git rebase -i HEAD~3", "git submodule update", "git bisect good"])(
-    "and runs none in %s",
-    (line) => {
-      expect([isSeen(line), textsOf(line)]).toEqual([true, [line]]);
-    },
-  );
+  test.each([
+    "git rebase main",
+    "git rebase -i HEAD~3",
+    "git submodule update",
+    "git bisect good",
+    "git ls-remote --exit-code origin",
+  ])("and runs none in %s", (line) => {
+    expect([isSeen(line), textsOf(line)]).toEqual([true, [line]]);
+  });
 });
 
 describe("tools of projects that run programs", () => {
