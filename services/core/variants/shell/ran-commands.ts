@@ -26,12 +26,16 @@ interface Wrapper extends OptionForms {
   readonly hides?: RegExp;
   /** Words of its own before the command. */
   readonly operand?: RegExp;
+  /** The same, where a part is not seen: it is one word, and no option if nothing behind it may take its place. */
+  readonly openOperand?: RegExp;
   /** `NAME=value` may stand before the command, and changes what that does. */
   readonly assigns?: boolean;
   readonly floor: VariantClass;
   /** What it is without a command; `shell`: it starts one, which reads what nobody sees. */
   readonly alone: VariantClass | "shell";
 }
+
+const DURATION = /^\d+(?:\.\d+)?[smhd]?$/;
 
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   time: {
@@ -51,11 +55,19 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   timeout: {
     flags: /^-[ks]\S+$|^-v$|^--(?:preserve-status|foreground|verbose)$|^--(?:kill-after|signal)=/,
     values: /^-[ks]$/,
-    operand: /^\d+(?:\.\d+)?[smhd]?$/,
+    operand: DURATION,
+    openOperand: /^[\d.]*[smhd]?$/,
     floor: "read",
     alone: "run",
   },
-  env: { assigns: true, floor: "read", alone: "read" },
+  env: {
+    assigns: true,
+    flags:
+      /^-[i0v]*$|^--$|^--(?:ignore-environment|null|debug)$|^-[i0v]*[uC].+$|^--(?:unset|chdir)=/,
+    values: /^-[i0v]*[uC]$|^--(?:unset|chdir)$/,
+    floor: "read",
+    alone: "read",
+  },
   arch: { flags: /^-(?:x86_64|arm64e?)$/, floor: "read", alone: "read" },
   nohup: { floor: "run", alone: "run" },
   "systemd-run": {
@@ -158,10 +170,11 @@ function ranByWrapper(name: string, wrapper: Wrapper, words: Words): Ran {
   const { hides } = wrapper;
   if (hides !== undefined && words.slice(1, at).some(({ text }) => hides.test(text))) return UNSEEN;
   if (wrapper.operand !== undefined) {
-    const { text, splits } = words[at] ?? { text: "", splits: false };
-    if (splits || !wrapper.operand.test(text)) return UNSEEN;
+    if (!isOperand(words, at, wrapper.operand, wrapper.openOperand)) return UNSEEN;
     at += 1;
   }
+  // Without a variable, or with another, a command may do something else.
+  if (wrapper.assigns === true && at > 1) floor = "run";
   while (wrapper.assigns === true && /^[A-Za-z_]\w*=/.test(words[at]?.text ?? "")) {
     floor = "run";
     at += 1;
@@ -174,6 +187,13 @@ function ranByWrapper(name: string, wrapper: Wrapper, words: Words): Ran {
   if (tells) return { floor: "read", commands: [], lines: [], hidden: false };
   if (command.open || !mayBeProgram(command.text)) return UNSEEN;
   return { floor, commands: [inner], lines: [], hidden: false };
+}
+
+function isOperand(words: Words, at: number, seen: RegExp, unseen: RegExp | undefined): boolean {
+  const { text, open, splits } = words[at] ?? NO_OPTION;
+  if (splits) return false;
+  const isNext = seen.test(words[at + 1]?.text ?? "");
+  return seen.test(text) || (open && !isNext && unseen?.test(text) === true);
 }
 
 /** A word that structures lines, or sets a variable, stands where some shell may begin a command after it. */

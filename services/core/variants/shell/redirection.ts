@@ -1,7 +1,8 @@
 /** Where output goes and input comes from: `2>&1`, `> file`, `<< END`. */
 
 const OPERATORS = ["&>>", "&>", "<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">"];
-const DESCRIPTOR = /\d+(?=[<>])/y;
+/** A number, or in bash a variable for one. */
+const DESCRIPTOR = /(?:\d+|\{[A-Za-z_]\w*\})(?=[<>])/y;
 
 /** What begins at a place, and where it ends; null: no redirection. `<(…)` is a word. */
 export function redirectionAt(text: string, at: number): { operator: string; end: number } | null {

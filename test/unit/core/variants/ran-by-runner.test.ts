@@ -122,3 +122,53 @@ test("nor is it looked into beyond eight commands in each other", () => {
   const nested = (depth: number) => read(`${"unknown -- ".repeat(depth)}deploy x`).texts;
   expect([8, 9].map((depth) => nested(depth).includes("deploy x"))).toEqual([true, false]);
 });
+
+describe("wrappers with options", () => {
+  test.each([
+    ["env -u X ls", "run"],
+    ["env -uX -C a ls", "run"],
+    ["env -i PATH=$PATH ls", "run"],
+    ["env -iu X ls", "run"],
+    ["env - ls", "run"],
+    ["env --unset=X --chdir a --ignore-environment ls", "run"],
+    ["env -- A=1 ls", "run"],
+    ["env -u X rm a", "write"],
+    ["env ls", "read"],
+    ["env -0", "read"],
+    ['timeout "$T" ls', "read"],
+    ["timeout $T ls", "read"],
+    ["timeout -k 5 $T ls", "read"],
+    ["timeout 5 5 ls", "run"],
+  ])("%s is a %s", (line, expected) => {
+    const { classes, isSeen } = read(line);
+    expect([isSeen, classes]).toEqual([true, [expected]]);
+  });
+
+  test.each([
+    "env -S 'deploy x'",
+    "env -iS 'deploy x'",
+    "env --split-string='deploy x'",
+    "env -u$X ls",
+    "timeout $T 5 deploy",
+    "timeout -$T ls",
+    "timeout *5 ls",
+    "timeout x$T ls",
+  ])("%s may run what nobody sees", (line) => {
+    expect(read(line).isSeen).toBe(false);
+  });
+
+  test("and without a command run none", () => {
+    expect(["env -u", "timeout 5"].map((line) => read(line).isSeen)).toEqual([true, true]);
+  });
+});
+
+test.each([
+  ["{fd}>f deploy x", ["deploy x"]],
+  ["{fd_1}<f deploy x", ["deploy x", "deploy x f"]],
+  ["exec {fd}>&-", ["exec"]],
+  ["echo {fd}a>f", ["echo {fd}a"]],
+  ["echo a{fd}>f", ["echo a{fd}"]],
+  ["echo {1}>f", ["echo {1}"]],
+])("a descriptor in a variable is no word: %s", (line, texts) => {
+  expect(read(line).texts).toEqual(texts);
+});
