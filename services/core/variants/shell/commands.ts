@@ -169,7 +169,7 @@ function isFollowed({ text, startsOpen }: ShellWord): boolean {
 
 /** Options of `curl` that neither send a body nor write a file nor choose another method. */
 const CURL_FLAGS =
-  /^-[sSkLvigfI#46]+$|^--(?:silent|show-error|insecure|location|verbose|include|fail|compressed|ipv4|ipv6)$/;
+  /^-[sSkLvigfI#46G]+$|^--(?:silent|show-error|insecure|location|verbose|include|fail|compressed|ipv4|ipv6|get|retry-connrefused|version)$/;
 const CURL_VALUES = new Set([
   "-H",
   "--header",
@@ -179,14 +179,21 @@ const CURL_VALUES = new Set([
   "--max-time",
   "--connect-timeout",
   "-e",
+  "--retry",
+  "--retry-delay",
+  "--retry-max-time",
+  "-u",
+  "--user",
 ]);
+/** Their value may name a file. */
+const CURL_FORMATS = /^(?:-w|--write-out|-b|--cookie)$/;
 
 const CURL_ASKS = /^(?:-I|--head|-X(?:GET|HEAD)|--request=(?:GET|HEAD))$/;
 
 function isPlainGet(words: readonly ShellWord[]): boolean {
   for (let at = 1; at < words.length; at++) {
     const { text, startsOpen } = words[at] as ShellWord;
-    const value = words[at + 1]?.text ?? "";
+    const value = words[at + 1];
     if (startsOpen || OTHER_SCHEME.test(text)) return false;
     if (CURL_VALUES.has(text) || asksFor(text, value)) at += 1;
     else if (text.startsWith("-") && !CURL_FLAGS.test(text) && !CURL_ASKS.test(text)) return false;
@@ -198,9 +205,11 @@ function isPlainGet(words: readonly ShellWord[]): boolean {
 const OTHER_SCHEME = /^(?!https?:|file:|ftps?:)[a-z][a-z0-9]*:\/\//i;
 
 /** An option whose value keeps it a question: a safe method, an output that is thrown away. */
-function asksFor(option: string, value: string): boolean {
+function asksFor(option: string, given: ShellWord | undefined): boolean {
+  const value = given?.text ?? "";
+  if (CURL_FORMATS.test(option)) return given?.startsOpen === false && !/^@|%output/.test(value);
   if (option === "-X" || option === "--request") return value === "GET" || value === "HEAD";
-  return (option === "-o" || option === "--output") && value === "/dev/null";
+  return /^(?:-[sSkLvigfI#46G]*o|--output)$/.test(option) && value === "/dev/null";
 }
 
 const BY_NAME: ReadonlyMap<string, VariantClass> = new Map([
@@ -219,6 +228,8 @@ export function isKnown(command: string): boolean {
 const TELLS_VERSION =
   /^(?:python[\d.]*|pip3?|node|npm|npx|yarn|pnpm|deno|bun|tsc|ruby|gem|perl|php|java|javac|gcc|g\+\+|clang|go|rustc|cargo|make|cmake|docker|bash|sh|zsh|pytest)$/;
 const VERSION = /^(?:--version|-V|--help)$/;
+/** The short option of others says more than that. */
+const TELLS_BY_LETTER = /^(?:node|npm|npx|yarn|pnpm|bun|tsc|docker|ruby|perl|php)$/;
 
 /**
  * The words of one simple command, the command first; its own text is known. `plain`: without the options before its
@@ -231,7 +242,8 @@ export function classifyCommand(words: readonly ShellWord[], plain = words): Var
   const known = BY_NAME.get(command);
   if (known !== undefined) return known;
   const [, option] = words;
-  const asks = words.length === 2 && option?.open === false && VERSION.test(option.text);
-  if (asks && TELLS_VERSION.test(command)) return "read";
+  const asked = words.length === 2 && option?.open === false ? option.text : "";
+  if (VERSION.test(asked) && TELLS_VERSION.test(command)) return "read";
+  if (asked === "-v" && TELLS_BY_LETTER.test(command)) return "read";
   return classOfTool(words, plain) ?? "run";
 }

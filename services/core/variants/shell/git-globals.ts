@@ -53,7 +53,7 @@ const RENAMES = /^(?:alias|include|includeif)\./i;
 
 /** Settings that say which program is run for something, or where programs are looked for. */
 const RUNS =
-  /^(?:core\.(?:fsmonitor|sshcommand|editor|pager|hookspath|gitproxy|askpass|alternaterefscommand|attributesfile)|(?:filter|difftool|mergetool|guitool|browser|man|hook|pager|instaweb|sendemail|imap|tar|trailer|credential)\..*|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|diff\.(?:external|.*\.(?:command|textconv))|merge\..*\.driver|interactive\.difffilter|sequence\.editor|web\.browser|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack|vcs)|submodule\..*\.update|protocol\.(?:.*\.)?allow|init\.templatedir)$/i;
+  /^(?:core\.(?:fsmonitor|sshcommand|editor|pager|hookspath|gitproxy|askpass|alternaterefscommand|attributesfile)|(?:filter|difftool|mergetool|guitool|browser|man|hook|pager|instaweb|sendemail|imap|tar|trailer|credential)\..*|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|diff\.(?:external|.*\.(?:command|textconv))|merge\..*\.driver|interactive\.difffilter|sequence\.editor|web\.browser|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack|vcs)|submodule\..*\.update|protocol\.(?:(?!(?:file|https?|ssh|git)\.allow$).*\.)?allow|init\.templatedir)$/i;
 
 /** Programs that only pass on what they get, words of a switch, and a directory that holds nothing. */
 const HARMLESS =

@@ -26,6 +26,9 @@ const COMPOSE: CommandForms = {
 const NODE_FLAGS =
   /^-(?:[sqgyfrDB]|d+)$|^--(?:silent|quiet|verbose|global|yes|json|force|recursive|workspaces|if-present|ignore-scripts|no-[a-z-]+)$/;
 const PNPM_FLAGS = new RegExp(`^-w$|^--workspace-root$|${NODE_FLAGS.source}`);
+const YARN_FLAGS = new RegExp(
+  `^-[AiptvRTW]+$|^--(?:all|parallel|topological|topological-dev|interlaced)$|${NODE_FLAGS.source}`,
+);
 const APT: CommandForms = {
   flags: /^-[yqms]+$|^--(?:yes|assume-yes|quiet|simulate|no-install-recommends)$/,
   values: /^-[oct]$|^--(?:option|config-file|target-release|default-release)$/,
@@ -53,7 +56,7 @@ const OPTIONS: Readonly<Record<string, CommandForms>> = {
       /^-[wC]$|^--(?:workspace|prefix|userconfig|registry|loglevel|cache|otp|tag|access|omit)$/,
   },
   pnpm: { flags: PNPM_FLAGS, values: /^-[CF]$|^--(?:dir|filter|registry|loglevel)$/ },
-  yarn: { flags: NODE_FLAGS, values: /^--(?:cwd|registry)$/ },
+  yarn: { flags: YARN_FLAGS, values: /^--(?:cwd|registry|include|exclude|from)$/ },
   bun: {
     flags: /^-[bi]$|^--(?:bun|silent|watch|hot|smol|no-[a-z-]+)$/,
     values: /^-F$|^--(?:cwd|filter|config|env-file)$/,

@@ -172,3 +172,16 @@ test.each([
 ])("a descriptor in a variable is no word: %s", (line, texts) => {
   expect(read(line).texts).toEqual(texts);
 });
+
+test("git may be told which protocols to take, unless one of them runs a program", () => {
+  const isSeen = (name: string) => read(`git -c ${name}=always submodule update`).isSeen;
+  const plain = ["file", "http", "https", "ssh", "git"].map((one) => `protocol.${one}.allow`);
+  expect(plain.map(isSeen)).toEqual(plain.map(() => true));
+  const others = [
+    "protocol.allow",
+    "protocol.ext.allow",
+    "protocol.files.allow",
+    "protocol.$X.allow",
+  ];
+  expect(others.map(isSeen)).toEqual(others.map(() => false));
+});
