@@ -375,7 +375,7 @@ class ShellReader {
     this.#at = expansion.end;
     if (expansion.name === null) addText(word, "$");
     else {
-      reveal(word);
+      reveal(word, expansion.name);
       word.splits ||= expansion.isList;
       if (MOMENT.has(expansion.name)) this.#usesMoment = true;
       else this.#usesVariables = true;

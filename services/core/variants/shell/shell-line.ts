@@ -14,6 +14,8 @@ export interface ShellWord {
   readonly streams: boolean;
   /** Nothing of it stands in quotes: what expands to nothing is no word. */
   readonly isBare?: boolean;
+  /** What it is as well where it begins with `$HOME`: the same with `~`. */
+  readonly inHome?: ShellWord;
 }
 
 export interface ShellCommand {
@@ -42,12 +44,19 @@ export interface ShellLine {
   readonly usesMoment: boolean;
 }
 
-/** Each as it is written, and as bash makes it of braces. */
+/** Each as it is written, as bash makes it of braces, and with `~` for `$HOME`. */
 export function inEachShell(commands: readonly ShellCommand[]): readonly ShellCommand[] {
-  if (commands.every(({ expanded }) => expanded === undefined)) return commands;
-  return commands.flatMap(({ expanded, ...command }) =>
-    expanded === undefined ? [command] : [command, { ...command, words: expanded }],
-  );
+  return commands.flatMap(({ expanded, ...command }) => {
+    const all = expanded === undefined ? [command] : [command, { ...command, words: expanded }];
+    return all.flatMap((one) => [one, ...atHome(one)]);
+  });
+}
+
+function atHome(command: ShellCommand): readonly ShellCommand[] {
+  const { words, inputs } = command;
+  if (![...words, ...inputs].some(({ inHome }) => inHome !== undefined)) return [];
+  const named = (word: ShellWord): ShellWord => word.inHome ?? word;
+  return [{ ...command, words: words.map(named), inputs: inputs.map(named) }];
 }
 
 /** Where the two hyphens are after which no word is an option. */

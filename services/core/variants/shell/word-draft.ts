@@ -14,6 +14,8 @@ export interface WordDraft {
   /** The text with marks, as braces are read (braces.ts). */
   marked: string;
   hasBraces: boolean;
+  /** It begins with `$HOME`. */
+  inHome: boolean;
   raw: string;
 }
 
@@ -27,13 +29,16 @@ export function emptyWord(): WordDraft {
     isBare: true,
     marked: "",
     hasBraces: false,
+    inHome: false,
     raw: "",
   };
 }
 
-/** The next character is only known when it runs. */
-export function reveal(word: WordDraft): void {
-  word.startsOpen ||= word.text === "" && !word.open;
+/** The next character is only known when it runs; `name`: the variable that it comes from. */
+export function reveal(word: WordDraft, name = ""): void {
+  const isFirst = word.text === "" && !word.open;
+  word.startsOpen ||= isFirst;
+  word.inHome ||= isFirst && name === "HOME";
   word.open = true;
   word.marked += OPEN_MARK;
 }
@@ -71,14 +76,37 @@ export function spelled(draft: WordDraft): Spelled {
   if (isOne) return { word, words: [word] };
   // Which shell reads it nobody says.
   const startsOpen = draft.startsOpen || draft.marked.startsWith(markBrace("{"));
-  const words = expanded.map((one) => asWord(unmarked(one, draft)));
+  const words = expanded.map((one) => {
+    const inHome = draft.inHome && one.startsWith(OPEN_MARK);
+    return asWord({ ...unmarked(one, draft), inHome, marked: one });
+  });
   return {
     word: asWord({ ...draft, open: true, startsOpen }),
     words: words.filter(({ text, open, isBare }) => text !== "" || open || isBare !== true),
   };
 }
 
-function asWord({ text, open, startsOpen, splits, streams, isBare = false }: ShellWord): ShellWord {
+type Draft = ShellWord & Pick<WordDraft, "inHome" | "marked">;
+
+function asWord({
+  text,
+  open,
+  startsOpen,
+  splits,
+  streams,
+  isBare = false,
+  ...more
+}: Draft): ShellWord {
   const mayBeOption = startsOpen || splits || (open && OPEN_OPTION.test(text));
-  return { text, startsOpen: mayBeOption, open, splits, streams, isBare };
+  const word = { text, startsOpen: mayBeOption, open, splits, streams, isBare };
+  if (!more.inHome || !/^(?:\/|$)/.test(text)) return word;
+  const isSeen = more.marked.lastIndexOf(OPEN_MARK) === 0;
+  const inHome = {
+    ...word,
+    text: `~${text}`,
+    open: !isSeen,
+    startsOpen: false,
+    splits: splits && !isSeen,
+  };
+  return { ...word, inHome };
 }
