@@ -1,4 +1,5 @@
 /** Lines that go to the root or home directory: what commands name behind that lies there. */
+import { plainWord } from "./names.ts";
 import { endOfOptions, type ShellCommand, type ShellWord } from "./shell-line.ts";
 
 /** What stands before a name that is looked for there; empty: where that is nobody says. */
@@ -44,7 +45,17 @@ function rootOf([name, ...words]: readonly ShellWord[]): Root | null {
 export function fromRoot(words: readonly ShellWord[], root: Root): readonly ShellWord[] {
   const [name, ...rest] = words;
   if (root === "" || name === undefined || !NAMES_FILES.has(name.text)) return words;
-  return [name, ...rest.map((word) => below(word, root))];
+  const files = name.text === "find" ? withPlace(rest, root) : rest;
+  return [name, ...files.map((word) => below(word, root))];
+}
+
+/** Where no place is named, `find` looks where it stands. */
+function withPlace(words: readonly ShellWord[], root: Root): readonly ShellWord[] {
+  const at = words.findIndex(({ text }) => !/^-[HLP]$/.test(text));
+  const [first] = at < 0 ? [] : words.slice(at);
+  if (first !== undefined && !/^[-(!]/.test(first.text)) return words;
+  const before = at < 0 ? words : words.slice(0, at);
+  return [...before, plainWord(root), ...words.slice(before.length)];
 }
 
 /** Files as they are written, and as they are from elsewhere. */
@@ -58,6 +69,6 @@ export function alsoFromRoot(files: readonly ShellWord[], root: Root): readonly 
 
 function below(word: ShellWord, root: Root): ShellWord {
   const { text } = word;
-  if (text === "" || /^[-~/]/.test(text)) return word;
+  if (text === "" || /^[-~/]|^[!()]$/.test(text)) return word;
   return { ...word, text: root + text.replace(/^(?:\.\/+)+|^\.$/, "") };
 }

@@ -15,7 +15,7 @@ export interface WordDraft {
   marked: string;
   hasBraces: boolean;
   /** It begins with `$HOME`. */
-  inHome: boolean;
+  isHome: boolean;
   raw: string;
 }
 
@@ -29,7 +29,7 @@ export function emptyWord(): WordDraft {
     isBare: true,
     marked: "",
     hasBraces: false,
-    inHome: false,
+    isHome: false,
     raw: "",
   };
 }
@@ -38,7 +38,7 @@ export function emptyWord(): WordDraft {
 export function reveal(word: WordDraft, name = ""): void {
   const isFirst = word.text === "" && !word.open;
   word.startsOpen ||= isFirst;
-  word.inHome ||= isFirst && name === "HOME";
+  word.isHome ||= isFirst && name === "HOME";
   word.open = true;
   word.marked += OPEN_MARK;
 }
@@ -77,8 +77,8 @@ export function spelled(draft: WordDraft): Spelled {
   // Which shell reads it nobody says.
   const startsOpen = draft.startsOpen || draft.marked.startsWith(markBrace("{"));
   const words = expanded.map((one) => {
-    const inHome = draft.inHome && one.startsWith(OPEN_MARK);
-    return asWord({ ...unmarked(one, draft), inHome, marked: one });
+    const isHome = draft.isHome && one.startsWith(OPEN_MARK);
+    return asWord({ ...unmarked(one, draft), isHome, marked: one });
   });
   return {
     word: asWord({ ...draft, open: true, startsOpen }),
@@ -86,7 +86,7 @@ export function spelled(draft: WordDraft): Spelled {
   };
 }
 
-type Draft = ShellWord & Pick<WordDraft, "inHome" | "marked">;
+type Draft = ShellWord & Pick<WordDraft, "isHome" | "marked">;
 
 function asWord({
   text,
@@ -99,7 +99,7 @@ function asWord({
 }: Draft): ShellWord {
   const mayBeOption = startsOpen || splits || (open && OPEN_OPTION.test(text));
   const word = { text, startsOpen: mayBeOption, open, splits, streams, isBare };
-  if (!more.inHome || !/^(?:\/|$)/.test(text)) return word;
+  if (!more.isHome || !/^(?:\/|$)/.test(text)) return word;
   const isSeen = more.marked.lastIndexOf(OPEN_MARK) === 0;
   const inHome = {
     ...word,
