@@ -4,6 +4,7 @@
  */
 
 import { WRITING } from "./classify-sql.ts";
+import { leftOut } from "./sql-names.ts";
 import {
   afterBlank,
   type Dialect,
@@ -41,7 +42,7 @@ export function spellSql(statement: string): SqlSpellings {
     const pieces = piecesOf(statement, dialect);
     hidden ||= pieces.some((_, at) => runsText(pieces, at));
     const heads = pieces.flatMap((_, at) => (beginsStatement(pieces, at) ? [at] : []));
-    for (const style of STYLES) {
+    for (const style of stylesFor(pieces)) {
       const { text, begins } = spelled(pieces, heads, style);
       texts.add(text);
       const length = begins.reduce((sum, begin) => sum + text.length - begin, 0);
@@ -121,6 +122,8 @@ interface Style {
   readonly dots: "as written" | "none";
   /** Spaces before a parenthesis. */
   readonly parenthesis: "as written" | "none" | "one";
+  /** Places of pieces that are left out. */
+  readonly left?: ReadonlySet<number>;
 }
 
 const STYLES: readonly Style[] = [
@@ -131,6 +134,13 @@ const STYLES: readonly Style[] = [
   { unquoted: true, dots: "none", parenthesis: "one" },
 ];
 
+/** Those of all statements; and names without their schemas, and without what changes nothing before them. */
+function stylesFor(pieces: readonly Written[]): readonly Style[] {
+  const left = leftOut(pieces);
+  if (left.size === 0) return STYLES;
+  return [...STYLES, { unquoted: true, dots: "none", parenthesis: "as written", left }];
+}
+
 /** `begins`: where the pieces at `heads` do. */
 function spelled(
   pieces: readonly Written[],
@@ -140,8 +150,10 @@ function spelled(
   let text = "";
   const begins: number[] = [];
   let next = 0;
+  const { left } = style;
   for (const [at, piece] of pieces.entries()) {
-    if (hasSpace(pieces[at - 1], piece, style)) text += " ";
+    if (left?.has(at)) continue;
+    if (left?.has(at - 1) || hasSpace(pieces[at - 1], piece, style)) text += " ";
     if (heads[next] === at) {
       begins.push(text.length);
       next += 1;
