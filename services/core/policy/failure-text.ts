@@ -12,8 +12,13 @@ const NOTHING = /null|false|0(?![.\d])|""|"(?:0|none|ok|success|no error)"|\{\s*
 /** A code of no error, beside which nothing stands that tells of one. */
 const NO_CODE = `\\{(?=[^{}]*"(?:code|status)"\\s*:\\s*"?(?:0|ok|success)\\b)(?:[\\s,]*"\\w{1,64}"\\s*:\\s*(?:${NOTHING.source}))+\\s*\\}`;
 
+/** The heading of a text about errors that somebody read. */
+const HEADING =
+  "error[ \\t]+(?:handling|handlers?|codes?|messages?|types?|pages?|budgets?|boundar(?:y|ies)|reporting)" +
+  "(?:[ \\t]+(?:guide|guidelines|reference|overview|conventions|components?|docs|documentation))*[ \\t]*(?:\\r?\\n|$)";
+
 const FAILED = new RegExp(
-  `^\\s*(?:\\{\\s*"error"\\s*:(?!\\s*(?:${NOTHING.source}|${NO_CODE}))|error(?![\\w-])|\\w{0,64}(?:error|exception):|traceback)`,
+  `^\\s*(?!${HEADING})(?:\\{\\s*"error"\\s*:(?!\\s*(?:${NOTHING.source}|${NO_CODE}))|error(?![\\w-])|\\w{0,64}(?:error|exception):|traceback)`,
   "i",
 );
 
@@ -28,6 +33,8 @@ const BETWEEN = String.raw`\W{0,4}(?:(?:with|by|from|was|is|an?|the|internal|une
 
 /** Where there is no answer, or one of somebody on the way. */
 const NO_ANSWER = [
+  /\b(?:rate.?limit(?: was| is| has been)?[ _-]?(?:exceeded|reached|hit|error)|rate.?limited|requests? (?:was |were )?throttled)/,
+  /\b(?:overloaded_error|(?:server|service|model|system) (?:is )?(?:currently )?overloaded)\b/,
   /\b(?:too many requests|service unavailable|bad gateway|try again|temporar)/,
   /internal.?server.?error/,
   /\b(?:gateway time-?out|timed ?out|time out|deadline.?exceeded|abort(?:ed)?\b|AbortError|context cancell?ed)/,
@@ -60,14 +67,14 @@ const TRANSIENT = new RegExp(
 );
 
 const TRANSIENT_CODES =
-  /^(?:408|429|50[0234]|52[0-4]|E(?:SOCKET)?TIMEDOUT|ECONNRESET|ECONNABORTED|EPIPE|ABORT_ERR|AbortError|UND_ERR_\w+|ERR_STREAM_PREMATURE_CLOSE|unavailable|\w{0,64}(?:timeout|deadline_?exceeded|internal_?server_?error|service_?unavailable|bad_?gateway|too_?many_?requests)(?:_?(?:error|exception))?)$/i;
+  /^(?:408|429|50[0234]|52[0-4]|E(?:SOCKET)?TIMEDOUT|ECONNRESET|ECONNABORTED|EPIPE|ABORT_ERR|AbortError|UND_ERR_\w+|ERR_STREAM_PREMATURE_CLOSE|unavailable|resource_?exhausted|rate_?limit(?:ed|_?exceeded)|\w{0,64}(?:timeout|rate_?limit|overloaded|throttl(?:ed|ing)|deadline_?exceeded|internal_?server_?error|service_?unavailable|bad_?gateway|too_?many_?requests)(?:_?(?:error|exception))?)$/i;
 
 export function looksFailedByDefault(output: string): boolean {
   return FAILED.test(output.length > LOOKED_AT ? output.slice(0, LOOKED_AT) : output);
 }
 
 /**
- * True where the same call may well succeed later, or may have run: time-outs, 429, 5xx, and connections that
+ * True where the same call may well succeed later, or may have run: time-outs, 429 and other words for it, 5xx, and connections that
  * ended before the answer. That nothing was reached (ECONNREFUSED, ENOTFOUND) is definite.
  */
 export function looksTransient(code: string | null, message: string): boolean {
