@@ -2,6 +2,8 @@
 
 /** The text begins here. */
 export const START = "\u0002";
+/** The text ends here. */
+export const END = "\u0004";
 /** Between alternatives. */
 const OR = "\u0003";
 /** Stands for letters of which none is named. */
@@ -9,13 +11,13 @@ const ANY = "x";
 
 const ATOM =
   /\\x([\da-f]{2})|\\x\{([\da-f]+)\}|\\(.)|\[(\^?)(\]?(?:\\.|\[:\w+:\]|[^\]\\])*)\]|(\(\?(?:P?<\w+>|[\w-]*[:)]))|(.)/giy;
-const QUANTIFIER = /(?:([*?]|\{0?,\d*\}|\{0\})|\+|\{\d+,?\d*\})\??/y;
+const QUANTIFIER = /(?:([*?]|\{0?,\d*\}|\{0\})|\+|\{(\d+),?\d*\})\??/y;
 
 /** Letters that mean something to a shell: where they need not be there, nothing is said of them. */
 const MEANING = /[|;&<>$'"`\s]/;
 const OPERATORS = /^[|;&<>]+$/;
 
-/** Each alternative as a text of letters, with `x` for what may be any, and `START` where it begins. */
+/** Each alternative as a text of letters, with `x` for what may be any, `START` where it begins and `END` where it ends. */
 export function plainPattern(pattern: string): readonly string[] {
   let plain = "";
   for (let at = 0; at < pattern.length; ) {
@@ -27,7 +29,9 @@ export function plainPattern(pattern: string): readonly string[] {
     at = quantifier === null ? ATOM.lastIndex : QUANTIFIER.lastIndex;
     const letter = letterOf(atom);
     const mayLack = quantifier?.[1] !== undefined;
-    if (!(mayLack && MEANING.test(letter))) plain += letter;
+    if (mayLack && MEANING.test(letter)) continue;
+    // Of blanks it matters whether there must be several.
+    plain += letter === " " && Number(quantifier?.[2] ?? 1) > 1 ? "  " : letter;
   }
   return plain.split(OR);
 }
@@ -55,9 +59,10 @@ function letterOf([
       return OR;
     case ".":
       return ANY;
+    case "$":
+      return END;
     case "(":
     case ")":
-    case "$":
     case undefined:
       return "";
     default:

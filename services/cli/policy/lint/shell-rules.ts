@@ -4,7 +4,7 @@ import { compileGlobs } from "../../../core/policy/glob.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import { partsOfShell } from "../../../core/variants/shell/classify-shell.ts";
 import type { LintRule, Report } from "./finding.ts";
-import { plainPattern, START } from "./plain-pattern.ts";
+import { END, plainPattern, START } from "./plain-pattern.ts";
 
 type Fault = { readonly message: string; readonly mend: string };
 
@@ -36,21 +36,40 @@ interface Language {
   readonly ofPattern: (text: string) => Fault | null;
   readonly ofText: (text: string) => Fault | null;
   readonly ofGlob: (glob: string) => Fault | null;
+  /** What of a text says that no space stands at its ends; undefined: one may. */
+  readonly ends?: string;
 }
 
 function lintRule(
   { match, equals = [], like }: VariantRule,
   path: readonly PathSegment[],
-  { ofPattern, ofText, ofGlob }: Language,
+  { ofPattern, ofText, ofGlob, ends }: Language,
   report: Report,
 ): void {
   const told = (key: string, fault: Fault | null): void => {
     if (fault !== null) report("warning", "unfit-rule", [...path, key], fault.message, fault.mend);
   };
   const alternatives = match === undefined ? [] : plainPattern(match);
-  told("match", alternatives.map(ofPattern).find((one) => one !== null) ?? null);
+  const faultOf = (text: string): Fault | null =>
+    noText(text) ?? atEnds(text, ends) ?? ofPattern(text.replaceAll(END, ""));
+  told("match", alternatives.map(faultOf).find((one) => one !== null) ?? null);
   for (const text of equals) told("equals", ofText(text));
   for (const glob of like?.split("|") ?? []) told("like", ofGlob(glob.trim()));
+}
+
+/** What begins or goes on behind the end. */
+function noText(text: string): Fault | null {
+  if (!new RegExp(`${END}[^${END}]`).test(text)) return null;
+  const message = "something stands behind `$`, the end of the text: no text fits";
+  return { message, mend: "leave `$` out, or write it as `\\$` where it is a letter" };
+}
+
+const SPACED = new RegExp(`^${START}+ +[^ ${END}]|[^ ${START}] +${END}`);
+
+function atEnds(text: string, ends: string | undefined): Fault | null {
+  if (ends === undefined || !SPACED.test(text)) return null;
+  const message = `${ends}: a space at the ends fits only where a word is empty or not seen`;
+  return { message, mend: "leave the space out" };
 }
 
 type Sign = readonly [sign: RegExp, name: string];
@@ -93,6 +112,7 @@ function unfit(seen: string, what: string, mend = FOR_COMMANDS): Fault {
 }
 
 const SHELL: Language = {
+  ends: SEEN,
   ofPattern: (text) => {
     const sign = signIn(text, [...BETWEEN, ...TAKEN]);
     return sign === null ? null : unfit(SEEN, sign);

@@ -65,6 +65,8 @@ describe("rules of a shell that fit no line", () => {
     ["match: '> /etc'", "match a redirection"],
     ["match: 'x 2>&1'", "match a redirection"],
     ["match: 'rm  -rf'", "match more than one space"],
+    ["match: 'rm\\s{2,}-rf'", "match more than one space"],
+    ["match: 'rm {2}-rf'", "match more than one space"],
     ["match: '^FOO=1 make'", "match a variable before a command"],
     ["like: 'ls|cd * && rm *'", "like `&&`"],
     ["like: 'echo *>>*'", "like a redirection"],
@@ -116,6 +118,35 @@ describe("rules of a shell that fit no line", () => {
     "like: '*=*|*.env|git push *|*|rm -rf {a,b}'",
     `equals: ["rm -rf {a,b}", "it's"]`,
   ])("but not %s", (rule) => {
+    expect(outside(rule)).toEqual([]);
+  });
+
+  it.each([
+    ["^ git push", "a space at the ends"],
+    ["^\\s+git push", "a space at the ends"],
+    ["^git push -f\\s+$", "a space at the ends"],
+    ["ls|^git push $", "a space at the ends"],
+    ["$^", "behind `$`"],
+    ["git push$ && rm", "behind `$`"],
+    ["^a$b", "behind `$`"],
+  ])("an expression that no command fits is told: %s", (match, expected) => {
+    const [found] = told(
+      "unfit-rule",
+      `tool_schemas: { sh: { variants: { set: posix_shell, rules: [{ match: '${match}', tier: ask }] } } }`,
+    );
+    expect(found).toContain(expected);
+  });
+
+  it.each([
+    "match: '^\\s*git push\\s*$'",
+    "match: '^git push( |$)'",
+    "match: '^(a$|b) c'",
+    "match: '(^| )rm'",
+    "match: '^$'",
+    "match: '^ $'",
+    "match: '^rm {1,2}-f {0,2}a$'",
+    "match: 'a[$]b'",
+  ])("but not where one may: %s", (rule) => {
     expect(outside(rule)).toEqual([]);
   });
 
