@@ -48,9 +48,11 @@ export type LogExecutorParts = TakeOverParts & {
   readonly parallelCalls: number;
   /** Told of each report that is in the log. */
   readonly onReported?: (status: ResultStatus) => void;
-  /** Told of each call that might be run and has no handler here. */
-  readonly onLeft?: (tool: string) => void;
+  /** Told of each call that might be run and has no handler here: again where it is read again, as after a take-over. */
+  readonly onLeft?: (call: LeftCall) => void;
 };
+
+export type LeftCall = Pick<AllowedCall, "decisionId" | "tool" | "notAfterMs">;
 
 export type ExecutorState = "restoring" | "running" | "suspended" | "not_owner" | "closed";
 
@@ -192,7 +194,7 @@ export class LogExecutor {
     const isKnown = run.known.recall(decisionId, notAfterMs);
     run.known.forget(clock.nowMs());
     const handler = Object.hasOwn(handlers, tool) ? handlers[tool] : undefined;
-    if (handler === undefined && clock.nowMs() <= notAfterMs) this.#parts.onLeft?.(tool);
+    if (handler === undefined && clock.nowMs() <= notAfterMs) this.#parts.onLeft?.(allowed);
     if (handler === undefined || this.#inHand.has(decisionId)) return;
     const started = run.open.get(decisionId);
     if (started !== undefined) {

@@ -50,7 +50,7 @@ async function startExecutor(handlers: Handlers, context: ProcessContext): Promi
     ...{ ownership, membership, parallelCalls: config.executor.parallelCalls },
     onReported: (status) =>
       metrics.add("executor_reports", "reports written, by what they say", { status }),
-    onLeft: createLeftTools(logger, metrics),
+    onLeft: createLeftTools(logger, metrics, systemClock),
   });
   metrics.watch(
     "executor_partition_state",

@@ -1,19 +1,28 @@
 import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
-import type { Logger } from "../../runtime/ports.ts";
+import { KnownDecisions } from "../../executor/known-decisions.ts";
+import type { LeftCall } from "../../executor/log-executor.ts";
+import type { Clock, Logger } from "../../runtime/ports.ts";
 
 const TOOLS_MAX = 200;
 const OTHER_TOOLS = "(other)";
 
 /**
- * Tells of tools that have no handler here: each once in the log, each call in the numbers. Right where executors of
+ * Tells of tools that have no handler here: each once in the log, each call once in the numbers, however often it is
+ * read, for as long as it might be begun. Right where executors of
  * another group have the tool; where none has, its calls end `unknown`, and nobody else knows why.
  */
 export function createLeftTools(
   logger: Logger,
   metrics: Pick<ProcessMetrics, "add">,
-): (tool: string) => void {
+  clock: Pick<Clock, "nowMs">,
+): (call: LeftCall) => void {
   const told = new Set<string>();
-  return (tool) => {
+  const counted = new KnownDecisions([], 0);
+  return ({ decisionId, tool, notAfterMs }) => {
+    const isCounted = counted.recall(decisionId, notAfterMs);
+    counted.forget(clock.nowMs());
+    if (isCounted) return;
+    counted.add(decisionId, notAfterMs);
     // A policy may allow any name that an agent makes up.
     const name = told.has(tool) || told.size < TOOLS_MAX ? tool : OTHER_TOOLS;
     metrics.add("executor_left", "calls of tools that have no handler here", { tool: name });

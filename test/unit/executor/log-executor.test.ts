@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import type { Handler } from "../../../services/executor/executor.ts";
 import { KnownDecisions } from "../../../services/executor/known-decisions.ts";
+import type { LeftCall } from "../../../services/executor/log-executor.ts";
 import { offsetAt } from "../../../services/executor/offset-at.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
 import {
@@ -33,7 +34,7 @@ describe("an executor that follows the log", () => {
   test("tells of calls whose tool has no handler here, of those that may still be begun", async () => {
     const { embedded, propose } = await openGate();
     const left: string[] = [];
-    const onLeft = (tool: string): void => void left.push(tool);
+    const onLeft = ({ tool }: LeftCall): void => void left.push(tool);
     await propose("other", {});
     await startExecutor(embedded, { pay: () => "paid" }, { onLeft });
     await propose("other", {}, "c2");
