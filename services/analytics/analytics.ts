@@ -96,7 +96,7 @@ export class Analytics {
   readonly #ends = new Map<number, number>();
   /** When each partition was last read and counted; an idle one is read all the same. */
   readonly #readAtMs = new Map<number, number>();
-  /** Since when what was counted could not be kept; null: it can. */
+  /** When keeping what was counted was begun that has not been done since: it is under way, or failed; null: all is kept. */
   #unkeptSinceMs: number | null = null;
   #startedAtMs = 0;
   #exported: TotalsData;
@@ -155,9 +155,10 @@ export class Analytics {
     }));
   }
 
-  /** For how long what was counted could not be kept, nor its alerts written, ms. */
+  /** For how long what was counted has not been kept, nor its alerts written, since that was begun, ms: some while it is done. */
   get unkeptMs(): number {
-    return this.#unkeptSinceMs === null ? 0 : this.#parts.clock.nowMs() - this.#unkeptSinceMs;
+    const nowMs = this.#parts.clock.nowMs();
+    return Math.max(0, nowMs - (this.#unkeptSinceMs ?? nowMs));
   }
 
   /** Every partition was read and counted at least once. */
@@ -332,19 +333,11 @@ export class Analytics {
     while (!this.#abort.signal.aborted) {
       await clock.sleep(waitMs, this.#abort.signal);
       const startedMs = clock.nowMs();
-      await this.#persistOrTell(startedMs);
-      const tookMs = clock.nowMs() - startedMs;
-      waitMs = Math.max(this.#options.persistMs, tookMs / PERSIST_SHARE);
-    }
-  }
-
-  async #persistOrTell(atMs: number): Promise<void> {
-    try {
+      this.#unkeptSinceMs ??= startedMs;
       await this.#persist();
       this.#unkeptSinceMs = null;
-    } catch (error) {
-      this.#unkeptSinceMs ??= atMs;
-      throw error;
+      const tookMs = clock.nowMs() - startedMs;
+      waitMs = Math.max(this.#options.persistMs, tookMs / PERSIST_SHARE);
     }
   }
 

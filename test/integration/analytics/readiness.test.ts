@@ -1,6 +1,7 @@
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
+import { AlertOutbox } from "../../../services/analytics/alert-outbox.ts";
 import { startAnalytics } from "../../../services/cli/analytics/analytics-service.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
 import { openEmbeddedClient } from "../../../services/sdk/open-embedded.ts";
@@ -95,4 +96,34 @@ it("analytics that read what they cannot decode are not ready, until they can", 
   expect(service.ready()).toMatchObject({ ok: false });
   isAway = false;
   await expect.poll(() => service.ready(), { timeout: 10_000 }).toMatchObject({ ok: true });
+});
+
+it("analytics that hang while they keep what they counted are not ready, and are while it takes no longer than usual", async () => {
+  const { start } = await startOnLog();
+  let goOn: () => void = () => undefined;
+  const hung = vi.spyOn(AlertOutbox.prototype, "prepare").mockImplementationOnce(
+    () =>
+      new Promise<void>((resolve) => {
+        goOn = resolve;
+      }),
+  );
+  const service = await start();
+  onTestFinished(() => {
+    goOn();
+    vi.restoreAllMocks();
+  });
+  await expect.poll(() => hung.mock.calls.length, { timeout: 10_000 }).toBe(1);
+  expect(service.ready()).toMatchObject({ ok: true });
+  const now = Date.now;
+  vi.spyOn(Date, "now").mockImplementation(() => now() + 11_000);
+  const shown = (name: "unreadMs" | "unkeptMs"): number =>
+    (service.ready().detail as { readonly [key in typeof name]: number })[name];
+  // It reads all the same.
+  await expect.poll(() => shown("unreadMs"), { timeout: 10_000 }).toBeLessThan(5_000);
+  expect(service.ready()).toMatchObject({ ok: false });
+  expect(shown("unkeptMs")).toBeGreaterThan(10_000);
+  goOn();
+  await expect
+    .poll(() => service.ready(), { timeout: 10_000 })
+    .toMatchObject({ ok: true, detail: { unkeptMs: 0 } });
 });
