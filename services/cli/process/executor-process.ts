@@ -15,7 +15,7 @@ import { createLeftTools } from "./left-tools.ts";
 import { type Handlers, loadHandlers } from "./load-handlers.ts";
 import { openConfig } from "./open-config.ts";
 import { aborted, type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
-import { untilThere } from "./until-there.ts";
+import { BROKERS, untilThere } from "./until-there.ts";
 
 const PORT = 8_081;
 /** Of the time to stop in: the rest is for what is left to write, and for leaving the group. */
@@ -44,6 +44,7 @@ async function startExecutor(handlers: Handlers, context: ProcessContext): Promi
   const ownership = await untilThere(
     () => ownershipOf(config, cluster, membership, context),
     context,
+    BROKERS,
   );
   const host = new ExecutorHost({
     ...{ log: cluster.log, codec: cluster.codec, clock: systemClock, logger, handlers },

@@ -18,7 +18,7 @@ import { openConfig } from "./open-config.ts";
 import { openRedis } from "./open-redis.ts";
 import { openSecrets } from "./open-secrets.ts";
 import { aborted, type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
-import { untilThere } from "./until-there.ts";
+import { BROKERS, REGISTRY, untilThere } from "./until-there.ts";
 import { WatchedPolicy } from "./watched-policy.ts";
 
 const PORT = 8_080;
@@ -38,6 +38,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   const { codec, close } = await untilThere(
     () => openCodec(config, names, secrets.byKeyId),
     context,
+    REGISTRY,
   );
   const redis = await openRedis(config, logger);
   const options: KafkaGateOptions = {
@@ -49,7 +50,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     tuning: tuningOf(config),
     warmUpMs: config.gate.warmUpMs,
   };
-  const gate = await untilThere(() => openKafkaGate(options), context);
+  const gate = await untilThere(() => openKafkaGate(options), context, BROKERS);
   watchGate(gate.host, logger, metrics, config);
   void gate.host.failed.then(fail);
   logger.info("decides by the policy", { revision: policy.current.revision, keyId });

@@ -10,6 +10,9 @@ export type Waiting = {
   readonly waitsFor: (what: string) => void;
 };
 
+export const BROKERS = "an answer of the brokers (`kafka.brokers`)";
+export const REGISTRY = "an answer of the schema registry (`registry.url`)";
+const CLUSTER = `${BROKERS}, or of the schema registry where one is configured`;
 const PAUSE_MS_MIN = 250;
 const PAUSE_MS_MAX = 5_000;
 
@@ -21,12 +24,15 @@ class StoppedError extends Error {
 /**
  * What the action gives, once what it needs is there: brokers and registries may start after us.
  *
+ * @param what it needs; told before the first try, as what is silent fails late. Then each failure is.
  * @throws what no waiting mends.
  */
 export async function untilThere<T>(
   action: () => Promise<T>,
   { logger, signal, waitsFor }: Waiting,
+  what = CLUSTER,
 ): Promise<T> {
+  waitsFor(what);
   for (let pauseMs = PAUSE_MS_MIN; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS_MAX)) {
     try {
       return await unlessStopped(action(), signal);
