@@ -48,7 +48,7 @@ export type OwnershipContext = {
     readonly newLink: () => ClusterLink;
   };
   /** Read where somebody else may have written it. Left out: nobody looks. */
-  readonly journal?: Pick<Log, "endOffset" | "read">;
+  readonly journal?: Pick<Log, "endOffset" | "read" | "startOffset">;
   readonly safeguards: KafkaSafeguards;
 };
 

@@ -9,8 +9,11 @@
  *    another stands where the mark of ours would.
  * O2 An answer is a record, or an offset behind the gap. What is read before the other's transaction ends,
  *    or fails, is none: it is asked again.
+ * O3 What retention has taken of a gap cannot be looked at any more, and is passed by: whoever wrote there and goes
+ *    on shows in a later gap, and there is nobody to stop for where that never comes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { asPipelineError } from "../../runtime/errors.ts";
 import type { Appended, Log, OutgoingRecord } from "../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 
@@ -25,14 +28,14 @@ const GAPS_MAX = 1_000;
 type Gap = { readonly from: number; readonly to: number };
 
 export type SoleWriterParts = {
-  readonly journal: Pick<Log, "read">;
+  readonly journal: Pick<Log, "read" | "startOffset">;
   readonly partition: number;
   /** Of the journal, after whoever wrote it before was fenced. */
   readonly end: number;
 };
 
 export class SoleWriter {
-  readonly #journal: Pick<Log, "read">;
+  readonly #journal: Pick<Log, "read" | "startOffset">;
   readonly #partition: number;
   /** Right behind the last record of ours. */
   #next: number;
@@ -91,19 +94,31 @@ export class SoleWriter {
 
   /** Null: nobody knows yet. */
   async #hasRecords({ from, to }: Gap): Promise<boolean | null> {
-    const journal = this.#journal;
-    const { records, nextOffset } = await journal.read(
-      JOURNAL_TOPIC,
-      this.#partition,
-      from,
-      ONE_RECORD,
-    );
+    const partition = this.#partition;
+    const read = await this.#journal
+      .read(JOURNAL_TOPIC, partition, from, ONE_RECORD)
+      .catch(ifTaken);
+    if (read === null) return await this.#hasRecordsLeft({ from, to });
+    const { records, nextOffset } = read;
     if (records.some(({ offset }) => offset < to)) return true;
     return records.length > 0 || nextOffset >= to ? false : null;
+  }
+
+  /** O3. */
+  async #hasRecordsLeft({ from, to }: Gap): Promise<boolean | null> {
+    const start = await this.#journal.startOffset(JOURNAL_TOPIC, this.#partition);
+    if (start >= to) return false;
+    // Not known to be behind it yet: it is asked again.
+    return start > from ? await this.#hasRecords({ from: start, to }) : null;
   }
 
   async #pause(): Promise<void> {
     const { signal } = this.#closed;
     await sleep(LOOK_AGAIN_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
+}
+
+function ifTaken(error: unknown): null {
+  if (asPipelineError(error).code === "input_out_of_reach") return null;
+  throw error;
 }

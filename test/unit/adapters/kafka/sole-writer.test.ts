@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { SoleWriter } from "../../../../services/adapters/kafka/sole-writer.ts";
+import { FatalError } from "../../../../services/runtime/errors.ts";
 import type { LogRecord, OutgoingRecord, ReadResult } from "../../../../services/runtime/ports.ts";
 
 const record = (topic: OutgoingRecord["topic"]): OutgoingRecord => ({
@@ -15,6 +16,11 @@ type Answer = { readonly offsets: readonly number[]; readonly nextOffset: number
 
 /** Answers one look after the other; the last one again and again. */
 function soleWriter(end: number, ...answers: readonly (Answer | Error)[]) {
+  return soleWriterFrom(0, end, answers);
+}
+
+/** @param start before which retention has taken everything. */
+function soleWriterFrom(start: number, end: number, answers: readonly (Answer | Error)[]) {
   const asked: number[] = [];
   const read = (_topic: string, _partition: number, from: number): Promise<ReadResult> => {
     const answer = answers[Math.min(asked.length, answers.length - 1)];
@@ -24,7 +30,8 @@ function soleWriter(end: number, ...answers: readonly (Answer | Error)[]) {
     const records = answer.offsets.map((offset) => ({ offset }) as LogRecord);
     return Promise.resolve({ records, nextOffset, endOffset: nextOffset });
   };
-  const sole = new SoleWriter({ journal: { read }, partition: 0, end });
+  const startOffset = (): Promise<number> => Promise.resolve(start);
+  const sole = new SoleWriter({ journal: { read, startOffset }, partition: 0, end });
   onTestFinished(() => sole.close());
   return { sole, asked };
 }
@@ -101,6 +108,30 @@ test("a gap is looked at after the one before it has its answer", async () => {
   sole.wrote([JOURNAL], at(18));
   await vi.waitFor(() => expect(sole.isAlone).toBe(false));
   expect(asked).toEqual([10, 10, 15]);
+});
+
+const TAKEN = new FatalError("input_out_of_reach", "no longer there");
+
+test("a gap that retention has taken is passed by, and whoever goes on is found in a later one", async () => {
+  const { sole, asked } = soleWriterFrom(15, 10, [TAKEN, { offsets: [17], nextOffset: 18 }]);
+  sole.wrote([JOURNAL], at(14));
+  await looked(asked, 1);
+  expect(sole.isAlone).toBe(true);
+  sole.wrote([JOURNAL], at(18));
+  await vi.waitFor(() => expect(sole.isAlone).toBe(false));
+  expect(asked).toEqual([10, 15]);
+});
+
+test("of a gap that retention has taken in part the rest is looked at", async () => {
+  const other = soleWriterFrom(12, 10, [TAKEN, { offsets: [13], nextOffset: 14 }]);
+  other.sole.wrote([JOURNAL], at(14));
+  await vi.waitFor(() => expect(other.sole.isAlone).toBe(false));
+  expect(other.asked).toEqual([10, 12]);
+  const nobody = soleWriterFrom(12, 10, [TAKEN, { offsets: [14], nextOffset: 15 }]);
+  nobody.sole.wrote([JOURNAL], at(14));
+  await looked(nobody.asked, 2);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  expect([nobody.asked, nobody.sole.isAlone]).toEqual([[10, 12], true]);
 });
 
 test("nothing is asked any more once it is closed", async () => {
