@@ -9,7 +9,6 @@ import { isRegistryFetched } from "../../infra/local/fetch-parts.js";
 import { MissingError, requirePrograms } from "../../infra/local/missing.js";
 import { startKafka } from "../../infra/local/start-kafka.js";
 import { runnerOptions } from "../../tasks/runner-options.js";
-import { connectKafka } from "../support/kafka/test-cluster.ts";
 import { buildOnce, CLASSES } from "./lab/build.ts";
 import { compileReader } from "./lab/read-topics.ts";
 import type { Row } from "./lab/row.ts";
@@ -102,8 +101,6 @@ async function main(): Promise<number> {
   const startedMs = Date.now();
   const rows = wantedRows();
   buildOnce();
-  // The gate's client must be loaded before the one that waits for the brokers.
-  connectKafka(["127.0.0.1:1"]);
   const kafka = new SharedKafka();
   let results: readonly RowResult[];
   try {

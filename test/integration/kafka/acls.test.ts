@@ -76,8 +76,6 @@ describe.skipIf(!parts.available)(`a broker that grants what the page says ${par
   let admin: Admin;
 
   beforeAll(async () => {
-    // The gate's client is loaded before the one that waits for the broker.
-    connectKafka(["127.0.0.1:1"]);
     kafka = await startAuthorizedKafka();
     const topics = Object.values(names);
     await createTopics(kafka.directBootstrap, topics, { config: KEPT, partitions: 1 });

@@ -33,8 +33,6 @@ describe.skipIf(!parts.available)(`what a broker has left open ${parts.reason}`,
   let kafka: LocalKafka;
 
   beforeAll(async () => {
-    // The gate's client is loaded before the one that waits for the broker.
-    connectKafka(["127.0.0.1:1"]);
     const version = findFetchedKafka();
     kafka = await startKafka({
       ...(version === undefined ? {} : { version }),

@@ -6,7 +6,7 @@ import { FatalError } from "../../../services/runtime/errors.ts";
 import { localParts } from "../../support/backends/local-parts.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { PASSWORD, startSecuredKafka, USER } from "../../support/kafka/secured-kafka.ts";
-import { connectKafka, makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
+import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import { KEPT, openTestGate, propose, untilDecided } from "../../support/kafka/test-gate.ts";
 import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
 import { makeCertificate } from "../../support/tls/certificate.ts";
@@ -21,8 +21,6 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
 
   beforeAll(async () => {
     if (certificate === undefined) return;
-    // The gate's client is loaded before the one that waits for the broker.
-    connectKafka(["127.0.0.1:1"]);
     kafka = await startSecuredKafka(certificate);
   });
   afterAll(async () => kafka.stop());
