@@ -39,8 +39,13 @@ export type GateClientOptions = {
   readonly onLost: ((error: CallgateError) => void) | undefined;
 };
 
-/** A decision, and the event it was read from; null where there is none. */
-export type Proposed = { readonly decision: Decision; readonly event: DecisionEvent | null };
+export type Proposed = {
+  readonly decision: Decision;
+  /** It was read from; null where there is none. */
+  readonly event: DecisionEvent | null;
+  /** The proposal may be in the log: it is decided, or may be. */
+  readonly isSent: boolean;
+};
 
 type ConversationName = { readonly tenantId: string; readonly conversationId: string };
 
@@ -75,7 +80,7 @@ export class GateClient {
   async propose(call: ProposedCall): Promise<Proposed> {
     const envelope = proposalEnvelope(call);
     const detail = this.#whyUnavailable();
-    if (detail !== null) return this.#unavailable(envelope, detail);
+    if (detail !== null) return { ...this.#unavailable(envelope, detail), isSent: false };
     let record: CommittedRecord;
     try {
       const value = this.#link.codec.encodeProposal(envelope);
@@ -193,14 +198,14 @@ export class GateClient {
     return this.#calls.known(decisionId)?.start;
   }
 
-  /** Says that nobody has run the call, and does not wait for an answer. */
-  tellUnrun(event: CallAllowed | OutcomeUnknown, error: CallError): void {
+  /** Says that nobody has run the call, and does not wait for an answer. @throws where it may not have been written. */
+  async tellUnrun(event: CallAllowed | OutcomeUnknown, error: CallError): Promise<void> {
     if (this.#closing) return;
     const { log, codec } = this.#link;
     const report = { status: "not_executed", error } as const;
     const input = resultInput({ ...event, isRead: false }, report, 0);
     const outgoing = this.#outgoing("results", event, codec.encodeResult(input));
-    log.append([outgoing]).catch(() => undefined);
+    await log.append([outgoing]);
   }
 
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
@@ -243,7 +248,7 @@ export class GateClient {
 
   #proposed(event: DecisionEvent, repeated: boolean): Proposed {
     const options = { repeated, keyOf: this.#keyOf, argumentsOf: this.#argumentsOf };
-    return { decision: decisionOf(event, options), event };
+    return { decision: decisionOf(event, options), event, isSent: true };
   }
 
   #send(topic: InputTopic, name: ConversationName, value: Uint8Array): Promise<CommittedRecord> {
@@ -285,7 +290,7 @@ export class GateClient {
     const problem = cause?.message ?? this.#link.problem();
     const policy = this.policyRevision;
     const call = { callId, tool, arguments: text, detail, policy, problem };
-    return { decision: unavailable(call), event: null };
+    return { decision: unavailable(call), event: null, isSent: true };
   }
 
   /** No answer came: refused where asking again is all there is to do, else the error itself. */

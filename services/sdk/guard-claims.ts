@@ -29,7 +29,7 @@ export class GuardClaims {
   readonly #client: GateClient;
   /** By the names of claims: whether nothing has run by them. */
   readonly #unused = new RecentMap<boolean>(UNUSED_MAX);
-  /** Decisions of which a claim got no answer: whether they were made for who claimed. */
+  /** Decisions of which a claim is unused or got no answer: whether they were made for who claimed without an answer. */
   readonly #unanswered = new RecentMap<boolean>(UNUSED_MAX);
 
   constructor(client: GateClient) {
@@ -51,9 +51,13 @@ export class GuardClaims {
     }
   }
 
-  /** Nothing has run by the claim, and that could not be journaled. */
-  release(claim: Claim): void {
-    if (claim.type === "granted") this.#unused.set(claim.name, true);
+  /** Nothing has run by the claim, and that could not be journaled. False: there is no claim. */
+  release(decisionId: string, claim: Claim): boolean {
+    if (claim.type !== "granted") return false;
+    this.#unused.set(claim.name, true);
+    // G3: what is known is that nothing has run by this claim, no more.
+    this.#unanswered.set(decisionId, this.#unanswered.get(decisionId) === true);
+    return true;
   }
 
   /** Whether nobody has begun the call, and nobody begins it from now on. Of a call without a claim of ours nothing is known. */

@@ -82,13 +82,30 @@ export class Guard {
       handler,
       named: callId !== undefined,
     };
-    if (callId !== undefined) this.#unrun.askedAgain(callId);
-    const { decision, event } = await this.#decide(guarded);
-    const noAnswer = decision.refusal?.detail === "timeout";
-    if (event === null && noAnswer && !guarded.named) this.#unrun.add(decision.callId);
+    const { decision, event } = await this.#asked(guarded);
     if (event?.type === "allowed") return this.#once(guarded, decision, event);
     if (event?.type === "refused" && isAnswered(event)) return answerOf(event);
     return refusedOf(decision, refusalOf(decision));
+  }
+
+  /** Of a call that nobody else can ask for it is known that it does not run where its caller gets no decision. */
+  async #asked(guarded: GuardedCall): Promise<Proposed> {
+    const { callId } = guarded.call;
+    if (guarded.named) {
+      this.#unrun.askedAgain(callId);
+      return await this.#decide(guarded);
+    }
+    this.#unrun.begin(callId);
+    try {
+      const proposed = await this.#decide(guarded);
+      if (proposed.event === null && proposed.isSent) this.#unrun.add(callId);
+      else this.#unrun.drop(callId);
+      return proposed;
+    } catch (error) {
+      if (guarded.context.signal?.aborted === true) this.#unrun.add(callId);
+      else this.#unrun.drop(callId);
+      throw error;
+    }
   }
 
   async #decide(guarded: GuardedCall): Promise<Proposed> {
@@ -137,6 +154,7 @@ export class Guard {
     const repeatable = guarded.named || decision.repeated || event.approvalId !== null;
     if (call === null) return this.#keyless(decision, event, repeatable);
     if (this.#unrun.isTold(event.callId)) return this.#notExecuted(guarded, decision);
+    this.#unrun.begun(call.decisionId);
     let claimed: Claim = NO_CLAIM;
     const claim = async (): Promise<boolean> => {
       claimed = await this.#claims.claim(call.decisionId, !decision.repeated);
@@ -150,9 +168,7 @@ export class Guard {
     try {
       execution = await this.#executor.run(call, guarded.handler, options);
     } catch (error) {
-      if (error instanceof NotRecordedError && error.execution.type === "not_executed") {
-        this.#claims.release(claimed);
-      }
+      if (isUnrun(error)) this.#untold(call.decisionId, claimed, repeatable);
       // Whatever else it is, the tool may have run.
       if (!(error instanceof NotClaimedError)) return this.#unrecorded(error, guarded, decision);
       if (signal.aborted) throw signal.reason;
@@ -163,11 +179,18 @@ export class Guard {
     return this.#answer(execution, guarded, decision);
   }
 
+  /** It has not run, and that could not be journaled. */
+  #untold(decisionId: string, claim: Claim, repeatable: boolean): void {
+    const isReleased = this.#claims.release(decisionId, claim);
+    if (!isReleased && !repeatable) this.#unrun.keep(decisionId);
+  }
+
   /** Decided under a secret that this program does not have. What nobody else can have begun is told to be over. */
   async #keyless(decision: Decision, event: CallAllowed, repeatable: boolean): Promise<unknown> {
     if (!repeatable) {
       const error = { code: "secret", message: "the program that asked has another secret" };
-      await this.#tell(event.decisionId, { status: "not_executed", error });
+      const told = await this.#tell(event.decisionId, { status: "not_executed", error });
+      if (told === undefined) this.#unrun.keep(event.decisionId);
     }
     const refusal = this.#notRun(decision, "gate_unavailable");
     return refusedOf(decision, { ...refusal, message: OTHER_SECRET });
@@ -288,6 +311,10 @@ function answerOf({ refusal }: CallRefused): unknown {
 
 function refusalOf(decision: Decision): CallRefusal {
   return decision.refusal ?? notRun(decision, "gate_unavailable", "");
+}
+
+function isUnrun(error: unknown): boolean {
+  return error instanceof NotRecordedError && error.execution.type === "not_executed";
 }
 
 /** What the tool gave or threw, or what it was given up for. */
