@@ -39,7 +39,7 @@ const backends = { globalSetup: "test/support/backends/global-setup.ts" };
 export default defineConfig({
   test: {
     pool: "forks",
-    // One more than the cores that they have at least: many tests of processes wait most of their time.
+    // More than two cores: tests of processes and brokers wait most of their time.
     maxWorkers: 3,
     passWithNoTests: true,
     allowOnly: false,
