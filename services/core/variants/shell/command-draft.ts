@@ -43,18 +43,17 @@ export function clearWords(draft: CommandDraft): void {
   draft.isBraced = false;
 }
 
-/** Sticky. Behind `time` it makes a function in some shells. */
+/** Sticky. Behind `time` it makes a function in some shells; alone it is none in any. */
 const EMPTY_GROUP = /\(\s*\)/y;
 
 /** Whether the parenthesis at a place of the text begins a group: at the start of a command, or behind `time`. */
 export function mayBeGroup(
-  { words, assignments, begins }: CommandDraft,
+  { assignments, begins }: CommandDraft,
   text: string,
   at: number,
 ): boolean {
   EMPTY_GROUP.lastIndex = at;
-  const isEmpty = words.length > 0 && EMPTY_GROUP.test(text);
-  return begins && assignments.length === 0 && !isEmpty;
+  return begins && assignments.length === 0 && !EMPTY_GROUP.test(text);
 }
 
 /** Where a redirection goes to, or comes from. */

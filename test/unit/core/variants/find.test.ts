@@ -69,8 +69,9 @@ test("so many actions are read, and no more", () => {
 });
 
 test("so many characters come of what is found, and no more", () => {
-  const found = (length: number) => `find ${"a".repeat(length)} -exec b ${"{}".repeat(15)} \\;`;
-  // The command has 31 characters besides.
-  const most = Math.floor((262_144 - 31) / 15);
-  expect([most, most + 1].map((length) => read(found(length)).isSeen)).toEqual([true, false]);
+  const start = "a".repeat(17_474);
+  const found = (command: string) => `find ${start} -exec ${command} ${"{}".repeat(15)} \\;`;
+  // The braces themselves count.
+  expect(4 + 15 * (2 + 17_474)).toBe(262_144);
+  expect(["bbbb", "bbbbb"].map((command) => read(found(command)).isSeen)).toEqual([true, false]);
 });

@@ -85,6 +85,7 @@ test.each([
   "cross-env A=1 $X",
   'nix-shell --run "$X"',
   "unknown -- a | sh",
+  "npx --a$X -c 'deploy x'",
 ])("%s hides what runs", (line) => {
   expect(read(line).isSeen).toBe(false);
 });
