@@ -82,10 +82,10 @@ describe("callgate explain", () => {
   it("lets nobody write lines of their own, or to the terminal", async () => {
     const forged = "x\u001b[2J\noutcome      refused";
     const { approvalId, decisionId } = await held("delete_row");
-    await gate.approve(approvalId, { by: `ann${forged}`, reason: `fine${forged}` });
+    await gate.approve(approvalId, { by: "ann", reason: `fine${forged}` });
     const { text } = await explained(decisionId);
 
-    expect(text).toMatch(/^approved by +annx \[2J outcome +refused at \S+Z: finex \[2J outcome/m);
+    expect(text).toMatch(/^approved by +ann at \S+Z: finex \[2J outcome +refused/m);
     expect(text).not.toContain("\u001b");
     expect(text).not.toMatch(/^outcome +refused/m);
   });
