@@ -1,15 +1,6 @@
 // Programs that run what stands behind them: rules see it.
 import { describe, expect, test } from "vitest";
-import { partsOfShell } from "../../../../services/core/variants/shell/classify-shell.ts";
-
-function read(line: string) {
-  const parts = partsOfShell(line, { session: false }) ?? [];
-  return {
-    texts: parts.flatMap((part) => part.texts),
-    isSeen: parts.length > 0 && parts.every(({ hidden }) => !hidden),
-    classes: parts.map((part) => part.class),
-  };
-}
+import { readShell as read } from "../../../support/core/read-shell.ts";
 
 describe("the command is seen", () => {
   test.each([
