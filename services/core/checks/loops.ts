@@ -3,8 +3,9 @@
  * are not in it, so the gate's own refusals are neither progress nor failure.
  */
 
+import { markOf } from "../persistent/key-mark.ts";
 import { trieGet } from "../persistent/trie.ts";
-import type { RingEntry } from "../state/state.ts";
+import type { ConversationState, RingEntry } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
 import { hasChanged } from "./changed.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
@@ -19,7 +20,7 @@ export function checkLoops(call: CallContext): readonly Finding[] {
   if (frequency !== null) found.push(frequency);
   const { ring, cycle } = call.state;
   if (ring.length === 0) return found;
-  const same = sameIn(ring, call.actionKey);
+  const same = sameIn(call.state, call.actionKey);
   const repeat = loopRepeat(call, same);
   if (repeat !== null) found.push(repeat);
   const streak = failureStreak(call, same);
@@ -32,8 +33,11 @@ export function checkLoops(call: CallContext): readonly Finding[] {
 
 const NONE: readonly RingEntry[] = [];
 
+type RecentCalls = Pick<ConversationState, "ring" | "ringMarks">;
+
 /** What became of the calls with this action key that ran, oldest first. */
-function sameIn(ring: readonly RingEntry[], actionKey: string): readonly RingEntry[] {
+function sameIn({ ring, ringMarks }: RecentCalls, actionKey: string): readonly RingEntry[] {
+  if ((ringMarks & markOf(actionKey)) === 0) return NONE;
   let same: RingEntry[] | undefined;
   for (const entry of ring) {
     if (entry.actionKey !== actionKey || entry.status === "not_executed") continue;

@@ -35,6 +35,15 @@ const LEFT_MOST = 64 * PLACES;
 /** Its line is of no use to anybody: the first push makes one. */
 export const EMPTY_QUEUE: DropQueue = { line: [], from: 0, to: 0, lastDropAt: 0, heap: undefined };
 
+/** A queue of these: what as many pushes would give, of which each would copy a short line. */
+export function queueFrom(elements: readonly Dropping[]): DropQueue {
+  const sorted = elements.toSorted((a, b) => a.dropAt - b.dropAt || a.order - b.order);
+  const last = sorted[sorted.length - 1];
+  if (last === undefined) return EMPTY_QUEUE;
+  const line = sorted.flatMap(({ dropAt, order, key }) => [dropAt, order, key]);
+  return { line, from: 0, to: line.length, lastDropAt: last.dropAt, heap: undefined };
+}
+
 export function queuePush(queue: DropQueue, dropAt: number, order: number, key: string): DropQueue {
   const { from, to, lastDropAt, heap } = queue;
   if (from === to) {

@@ -9,7 +9,7 @@
 import {
   type Dropping,
   type DropQueue,
-  EMPTY_QUEUE,
+  queueFrom,
   queueHead,
   queuePop,
   queuePush,
@@ -95,11 +95,7 @@ function isStored<V>({ map }: EntryIndex<V>, { key, order }: Dropping): boolean 
 }
 
 function queuedAnew<V>(map: Table<LedgerEntry<V>>): EntryIndex<V> {
-  let queue = EMPTY_QUEUE;
-  const entries = tableEntries(map)
-    .map(([, entry]) => entry)
-    .filter(({ dropAt }) => dropAt < NO_END)
-    .sort((a, b) => a.dropAt - b.dropAt || a.order - b.order);
-  for (const { key, dropAt, order } of entries) queue = queuePush(queue, dropAt, order, key);
-  return { map, queue, queued: entries.length };
+  const ending: LedgerEntry<V>[] = [];
+  for (const [, entry] of tableEntries(map)) if (entry.dropAt < NO_END) ending.push(entry);
+  return { map, queue: queueFrom(ending), queued: ending.length };
 }

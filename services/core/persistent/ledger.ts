@@ -6,6 +6,8 @@
  * L2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
  * L3 up to `FEW` entries stand in a chain, as most conversations never have more; more in an index.
  * L4 an entry without an end (`NO_END`) is dropped by nothing, and never goes to make room.
+ * L5 a key whose bit `marks` lacks stands in no entry: most keys that are looked up are new, and the entries of a conversation
+ *    that was not met for a while lie outside the processor's caches, each a wait of its own.
  */
 import {
   type EntryIndex,
@@ -18,6 +20,7 @@ import {
   indexVisit,
   NO_END,
 } from "./entry-index.ts";
+import { ANY_MARK, markOf, NO_MARKS } from "./key-mark.ts";
 import {
   chainEntries,
   chainFilter,
@@ -37,6 +40,8 @@ export interface Ledger<V> {
   /** Holds all entries, newest first, where there is no index. */
   readonly chain: EntryChain<V>;
   readonly index: EntryIndex<V> | undefined;
+  /** The marks of the chain's keys; where there is an index, all. */
+  readonly marks: number;
 }
 
 /** What a snapshot takes of an entry, and gives back. */
@@ -44,7 +49,7 @@ export type StoredEntry<V> = Omit<LedgerEntry<V>, "next">;
 
 export { NO_END };
 
-const FEW = 8;
+const FEW = 16;
 
 const EMPTY: Ledger<never> = {
   size: 0,
@@ -53,6 +58,7 @@ const EMPTY: Ledger<never> = {
   firstEnd: NO_END,
   chain: undefined,
   index: undefined,
+  marks: NO_MARKS,
 };
 
 export function emptyLedger<V>(): Ledger<V> {
@@ -79,11 +85,13 @@ export function ledgerPut<V>(
   if (ledger.index === undefined && size <= FEW) {
     const next = old === undefined ? ledger.chain : without(ledger.chain, key);
     const chain = { key, value, dropAt, order, bytes, next };
-    return { size, bytes: total, nextOrder: order + 1, firstEnd, chain, index: undefined };
+    const marks = ledger.marks | markOf(key);
+    return { size, bytes: total, nextOrder: order + 1, firstEnd, chain, index: undefined, marks };
   }
   const entry = { key, value, dropAt, order, bytes, next: undefined };
   const index = indexPut(indexed(ledger), entry);
-  return { size, bytes: total, nextOrder: order + 1, firstEnd, chain: undefined, index };
+  const nextOrder = order + 1;
+  return { size, bytes: total, nextOrder, firstEnd, chain: undefined, index, marks: ANY_MARK };
 }
 
 /** Replaces the value of a stored key; its place and its end stay. Absent keys stay absent. */
@@ -121,7 +129,7 @@ function replaced<V>(
   dropAt: number,
   bytes: number,
 ): Ledger<V> {
-  const { size, nextOrder, chain, index, firstEnd: end } = ledger;
+  const { size, nextOrder, chain, index, firstEnd: end, marks } = ledger;
   const entry = { key: old.key, value, dropAt, order: old.order, bytes, next: undefined };
   const put = dropAt === old.dropAt ? indexReplace : indexPut;
   return {
@@ -131,20 +139,23 @@ function replaced<V>(
     firstEnd: Math.min(dropAt, end),
     chain: index === undefined ? chainReplace(chain, entry) : undefined,
     index: index === undefined ? undefined : put(index, entry),
+    marks,
   };
 }
 
 export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
   const old = entryOf(ledger, key);
   if (old === undefined) return ledger;
-  const { size, bytes, nextOrder, firstEnd, chain, index } = ledger;
+  const { size, bytes, nextOrder, firstEnd, index } = ledger;
+  const chain = index === undefined ? without(ledger.chain, key) : undefined;
   return {
     size: size - 1,
     bytes: bytes - old.bytes,
     nextOrder,
     firstEnd,
-    chain: index === undefined ? without(chain, key) : undefined,
+    chain,
     index: index === undefined ? undefined : indexDelete(index, old),
+    marks: index === undefined ? marksOf(chain) : ANY_MARK,
   };
 }
 
@@ -171,7 +182,8 @@ function purgedChain<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
     bytes += entry.bytes;
     if (entry.dropAt < firstEnd) firstEnd = entry.dropAt;
   }
-  return { size, bytes, nextOrder: ledger.nextOrder, firstEnd, chain, index: undefined };
+  const { nextOrder } = ledger;
+  return { size, bytes, nextOrder, firstEnd, chain, index: undefined, marks: marksOf(chain) };
 }
 
 /** The key that goes first (L2), or undefined where none can go (L4). */
@@ -248,14 +260,21 @@ export function ledgerFrom<V>(entries: Iterable<StoredEntry<V>>, nextOrder: numb
     bytes += taken;
     if (dropAt < firstEnd) firstEnd = dropAt;
   }
-  const ledger = { size, bytes, nextOrder, firstEnd, chain, index: undefined };
-  if (size <= FEW) return ledger;
-  return { ...ledger, chain: undefined, index: indexed(ledger) };
+  const marks = size <= FEW ? marksOf(chain) : ANY_MARK;
+  const ledger = { size, bytes, nextOrder, firstEnd, chain, index: undefined, marks };
+  return size <= FEW ? ledger : { ...ledger, chain: undefined, index: indexed(ledger) };
 }
 
 function entryOf<V>(ledger: Ledger<V>, key: string): LedgerEntry<V> | undefined {
-  const { chain, index } = ledger;
-  return index === undefined ? chainFind(chain, key) : tableGet(index.map, key);
+  const { chain, index, marks } = ledger;
+  if (index !== undefined) return tableGet(index.map, key);
+  return marks === NO_MARKS || (marks & markOf(key)) === 0 ? undefined : chainFind(chain, key);
+}
+
+function marksOf<V>(chain: EntryChain<V>): number {
+  let marks = NO_MARKS;
+  for (let entry = chain; entry !== undefined; entry = entry.next) marks |= markOf(entry.key);
+  return marks;
 }
 
 function entriesOf<V>({ chain, index }: Ledger<V>): LedgerEntry<V>[] {

@@ -3,7 +3,9 @@
  * it changes and shares the rest, so that keeping an earlier state is keeping a reference.
  *
  * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
+ * T2 a key whose mark a chain lacks stands in none of its leaves: see key-mark.ts.
  */
+import { ANY_MARK, markOf, NO_MARKS } from "./key-mark.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
@@ -11,6 +13,8 @@ const { charCodeAt } = String.prototype;
 export interface Trie<V> {
   readonly root: TrieNode<V> | undefined;
   readonly size: number;
+  /** The marks of a chain's keys; where there are slots, nobody asks for them. */
+  readonly marks: number;
 }
 
 type TrieNode<V> = Branch<V> | Leaf<V>;
@@ -34,9 +38,9 @@ const WIDTH = 16;
 const MASK = WIDTH - 1;
 
 /** So many leaves stand at the root in a chain: a node of slots has room for more than most maps ever hold. */
-const FEW = 4;
+const FEW = 16;
 
-const EMPTY: Trie<never> = { root: undefined, size: 0 };
+const EMPTY: Trie<never> = { root: undefined, size: 0, marks: NO_MARKS };
 
 export function emptyTrie<V>(): Trie<V> {
   return EMPTY;
@@ -56,9 +60,10 @@ function hashOf(key: string): number {
 }
 
 export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
-  const { root } = trie;
+  const { root, marks } = trie;
   if (root === undefined) return undefined;
-  return root.slots === undefined ? inChain(root, key) : find(root, key, hashOf(key));
+  if (root.slots !== undefined) return find(root, key, hashOf(key));
+  return (marks & markOf(key)) === 0 ? undefined : inChain(root, key);
 }
 
 /** Of so few keys none is hashed: most differ in length or in their first letters. */
@@ -86,11 +91,12 @@ function find<V>(root: TrieNode<V>, key: string, hash: number): V | undefined {
 export function trieSet<V>(trie: Trie<V>, key: string, value: V): Trie<V> {
   const { root, size } = trie;
   if (root === undefined || root.slots === undefined) {
-    const had = root !== undefined && inChain(root, key) !== undefined;
+    const mark = markOf(key);
+    const had = root !== undefined && (trie.marks & mark) !== 0 && inChain(root, key) !== undefined;
     if (had || size < FEW) {
       const next = had ? without(root, key) : root;
       const chain: Leaf<V> = { slots: undefined, hash: 0, key, value, next };
-      return { root: chain, size: had ? size : size + 1 };
+      return { root: chain, size: had ? size : size + 1, marks: trie.marks | mark };
     }
   }
   return setInTree(trie, key, value);
@@ -101,18 +107,42 @@ function setInTree<V>({ root, size }: Trie<V>, key: string, value: V): Trie<V> {
   const tree = root?.slots === undefined ? spread(root) : root;
   const had = find(tree, key, hash) !== undefined;
   const leaf: Leaf<V> = { slots: undefined, hash, key, value, next: undefined };
-  return { root: insert(tree, leaf, 0), size: had ? size : size + 1 };
+  return { root: insert(tree, leaf, 0), size: had ? size : size + 1, marks: ANY_MARK };
+}
+
+/** Slots that nobody else has seen yet. */
+type NewSlots<V> = (TrieNode<V> | undefined)[];
+
+function newSlots<V>(): NewSlots<V> {
+  return new Array(WIDTH).fill(undefined);
 }
 
 /** The leaves of a chain in slots. */
 function spread<V>(chain: Leaf<V> | undefined): TrieNode<V> {
-  let root: TrieNode<V> = { slots: new Array(WIDTH).fill(undefined) };
+  const slots = newSlots<V>();
   for (let leaf: Leaf<V> | undefined = chain; leaf !== undefined; leaf = leaf.next) {
     const { key, value } = leaf;
-    const hash = hashOf(key);
-    root = insert(root, { slots: undefined, hash, key, value, next: undefined }, 0);
+    place(slots, { slots: undefined, hash: hashOf(key), key, value, next: undefined }, 0);
   }
-  return root;
+  return { slots };
+}
+
+/** As `insert`, into slots that are all new, of a key that stands in none of them. */
+function place<V>(slots: NewSlots<V>, leaf: Leaf<V>, shift: number): void {
+  const at = (leaf.hash >>> shift) & MASK;
+  const there = slots[at];
+  if (there === undefined) {
+    slots[at] = leaf;
+  } else if (there.slots !== undefined) {
+    place(there.slots as NewSlots<V>, leaf, shift + BITS);
+  } else if (there.hash === leaf.hash) {
+    slots[at] = { ...leaf, next: there };
+  } else {
+    const below = newSlots<V>();
+    place(below, there, shift + BITS);
+    place(below, leaf, shift + BITS);
+    slots[at] = { slots: below };
+  }
 }
 
 function insert<V>(node: TrieNode<V> | undefined, leaf: Leaf<V>, shift: number): TrieNode<V> {
@@ -124,7 +154,7 @@ function insert<V>(node: TrieNode<V> | undefined, leaf: Leaf<V>, shift: number):
     return { slots };
   }
   if (node.hash === leaf.hash) return { ...leaf, next: without(node, leaf.key) };
-  const slots: (TrieNode<V> | undefined)[] = new Array(WIDTH).fill(undefined);
+  const slots = newSlots<V>();
   slots[(node.hash >>> shift) & MASK] = node;
   return insert({ slots }, leaf, shift);
 }
@@ -132,15 +162,25 @@ function insert<V>(node: TrieNode<V> | undefined, leaf: Leaf<V>, shift: number):
 function without<V>(leaf: Leaf<V> | undefined, key: string): Leaf<V> | undefined {
   if (leaf === undefined) return undefined;
   if (leaf.key === key) return leaf.next;
-  return { ...leaf, next: without(leaf.next, key) };
+  const { hash, key: kept, value } = leaf;
+  return { slots: undefined, hash, key: kept, value, next: without(leaf.next, key) };
 }
 
 export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
   const { root, size } = trie;
   if (root === undefined || trieGet(trie, key) === undefined) return trie;
   if (size === 1) return emptyTrie();
-  if (root.slots === undefined) return { root: without(root, key), size: size - 1 };
-  return { root: remove(root, hashOf(key), key, 0), size: size - 1 };
+  if (root.slots === undefined) {
+    const chain = without(root, key);
+    return { root: chain, size: size - 1, marks: marksOf(chain) };
+  }
+  return { root: remove(root, hashOf(key), key, 0), size: size - 1, marks: ANY_MARK };
+}
+
+function marksOf<V>(chain: Leaf<V> | undefined): number {
+  let marks = NO_MARKS;
+  for (let leaf = chain; leaf !== undefined; leaf = leaf.next) marks |= markOf(leaf.key);
+  return marks;
 }
 
 function remove<V>(

@@ -24,6 +24,7 @@ export function draftOf(state: ConversationState): StateDraft {
     effectIndex: state.effectIndex,
     sketches: state.sketches,
     ring: state.ring,
+    ringMarks: state.ringMarks,
     strikes: state.strikes,
     cycle: state.cycle,
     flags: state.flags,

@@ -11,6 +11,7 @@ import type {
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
+import { markOf } from "../persistent/key-mark.ts";
 import {
   ledgerDelete,
   ledgerFirst,
@@ -132,7 +133,7 @@ function afterAllowed(state: StateDraft, event: CallAllowed): void {
   state.n += 1;
   addTwin(state, event);
   addOpen(state, openCall(event, call, state.n, state));
-  state.ring = pushed(state.ring, ringEntry(event, state.n, state), call.ringSize);
+  addToRing(state, ringEntry(event, state.n, state), call.ringSize);
   acknowledged(state, actionKey);
   addEffects(state, event);
   addSketches(state, event);
@@ -232,6 +233,11 @@ function ringEntry(event: DecisionBase, n: number, state: ConversationState): Ri
   };
 }
 
+function addToRing(state: StateDraft, entry: RingEntry, size: number): void {
+  state.ring = pushed(state.ring, entry, size);
+  state.ringMarks |= markOf(entry.actionKey);
+}
+
 function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): readonly RingEntry[] {
   // A push to a copy of the same length would take room for as many again.
   const next = ring.length <= size ? ring.slice() : ring.slice(ring.length - size);
@@ -300,7 +306,7 @@ function addAnswered(
   state.n += 1;
   const entry = ringEntry(event, state.n, state);
   const answered: RingEntry = { ...entry, status: "succeeded", digest: outputDigest };
-  state.ring = pushed(state.ring, answered, call.ringSize);
+  addToRing(state, answered, call.ringSize);
   const ledger = event.isRead ? state.readTwins : state.writeTwins;
   const twin = ledgerGet(ledger, call.twinKey, event.proposalsAtMs);
   if (twin === undefined) return;

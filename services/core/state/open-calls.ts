@@ -5,28 +5,22 @@
  *
  * O1 the index follows from the calls alone: it stands in no snapshot.
  * O2 the head of `deadlines` is a deadline that some open call has.
- * O3 up to `FEW` open calls have no queue of deadlines: they are looked through.
+ * O3 up to `FEW` open calls have no queue of deadlines, but the first of them: they are looked through when that one goes.
  */
 import {
+  type Dropping,
   type DropQueue,
-  EMPTY_QUEUE,
   queueFirstEnd,
+  queueFrom,
   queueHead,
   queuePop,
   queuePush,
 } from "../persistent/drop-queue.ts";
-import {
-  type Trie,
-  trieDelete,
-  trieEntries,
-  trieGet,
-  trieSet,
-  trieVisit,
-} from "../persistent/trie.ts";
+import { type Trie, trieDelete, trieGet, trieSet, trieVisit } from "../persistent/trie.ts";
 import { NOTHING_OPEN, type OpenIndex } from "./open-index.ts";
 import type { ConversationState, OpenCall } from "./state.ts";
 
-const FEW = 4;
+const FEW = 16;
 
 type OpenCalls = Pick<ConversationState, "open" | "openIndex">;
 
@@ -43,7 +37,26 @@ export function putOpen(state: Draft, call: OpenCall): void {
     if (call.held !== null) index = withHeld(index, call);
   }
   if (state.open.size > FEW) index = withDeadline(state.open, index, call, before);
+  else index = withFirst(state.open, index, call, before);
   state.openIndex = index;
+}
+
+/** The index of a few once a call stands among them; `before` is what stood in its place. */
+function withFirst(
+  open: Trie<OpenCall>,
+  index: OpenIndex,
+  { deadlineMs }: OpenCall,
+  before: OpenCall | undefined,
+): OpenIndex {
+  if (before !== undefined && before.deadlineMs !== deadlineMs) return atFirst(open, index);
+  return deadlineMs === null || deadlineMs >= index.firstMs
+    ? index
+    : { ...index, firstMs: deadlineMs };
+}
+
+/** The index of a few, the first deadline found among them. */
+function atFirst(open: Trie<OpenCall>, index: OpenIndex): OpenIndex {
+  return { ...index, firstMs: earliest(open), deadlines: undefined, queued: 0 };
 }
 
 /** The call that was open under the id, which is not any more. */
@@ -52,7 +65,9 @@ export function takeOpen(state: Draft, decisionId: string): OpenCall | undefined
   if (call === undefined) return undefined;
   state.open = trieDelete(state.open, decisionId);
   const index = call.held === null ? state.openIndex : withoutHeld(state.openIndex, call);
-  state.openIndex = swept(state.open, index);
+  const isFirst = index.deadlines === undefined && call.deadlineMs === index.firstMs;
+  state.openIndex =
+    isFirst && state.open.size > 0 ? atFirst(state.open, index) : swept(state.open, index);
   return call;
 }
 
@@ -60,13 +75,13 @@ export function indexOf(open: Trie<OpenCall>): OpenIndex {
   const calls = inOrder(open);
   let index = NOTHING_OPEN;
   for (const call of calls) if (call.held !== null) index = withHeld(index, call);
-  return open.size > FEW ? { ...index, ...deadlinesOf(calls) } : index;
+  return open.size > FEW ? { ...index, ...deadlinesOf(calls) } : atFirst(open, index);
 }
 
 /** The earliest deadline of a hold or of a call without a result; undefined: none. */
-export function firstDeadlineMs({ open, openIndex }: OpenCalls): number | undefined {
-  const { deadlines } = openIndex;
-  const first = deadlines === undefined ? earliest(open) : queueFirstEnd(deadlines);
+export function firstDeadlineMs({ openIndex }: OpenCalls): number | undefined {
+  const { deadlines, firstMs } = openIndex;
+  const first = deadlines === undefined ? firstMs : queueFirstEnd(deadlines);
   return first === Infinity ? undefined : first;
 }
 
@@ -130,21 +145,24 @@ function withoutHeld(index: OpenIndex, call: OpenCall): OpenIndex {
 }
 
 function inOrder(open: Trie<OpenCall>): readonly OpenCall[] {
-  const calls = [...trieEntries(open)].map(([, call]) => call);
+  const calls: OpenCall[] = [];
+  trieVisit(open, (call) => {
+    calls.push(call);
+    return false;
+  });
   return calls.sort(inTurn);
 }
 
 type Deadlines = Pick<OpenIndex, "queued" | "nextOrder"> & { readonly deadlines: DropQueue };
 
 function deadlinesOf(calls: readonly OpenCall[]): Deadlines {
-  let deadlines = EMPTY_QUEUE;
-  let queued = 0;
+  const waiting: Dropping[] = [];
   for (const { deadlineMs, decisionId } of calls) {
     if (deadlineMs === null) continue;
-    deadlines = queuePush(deadlines, deadlineMs, queued, decisionId);
-    queued += 1;
+    waiting.push({ dropAt: deadlineMs, order: waiting.length, key: decisionId });
   }
-  return { deadlines, queued, nextOrder: queued };
+  const queued = waiting.length;
+  return { deadlines: queueFrom(waiting), queued, nextOrder: queued };
 }
 
 /** The index once a call stands among more than a few; `before` is what stood in its place. */
@@ -154,14 +172,16 @@ function withDeadline(
   { deadlineMs, decisionId }: OpenCall,
   before: OpenCall | undefined,
 ): OpenIndex {
-  const { queued, nextOrder, heldCount, held } = index;
-  if (index.deadlines === undefined) return { heldCount, held, ...deadlinesOf(inOrder(open)) };
+  const { queued, nextOrder, heldCount, held, firstMs } = index;
+  if (index.deadlines === undefined)
+    return { firstMs, heldCount, held, ...deadlinesOf(inOrder(open)) };
   const isNew = deadlineMs !== null && deadlineMs !== before?.deadlineMs;
   const next = isNew
     ? {
         deadlines: queuePush(index.deadlines, deadlineMs, nextOrder, decisionId),
         queued: queued + 1,
         nextOrder: nextOrder + 1,
+        firstMs,
         heldCount,
         held,
       }
@@ -174,7 +194,7 @@ function swept(open: Trie<OpenCall>, index: OpenIndex): OpenIndex {
   if (open.size === 0) return NOTHING_OPEN;
   let { deadlines, queued } = index;
   if (deadlines === undefined) return index;
-  if (open.size <= FEW) return { ...index, deadlines: undefined, queued: 0 };
+  if (open.size <= FEW) return atFirst(open, index);
   for (;;) {
     const head = queueHead(deadlines);
     if (head === undefined || trieGet(open, head.key)?.deadlineMs === head.dropAt) break;

@@ -3,7 +3,9 @@ import type { DropQueue } from "../persistent/drop-queue.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
 
 export interface OpenIndex {
-  /** Where more than a few calls are open; undefined: they are looked through. */
+  /** The earliest deadline of a few, ms; Infinity: none. Of more than a few, `deadlines` knows it. */
+  readonly firstMs: number;
+  /** Where more than a few calls are open; undefined: they are looked through when the first one goes. */
   readonly deadlines: DropQueue | undefined;
   /** Elements of `deadlines`, those of calls that are open no more included. */
   readonly queued: number;
@@ -14,6 +16,7 @@ export interface OpenIndex {
 }
 
 export const NOTHING_OPEN: OpenIndex = {
+  firstMs: Infinity,
   deadlines: undefined,
   queued: 0,
   nextOrder: 0,

@@ -4,6 +4,7 @@
  * N1 equal states give equal text, however they were built: ledgers in their order, tries by key.
  * N2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
+import { markOf, NO_MARKS } from "../persistent/key-mark.ts";
 import { type Ledger, ledgerEntries, ledgerFrom } from "../persistent/ledger.ts";
 import { timesFrom, timesList } from "../persistent/times.ts";
 import { emptyTrie, type Trie, trieSet, trieSorted } from "../persistent/trie.ts";
@@ -33,7 +34,7 @@ export function snapshotState(state: ConversationState): string {
 /** Whatever is not named here stands as it is. */
 function dataOf(state: ConversationState) {
   const at = state.lastAtMs;
-  const { openIndex: _open, effectIndex: _effects, ...members } = state;
+  const { openIndex: _open, effectIndex: _effects, ringMarks: _marks, ...members } = state;
   return {
     ...members,
     tools: trieSorted(state.tools),
@@ -68,6 +69,7 @@ export function restoreState(text: string): ConversationState {
   const effects = trieFrom(
     data.effects.map(([key, rows]) => [key, rows.map(HOLDER_ROW.unpack)] as const),
   );
+  const ring = data.ring.map(RING_ROW.unpack);
   return {
     // First, for its order of members: objects of one shape are the quicker to read.
     ...initialState(data.tenantId, data.conversationId, data.startedAtMs),
@@ -87,7 +89,8 @@ export function restoreState(text: string): ConversationState {
     effects,
     effectIndex: effectIndexOf(effects),
     sketches: ledgerOf(data.sketches, SKETCHED_ROW),
-    ring: data.ring.map(RING_ROW.unpack),
+    ring,
+    ringMarks: ring.reduce((marks, { actionKey }) => marks | markOf(actionKey), NO_MARKS),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates.map(([key, times]) => [key, timesFrom(times)] as const)),
     grants: trieFrom(data.grants),

@@ -7,6 +7,7 @@
  * S3 `n` counts allowed calls and results: "since" compares it, never times.
  */
 import type { CallFacts, CallHeld, CallStatus, Occurrence, Strike } from "../events.ts";
+import { NO_MARKS } from "../persistent/key-mark.ts";
 import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
 import type { Times } from "../persistent/times.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
@@ -49,6 +50,8 @@ export interface ConversationState {
   readonly sketches: Ledger<Sketched>;
   /** Recent calls, oldest first. */
   readonly ring: readonly RingEntry[];
+  /** The marks (`key-mark.ts`) of all action keys in the ring, and of some that have left it. */
+  readonly ringMarks: number;
   /** Loops with strikes, oldest first. */
   readonly strikes: readonly Strike[];
   /** Action keys of a cycle that is refused until progress. */
@@ -258,6 +261,7 @@ export function initialState(
     effectIndex: NO_EFFECTS,
     sketches: emptyLedger(),
     ring: [],
+    ringMarks: NO_MARKS,
     strikes: [],
     cycle: null,
     flags: NO_FLAGS,

@@ -36,7 +36,8 @@ const HELD = opened("ask");
 
 const step = fc.record({
   act: fc.constantFrom("run", "run", "hold", "take", "take", "unknown"),
-  id: fc.nat(9),
+  // More than are looked through.
+  id: fc.nat(39),
   deadlineMs: fc.nat(30),
   twin: fc.constantFrom("a", "b"),
 });
@@ -60,17 +61,19 @@ function act(state: StateDraft, { act: what, id, deadlineMs, twin }: Step, n: nu
 }
 
 test("deadlines and holds are those of the calls that are open, and little else is remembered", () => {
+  const kinds = new Set<boolean>();
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+    fc.property(fc.array(step, { maxLength: 160, size: "max" }), (steps) => {
       const state: StateDraft = { ...initialState("tenant", "conversation", 0) };
       for (const [n, one] of steps.entries()) {
         // Several of one moment.
         act(state, one, n >> 2);
         const calls = [...trieEntries(state.open)].map(([, call]) => call);
         const deadlines = calls.flatMap((call) => call.deadlineMs ?? []);
-        expect(firstDeadlineMs(state)).toBe(
-          deadlines.length === 0 ? undefined : Math.min(...deadlines),
-        );
+        const first = deadlines.length === 0 ? undefined : Math.min(...deadlines);
+        expect(firstDeadlineMs(state)).toBe(first);
+        expect(firstDeadlineMs({ ...state, openIndex: indexOf(state.open) })).toBe(first);
+        kinds.add(state.openIndex.deadlines === undefined);
         for (const twin of ["a", "b"]) {
           const held = calls.filter((call) => call.held !== null && call.call.twinKey === twin);
           held.sort((a, b) => b.n - a.n || (a.decisionId < b.decisionId ? 1 : -1));
@@ -89,4 +92,5 @@ test("deadlines and holds are those of the calls that are open, and little else 
     }),
     { numRuns: 300 },
   );
+  expect(kinds.size).toBe(2);
 });

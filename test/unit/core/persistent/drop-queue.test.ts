@@ -4,6 +4,7 @@ import {
   type Dropping,
   type DropQueue,
   EMPTY_QUEUE,
+  queueFrom,
   queueHead,
   queuePop,
   queuePush,
@@ -40,6 +41,26 @@ test("a queue gives what ends first, ties in the order of their coming", () => {
       }
     }),
     { numRuns: 500 },
+  );
+});
+
+test("a queue made at once gives what one of as many pushes gives, and takes more", () => {
+  const drained = (from: DropQueue): (string | undefined)[] => {
+    const keys: (string | undefined)[] = [];
+    for (let rest = from; queueHead(rest) !== undefined; rest = queuePop(rest)) {
+      keys.push(queueHead(rest)?.key);
+    }
+    return keys;
+  };
+  fc.assert(
+    fc.property(fc.array(fc.nat(20)), fc.array(fc.nat(20)), (first, then) => {
+      const all = [...first, ...then].map((dropAt, order) => ({ dropAt, order, key: `${order}` }));
+      let queue = queueFrom(all.slice(0, first.length));
+      for (const { dropAt, order, key } of all.slice(first.length)) {
+        queue = queuePush(queue, dropAt, order, key);
+      }
+      expect(drained(queue)).toEqual(all.sort(byEnd).map(({ key }) => key));
+    }),
   );
 });
 

@@ -78,8 +78,12 @@ class Model {
   }
 }
 
-/** Once as few as stand in a chain, once as many as need an index, and what lies between. */
-const key = fc.constantFrom(..."abcdefghijkl");
+/** More than stand in a chain. */
+const MANY = 20;
+
+/** Once as few as stand in a chain, once as many as need an index, and what lies between. Too short for a mark, and with one. */
+const KEYS = [..."abcdefghijklm"].flatMap((letter) => [letter, `${letter} of many`]);
+const key = fc.constantFrom(...KEYS);
 const acts = fc.array(
   fc.oneof(
     {
@@ -95,7 +99,7 @@ const acts = fc.array(
     { weight: 2, arbitrary: fc.record({ drop: key }) },
     { weight: 1, arbitrary: fc.record({ purge: fc.nat(20) }) },
   ),
-  { maxLength: 120 },
+  { maxLength: 160, size: "max" },
 );
 
 type Act = typeof acts extends fc.Arbitrary<(infer A)[]> ? A : never;
@@ -133,6 +137,7 @@ function after(ledger: Ledger<number>, model: Model, act: Act): Ledger<number> {
 
 describe("a ledger", () => {
   test("does what its model does", () => {
+    const kinds = new Set<boolean>();
     fc.assert(
       fc.property(acts, fc.nat(20), fc.nat(6), fc.nat(30), (all, nowMs, sizeMost, bytesMost) => {
         const model = new Model();
@@ -141,27 +146,29 @@ describe("a ledger", () => {
           ledger = after(ledger, model, act);
           expect([ledger.size, ledger.bytes]).toEqual([model.entries.size, model.bytes]);
           expect(ledgerFirst(ledger)).toBe(model.goingFirst()[0]);
+          kinds.add(ledger.index === undefined);
         }
-        for (const [name, entry] of model.entries) {
-          const expected = entry.dropAt > nowMs ? entry.value : undefined;
-          expect(ledgerGet(ledger, name, nowMs)).toBe(expected);
+        const again = ledgerFrom(ledgerEntries(ledger), ledger.nextOrder);
+        for (const name of [...KEYS, "absent"]) {
+          const entry = model.entries.get(name);
+          const expected = entry !== undefined && entry.dropAt > nowMs ? entry.value : undefined;
+          for (const one of [ledger, again]) expect(ledgerGet(one, name, nowMs)).toBe(expected);
         }
-        expect(ledgerGet(ledger, "absent", 0)).toBeUndefined();
         const overflow = ledgerOverflow(ledger, sizeMost, bytesMost, nowMs);
         expect(overflow).toEqual(model.overflow(sizeMost, bytesMost, nowMs));
         const entries = ledgerEntries(ledger);
-        const again = ledgerEntries(ledgerFrom(entries, ledger.nextOrder));
-        expect(again.map(stored)).toEqual(entries.map(stored));
+        expect(ledgerEntries(again).map(stored)).toEqual(entries.map(stored));
       }),
       { numRuns: 500 },
     );
+    expect(kinds.size).toBe(2);
   });
 
   test("keeps its queue within twice its size, however often a key is put again", () => {
     let ledger: Ledger<number> = emptyLedger();
-    for (let n = 0; n < 1_000; n += 1) ledger = ledgerPut(ledger, `key ${n % 15}`, n, n, 1);
-    expect(ledger.index?.queued).toBeLessThanOrEqual(2 * 15 + 16);
-    expect(ledger.bytes).toBe(15);
+    for (let n = 0; n < 1_000; n += 1) ledger = ledgerPut(ledger, `key ${n % MANY}`, n, n, 1);
+    expect(ledger.index?.queued).toBeLessThanOrEqual(2 * MANY + 16);
+    expect(ledger.bytes).toBe(MANY);
   });
 
   test("leaves the ledger before each edit as it was", () => {
@@ -216,34 +223,47 @@ describe("a ledger of one entry", () => {
 describe("a ledger of many entries", () => {
   const many = (): Ledger<number> => {
     let ledger: Ledger<number> = emptyLedger();
-    for (let n = 0; n < 12; n += 1) ledger = ledgerPut(ledger, `key ${n}`, n, 10 + n, 3);
+    for (let n = 0; n < MANY; n += 1) ledger = ledgerPut(ledger, `key ${n}`, n, 10 + n, 3);
     return ledger;
   };
 
   test("frees all that ends by a time, and what ends at it", () => {
     const left = ledgerPurge(many(), 15);
     expect(ledgerEntries(left).map(({ key: name }) => name)).toEqual(
-      ["6", "7", "8", "9", "10", "11"].map((n) => `key ${n}`),
+      Array.from({ length: MANY - 6 }, (_, n) => `key ${n + 6}`),
     );
-    expect([left.size, left.bytes]).toEqual([6, 18]);
+    expect([left.size, left.bytes]).toEqual([MANY - 6, 3 * (MANY - 6)]);
   });
 
   test("is not full where enough of it has ended, by size and by bytes", () => {
-    expect([10, 9].map((most) => ledgerIsFull(many(), most, Infinity, 12))).toEqual([false, true]);
-    expect([30, 27].map((most) => ledgerIsFull(many(), 99, most, 12))).toEqual([false, true]);
+    expect([MANY - 2, MANY - 3].map((most) => ledgerIsFull(many(), most, Infinity, 12))).toEqual([
+      false,
+      true,
+    ]);
+    expect([3 * MANY - 6, 3 * MANY - 9].map((most) => ledgerIsFull(many(), 99, most, 12))).toEqual([
+      false,
+      true,
+    ]);
   });
 
   test("gives up the first where one more would not fit, by size and by bytes", () => {
-    expect([12, 13].map((most) => ledgerOverflow(many(), most, 99, 0))).toEqual([["key 0"], []]);
-    expect([36, 37].map((most) => ledgerOverflow(many(), 99, most, 0))).toEqual([["key 0"], []]);
+    expect([MANY, MANY + 1].map((most) => ledgerOverflow(many(), most, 99, 0))).toEqual([
+      ["key 0"],
+      [],
+    ]);
+    const bytes = 3 * MANY;
+    expect([bytes, bytes + 1].map((most) => ledgerOverflow(many(), 99, most, 0))).toEqual([
+      ["key 0"],
+      [],
+    ]);
   });
 
   test("is empty once each has been deleted", () => {
     let ledger = many();
-    for (let n = 0; n < 12; n += 1) {
+    for (let n = 0; n < MANY; n += 1) {
       ledger = ledgerDelete(ledger, `key ${n}`);
       expect(ledgerGet(ledger, `key ${n}`, 0)).toBeUndefined();
-      expect(ledgerEntries(ledger)).toHaveLength(11 - n);
+      expect(ledgerEntries(ledger)).toHaveLength(MANY - 1 - n);
     }
     expect([ledger.size, ledger.bytes]).toEqual([0, 0]);
   });

@@ -13,9 +13,14 @@ import {
 /** Two keys of one 32-bit FNV-1a hash, and of one each with a letter in front. */
 const COLLIDING = ["costarring", "liquid", "declinate", "macallums", "altarage", "zinke"];
 
+const KEYS = ["a", "b", "c", "__proto__", "", ...COLLIDING];
+/** More than stand in a chain. */
+const MANY = Array.from({ length: 24 }, (_, n) => `key ${n}`);
+
 const keys = fc.oneof(
-  fc.constantFrom("a", "b", "c", "__proto__", "", ...COLLIDING),
-  fc.string({ maxLength: 3 }),
+  { weight: 3, arbitrary: fc.constantFrom(...KEYS) },
+  { weight: 3, arbitrary: fc.constantFrom(...MANY) },
+  { weight: 1, arbitrary: fc.string({ maxLength: 3 }) },
 );
 
 const edits = fc.array(
@@ -23,11 +28,12 @@ const edits = fc.array(
     { weight: 3, arbitrary: fc.record({ set: keys, to: fc.nat() }) },
     { weight: 2, arbitrary: fc.record({ drop: keys }) },
   ),
-  { maxLength: 80 },
+  { maxLength: 120, size: "max" },
 );
 
 describe("a trie", () => {
   test("does what a map does, and each edit leaves the trie before it as it was", () => {
+    const kinds = new Set<boolean>();
     fc.assert(
       fc.property(edits, (all) => {
         const model = new Map<string, number>();
@@ -44,17 +50,25 @@ describe("a trie", () => {
           }
           expect(trieSorted(before)).toEqual(listed);
           expect(trie.size).toBe(model.size);
+          kinds.add(trie.root?.slots === undefined);
         }
-        for (const [key, value] of model) expect(trieGet(trie, key)).toBe(value);
+        for (const key of [...model.keys(), ...KEYS, ...MANY]) {
+          expect(trieGet(trie, key)).toBe(model.get(key));
+        }
         expect(new Map(trieEntries(trie))).toEqual(model);
       }),
       { numRuns: 300 },
     );
+    expect(kinds.size).toBe(2);
   });
 
-  test("tells keys of one hash apart, also when one of them goes", () => {
+  test.each([
+    ["few", COLLIDING],
+    ["that came before many others", [...COLLIDING, ...MANY]],
+    ["that came after many others", [...MANY, ...COLLIDING]],
+  ])("tells keys of one hash apart, %s, also when one of them goes", (_, all) => {
     let trie: Trie<string> = emptyTrie();
-    for (const key of COLLIDING) trie = trieSet(trie, key, key);
+    for (const key of all) trie = trieSet(trie, key, key);
     trie = trieSet(trie, "liquid", "changed");
     expect(COLLIDING.map((key) => trieGet(trie, key))).toEqual(
       COLLIDING.map((key) => (key === "liquid" ? "changed" : key)),
@@ -62,7 +76,7 @@ describe("a trie", () => {
     trie = trieDelete(trie, "costarring");
     expect(trieGet(trie, "costarring")).toBeUndefined();
     expect(trieGet(trie, "liquid")).toBe("changed");
-    expect(trie.size).toBe(COLLIDING.length - 1);
+    expect(trie.size).toBe(all.length - 1);
   });
 
   test("is the same after a deletion of nothing, and empty after the last", () => {
