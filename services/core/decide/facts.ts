@@ -57,7 +57,19 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
       exclusive.push({ resource, kind, rule, wholes: wholesOf(graph, resource) });
     }
   }
-  return { resources: declared ? resources : null, exclusive, unnamed, pending };
+  return {
+    resources: declared ? kept(resources) : null,
+    exclusive: kept(exclusive),
+    unnamed: kept(unnamed),
+    pending: kept(pending),
+  };
+}
+
+const NONE: readonly never[] = [];
+
+/** Without the room that a list has to spare after its first push: it is kept as long as its call. */
+function kept<T>(list: readonly T[]): readonly T[] {
+  return list.length === 0 ? NONE : list.slice();
 }
 
 function missingOf(effect: CompiledEffect, { normalized }: Identified): readonly string[] {
@@ -77,7 +89,7 @@ function touchedByRead(tool: CompiledTool, identity: Identified): Touched {
     if (resource === null) return UNDECLARED;
     resources.push(resource);
   }
-  return { resources, exclusive: [], unnamed: [], pending: [] };
+  return { resources: kept(resources), exclusive: NONE, unnamed: NONE, pending: NONE };
 }
 
 export function factsOf(

@@ -1,21 +1,25 @@
 /**
- * An immutable map from strings to values: a hash trie of 16-way nodes. `trieSet` copies the path
- * it changes and shares the rest, so that keeping an earlier state is keeping a reference.
+ * An immutable map from strings to values: the first few side by side, more in a hash trie of 16-way nodes. `trieSet`
+ * copies the path it changes and shares the rest, so that keeping an earlier state is keeping a reference.
  *
  * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
- * T2 a key whose mark a chain lacks stands in none of its leaves: see key-mark.ts.
+ * T2 a key whose mark the first few lack is none of them: see key-mark.ts.
  */
-import { ANY_MARK, markOf, NO_MARKS } from "./key-mark.ts";
+import { markOf, NO_MARKS } from "./key-mark.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
 
 export interface Trie<V> {
-  readonly root: TrieNode<V> | undefined;
   readonly size: number;
-  /** The marks of a chain's keys; where there are slots, nobody asks for them. */
+  /** The first few: key, value, key, value. Undefined where there is a root. */
+  readonly few: Few<V> | undefined;
+  /** The marks of the first few. */
   readonly marks: number;
+  readonly root: TrieNode<V> | undefined;
 }
+
+type Few<V> = readonly (string | V)[];
 
 type TrieNode<V> = Branch<V> | Leaf<V>;
 
@@ -25,11 +29,10 @@ interface Branch<V> {
 
 interface Leaf<V> {
   readonly slots: undefined;
-  /** Of a chain at the root: 0, as nobody asks for it. */
   readonly hash: number;
   readonly key: string;
   readonly value: V;
-  /** Other keys of the same 32-bit hash; at the root, of any hash. */
+  /** Other keys of the same 32-bit hash. */
   readonly next: Leaf<V> | undefined;
 }
 
@@ -37,10 +40,11 @@ const BITS = 4;
 const WIDTH = 16;
 const MASK = WIDTH - 1;
 
-/** So many leaves stand at the root in a chain: a node of slots has room for more than most maps ever hold. */
+/** So many stand side by side: that is looked through in order, and is less than the nodes for them would be. */
 const FEW = 16;
+const PLACES = 2;
 
-const EMPTY: Trie<never> = { root: undefined, size: 0, marks: NO_MARKS };
+const EMPTY: Trie<never> = { size: 0, few: [], marks: NO_MARKS, root: undefined };
 
 export function emptyTrie<V>(): Trie<V> {
   return EMPTY;
@@ -60,21 +64,21 @@ function hashOf(key: string): number {
 }
 
 export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
-  const { root, marks } = trie;
-  if (root === undefined) return undefined;
-  if (root.slots !== undefined) return find(root, key, hashOf(key));
-  return (marks & markOf(key)) === 0 ? undefined : inChain(root, key);
+  const { few } = trie;
+  if (few === undefined) return find(trie.root, key, hashOf(key));
+  const at = placeOf(trie, few, key);
+  return at < 0 ? undefined : (few[at + 1] as V);
 }
 
-/** Of so few keys none is hashed: most differ in length or in their first letters. */
-function inChain<V>(chain: Leaf<V>, key: string): V | undefined {
-  let leaf: Leaf<V> | undefined = chain;
-  while (leaf !== undefined && leaf.key !== key) leaf = leaf.next;
-  return leaf?.value;
+/** Where a key stands among the first few; -1: nowhere (T2). */
+function placeOf<V>({ marks }: Trie<V>, few: Few<V>, key: string): number {
+  if (marks === NO_MARKS || (marks & markOf(key)) === 0) return -1;
+  for (let at = 0; at < few.length; at += PLACES) if (few[at] === key) return at;
+  return -1;
 }
 
-function find<V>(root: TrieNode<V>, key: string, hash: number): V | undefined {
-  let node: TrieNode<V> | undefined = root;
+function find<V>(root: TrieNode<V> | undefined, key: string, hash: number): V | undefined {
+  let node = root;
   let shift = 0;
   while (node !== undefined && node.slots !== undefined) {
     node = node.slots[(hash >>> shift) & MASK];
@@ -89,25 +93,36 @@ function find<V>(root: TrieNode<V>, key: string, hash: number): V | undefined {
 }
 
 export function trieSet<V>(trie: Trie<V>, key: string, value: V): Trie<V> {
-  const { root, size } = trie;
-  if (root === undefined || root.slots === undefined) {
-    const mark = markOf(key);
-    const had = root !== undefined && (trie.marks & mark) !== 0 && inChain(root, key) !== undefined;
-    if (had || size < FEW) {
-      const next = had ? without(root, key) : root;
-      const chain: Leaf<V> = { slots: undefined, hash: 0, key, value, next };
-      return { root: chain, size: had ? size : size + 1, marks: trie.marks | mark };
-    }
-  }
-  return setInTree(trie, key, value);
+  const { few, size, marks } = trie;
+  if (few === undefined) return setInTree(trie.root, size, key, value);
+  const at = placeOf(trie, few, key);
+  if (at >= 0) return { size, few: withValue(few, at, value), marks, root: undefined };
+  if (size >= FEW) return setInTree(spread(few), size, key, value);
+  const more = withPair(few, key, value);
+  return { size: size + 1, few: more, marks: marks | markOf(key), root: undefined };
 }
 
-function setInTree<V>({ root, size }: Trie<V>, key: string, value: V): Trie<V> {
+function withValue<V>(few: Few<V>, at: number, value: V): Few<V> {
+  const next = few.slice();
+  next[at + 1] = value;
+  return next;
+}
+
+/** Without the room to spare that a push would take. */
+function withPair<V>(few: Few<V>, key: string, value: V): Few<V> {
+  const next = new Array<string | V>(few.length + PLACES);
+  for (let at = 0; at < few.length; at += 1) next[at] = few[at] as string | V;
+  next[few.length] = key;
+  next[few.length + 1] = value;
+  return next;
+}
+
+function setInTree<V>(tree: TrieNode<V> | undefined, size: number, key: string, value: V): Trie<V> {
   const hash = hashOf(key);
-  const tree = root?.slots === undefined ? spread(root) : root;
   const had = find(tree, key, hash) !== undefined;
   const leaf: Leaf<V> = { slots: undefined, hash, key, value, next: undefined };
-  return { root: insert(tree, leaf, 0), size: had ? size : size + 1, marks: ANY_MARK };
+  const root = insert(tree, leaf, 0);
+  return { size: had ? size : size + 1, few: undefined, marks: NO_MARKS, root };
 }
 
 /** Slots that nobody else has seen yet. */
@@ -117,11 +132,12 @@ function newSlots<V>(): NewSlots<V> {
   return new Array(WIDTH).fill(undefined);
 }
 
-/** The leaves of a chain in slots. */
-function spread<V>(chain: Leaf<V> | undefined): TrieNode<V> {
+/** The first few in slots. */
+function spread<V>(few: Few<V>): TrieNode<V> {
   const slots = newSlots<V>();
-  for (let leaf: Leaf<V> | undefined = chain; leaf !== undefined; leaf = leaf.next) {
-    const { key, value } = leaf;
+  for (let at = 0; at < few.length; at += PLACES) {
+    const key = few[at] as string;
+    const value = few[at + 1] as V;
     place(slots, { slots: undefined, hash: hashOf(key), key, value, next: undefined }, 0);
   }
   return { slots };
@@ -167,19 +183,22 @@ function without<V>(leaf: Leaf<V> | undefined, key: string): Leaf<V> | undefined
 }
 
 export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
-  const { root, size } = trie;
-  if (root === undefined || trieGet(trie, key) === undefined) return trie;
-  if (size === 1) return emptyTrie();
-  if (root.slots === undefined) {
-    const chain = without(root, key);
-    return { root: chain, size: size - 1, marks: marksOf(chain) };
+  const { few, root, size } = trie;
+  if (few === undefined) {
+    const hash = hashOf(key);
+    if (find(root, key, hash) === undefined) return trie;
+    if (size === 1) return emptyTrie();
+    return { size: size - 1, few, marks: NO_MARKS, root: remove(root, hash, key, 0) };
   }
-  return { root: remove(root, hashOf(key), key, 0), size: size - 1, marks: ANY_MARK };
+  const at = placeOf(trie, few, key);
+  if (at < 0) return trie;
+  const left = few.toSpliced(at, PLACES);
+  return { size: size - 1, few: left, marks: marksOf(left), root: undefined };
 }
 
-function marksOf<V>(chain: Leaf<V> | undefined): number {
+function marksOf<V>(few: Few<V>): number {
   let marks = NO_MARKS;
-  for (let leaf = chain; leaf !== undefined; leaf = leaf.next) marks |= markOf(leaf.key);
+  for (let at = 0; at < few.length; at += PLACES) marks |= markOf(few[at] as string);
   return marks;
 }
 
@@ -199,8 +218,15 @@ function remove<V>(
 }
 
 /** Visits all entries, in no particular order (T1), until a visit gives true. */
-export function trieVisit<V>(trie: Trie<V>, visit: (value: V, key: string) => boolean): boolean {
-  return trie.root !== undefined && visited(trie.root, visit);
+export function trieVisit<V>(
+  { few, root }: Trie<V>,
+  visit: (value: V, key: string) => boolean,
+): boolean {
+  if (few === undefined) return root !== undefined && visited(root, visit);
+  for (let at = 0; at < few.length; at += PLACES) {
+    if (visit(few[at + 1] as V, few[at] as string)) return true;
+  }
+  return false;
 }
 
 function visited<V>(node: TrieNode<V>, visit: (value: V, key: string) => boolean): boolean {
@@ -217,8 +243,11 @@ function visited<V>(node: TrieNode<V>, visit: (value: V, key: string) => boolean
 }
 
 /** All entries, in no particular order (T1). Slower than a visit. */
-export function* trieEntries<V>(trie: Trie<V>): Generator<readonly [string, V]> {
-  if (trie.root !== undefined) yield* entriesOf(trie.root);
+export function* trieEntries<V>({ few, root }: Trie<V>): Generator<readonly [string, V]> {
+  for (let at = 0; few !== undefined && at < few.length; at += PLACES) {
+    yield [few[at] as string, few[at + 1] as V];
+  }
+  if (root !== undefined) yield* entriesOf(root);
 }
 
 function* entriesOf<V>(node: TrieNode<V>): Generator<readonly [string, V]> {

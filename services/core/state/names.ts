@@ -5,9 +5,16 @@ import { ledgerGet } from "../persistent/ledger.ts";
 import type { KeptDecision } from "./kept-decision.ts";
 import type { ConversationState } from "./state.ts";
 
+/** The latest: a call is named when it is decided, and again when the decision is kept. */
+let latest = { turn: null as string | null, step: null as string | null, callId: "", name: "- - " };
+
 /** (turn, step, callId) within a conversation; null counts as a value. */
 export function callNameOf(turn: string | null, step: string | null, callId: string): string {
-  return `${namePart(turn)} ${namePart(step)} ${callId}`;
+  if (latest.callId !== callId || latest.turn !== turn || latest.step !== step) {
+    const name = `${namePart(turn)} ${namePart(step)} ${callId}`;
+    latest = { turn, step, callId, name };
+  }
+  return latest.name;
 }
 
 /** The length in front keeps parts with spaces apart. */
