@@ -1,6 +1,7 @@
 /**
  * SQL over the Parquet files: one view, `decisions`, and no way to anything else. A statement only reads
- * (`read-only.ts`); no file is open to it but those of the view, and no setting can be changed.
+ * (`read-only.ts`); no file is open to it but those of the view, and no setting can be changed. DuckDB opens no path
+ * for reading alone, so that those files are kept by what may run.
  */
 import { existsSync } from "node:fs";
 import { FatalError } from "../../runtime/errors.ts";

@@ -2,8 +2,10 @@
  * SQL of somebody who may only read. What a statement does is DuckDB's own word (the type of the prepared
  * statement), never a guess from its text.
  *
- * R1 one statement runs, of type SELECT, or an EXPLAIN of one: COPY, for one, writes files, also as what is explained.
- * R2 DuckDB makes two of a PIVOT: a CREATE of the names of its columns, in memory, goes before the SELECT.
+ * R1 one statement runs, and only where DuckDB prepares it as a SELECT: COPY, for one, writes files.
+ * R2 DuckDB does not say what an EXPLAIN explains, and EXPLAIN ANALYZE runs it. What comes after the words is prepared
+ *   by itself, and where it is a SELECT, EXPLAIN is put before that very text: the text that was given does not run.
+ * R3 DuckDB makes several of a PIVOT: a CREATE of the names of its columns, in memory, goes before the SELECT.
  */
 import type {
   DuckDBConnection,
@@ -13,15 +15,20 @@ import type {
   StatementType,
 } from "@duckdb/node-api";
 
-type Types = Pick<typeof StatementType, "CREATE" | "EXPLAIN" | "SELECT"> & {
+type Types = Pick<typeof StatementType, "CREATE" | "EXPLAIN" | "SELECT" | "TRANSACTION"> & {
   readonly [type: number]: string | undefined;
 };
 
-const HINT = "ask with SELECT, FROM, DESCRIBE, SUMMARIZE, PIVOT or EXPLAIN of the view `decisions`";
-const EXPLAIN = /^\s*explain\b/i;
-/** What may stand between EXPLAIN and the statement. */
-const EXPLAIN_OPTIONS = [/^/, /^\s*analyze\b/i, /^\s*(?:analyze\b\s*)?\([^()]*\)/i];
-const NOTHING = /^(?:\s|;|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*$/;
+type Explain = { readonly words: "EXPLAIN" | "EXPLAIN ANALYZE"; readonly explained: string };
+
+const HINT =
+  "ask with SELECT, FROM, DESCRIBE, SUMMARIZE or PIVOT of the view `decisions`, or with EXPLAIN or EXPLAIN ANALYZE before it";
+/** A space or a comment, with no comment in it. */
+const BLANK = String.raw`\s|--[^\n]*(?:\n|$)|\/\*(?:(?!\/\*|\*\/)[\s\S])*\*\/`;
+const EXPLAIN = new RegExp(`^(?:${BLANK})*explain\\b(?:(?:${BLANK})*(analyze)\\b)?`, "i");
+/** No SELECT begins so. */
+const OPTIONS = new RegExp(`^(?:${BLANK})*\\((?:${BLANK})*(?:analyze|format)\\b`, "i");
+const NOTHING = new RegExp(`^(?:;|${BLANK})*$`);
 
 /** @throws Error where the SQL is not one statement that only reads, or is wrong (DuckDB's words). */
 export async function readOnly(
@@ -29,6 +36,34 @@ export async function readOnly(
   types: Types,
   sql: string,
 ): Promise<DuckDBResultReader> {
+  const explain = explainOf(sql);
+  if (explain === null) {
+    return await withSelect(connection, types, sql, (prepared) => prepared.runAndReadAll());
+  }
+  const { words, explained } = explain;
+  if (OPTIONS.test(explained)) throw new Error(`EXPLAIN takes no options in parentheses: ${HINT}`);
+  await withSelect(connection, types, explained, async () => undefined);
+  return await runExplain(connection, types, `${words} ${explained}`);
+}
+
+/** Null where EXPLAIN is not the first word. */
+function explainOf(sql: string): Explain | null {
+  const found = EXPLAIN.exec(sql);
+  if (found === null) return null;
+  const words = found[1] === undefined ? "EXPLAIN" : "EXPLAIN ANALYZE";
+  return { words, explained: sql.slice(found[0].length) };
+}
+
+/**
+ * @param use what is done with the one SELECT.
+ * @throws Error where it is another statement, or several; `use` is not called.
+ */
+async function withSelect<T>(
+  connection: DuckDBConnection,
+  types: Types,
+  sql: string,
+  use: (prepared: DuckDBPreparedStatement) => Promise<T>,
+): Promise<T> {
   const statements = await extract(connection, sql);
   const last = statements.count - 1;
   // Without a semicolon before its end it is one that DuckDB made several of.
@@ -42,12 +77,31 @@ export async function readOnly(
     });
   }
   return await withPrepared(statements, last, async (prepared) => {
-    const { statementType } = prepared;
-    const isExplained =
-      statementType === types.EXPLAIN && (await explainsSelect(connection, types, sql));
-    if (statementType !== types.SELECT && !isExplained) throw refused(types, prepared);
-    return await prepared.runAndReadAll();
+    if (prepared.statementType !== types.SELECT) throw refused(types, prepared);
+    return await use(prepared);
   });
+}
+
+/** @param sql an EXPLAIN of one SELECT. Of a PIVOT's DuckDB makes a transaction, which it rolls back. */
+async function runExplain(
+  connection: DuckDBConnection,
+  types: Types,
+  sql: string,
+): Promise<DuckDBResultReader> {
+  const statements = await extract(connection, sql);
+  let answer: DuckDBResultReader | null = null;
+  for (let index = 0; index < statements.count; index += 1) {
+    const read = await withPrepared(statements, index, async (prepared) => {
+      const { statementType } = prepared;
+      const isAround = statementType === types.CREATE || statementType === types.TRANSACTION;
+      if (!isAround && statementType !== types.EXPLAIN) throw refused(types, prepared);
+      const reader = await prepared.runAndReadAll();
+      return isAround ? null : reader;
+    });
+    answer = read ?? answer;
+  }
+  if (answer === null) throw new Error(`DuckDB gives no answer to ${sql}: ${HINT}`);
+  return answer;
 }
 
 async function extract(
@@ -76,35 +130,10 @@ async function withPrepared<T>(
   }
 }
 
-/** DuckDB does not say what it explains: what comes after the word is asked about by itself. */
-async function explainsSelect(
-  connection: DuckDBConnection,
-  types: Types,
-  sql: string,
-): Promise<boolean> {
-  if (!EXPLAIN.test(sql)) return false;
-  const explained = sql.replace(EXPLAIN, "");
-  for (const options of EXPLAIN_OPTIONS) {
-    if (await isSelect(connection, types, explained.replace(options, ""))) return true;
-  }
-  return false;
-}
-
-async function isSelect(connection: DuckDBConnection, types: Types, sql: string): Promise<boolean> {
-  try {
-    const statements = await extract(connection, sql);
-    if (statements.count !== 1) return false;
-    return await withPrepared(
-      statements,
-      0,
-      async ({ statementType }) => statementType === types.SELECT,
-    );
-  } catch {
-    return false;
-  }
-}
-
 function refused(types: Types, { statementType }: DuckDBPreparedStatement): Error {
   const what = types[statementType] ?? `of type ${statementType}`;
+  if (statementType === types.EXPLAIN) {
+    return new Error(`EXPLAIN is not the first word here: ${HINT}`);
+  }
   return new Error(`the statement is ${what}, and what the analytics wrote is only read: ${HINT}`);
 }
