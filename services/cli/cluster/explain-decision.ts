@@ -96,9 +96,11 @@ export async function findDecision(source: Source, id: string): Promise<readonly
     const journaled = source.codec.decodeJournal(record.value);
     for (const event of journaled.events) {
       if (!isAbout(event, id)) continue;
-      const earlier = said.get(event.decisionId) ?? [];
+      // A call that is held anew waits under another id: what was said under the one before is void.
+      const held = `${event.decisionId} ${event.approvalId}`;
+      const earlier = said.get(held) ?? [];
       if (event.type === "ruled") {
-        said.set(event.decisionId, [...earlier, earlierVerdict(event)]);
+        said.set(held, [...earlier, earlierVerdict(event)]);
         continue;
       }
       const verdicts = verdictsOn(event, journaled, earlier);

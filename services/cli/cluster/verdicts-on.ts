@@ -27,7 +27,7 @@ export function earlierVerdict({ kind, by, reason, atMs }: VerdictRuled): SaidVe
 /**
  * What led to a decision, in the order in which it was said: approvals that counted, and the verdict that decided.
  *
- * @param earlier said under the decision's id before it.
+ * @param earlier said before it under the decision's id and its `approvalId`.
  */
 export function verdictsOn(
   event: DecisionEvent,

@@ -9,16 +9,21 @@ import { runInProcess } from "../../support/memory-terminal.ts";
 let dataDir = "";
 let gate: Callgate;
 
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), "callgate-explained-"));
+/** @param expires_ms of payments that are held. */
+async function opened(expires_ms: number): Promise<Callgate> {
   const tiers = [
     {
       ...{ name: "removals", pattern: "delete_*", action: "hitl" },
       ...{ require_reason: true, expires_ms: 900_000 },
     },
-    { name: "twice", pattern: "pay_*", action: "hitl", approvals: 2, expires_ms: 900_000 },
+    { name: "twice", pattern: "pay_*", action: "hitl", approvals: 2, expires_ms },
   ] as const;
-  gate = await openCallgate({ policy: { authorization: { tiers } }, dataDir });
+  return await openCallgate({ policy: { authorization: { tiers } }, dataDir });
+}
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), "callgate-explained-"));
+  gate = await opened(900_000);
 });
 afterAll(async () => {
   await gate.close();
@@ -77,6 +82,24 @@ describe("callgate explain", () => {
     expect(text).toMatch(/^cancelled by +ben at \S+Z: was paid$/m);
     expect(text).not.toContain("denied by");
     expect(verdicts).toEqual([{ kind: "cancel", by: "ben", reason: "was paid", atMs }]);
+  });
+
+  it("leaves out approvals of a rule that changed before all had approved", async () => {
+    const { approvalId, decisionId } = await held("pay_bill");
+    await gate.approve(approvalId, { by: "ann", reason: "by the old rule" });
+    await gate.close();
+    gate = await opened(800_000);
+    const anew = await gate.approve(approvalId, { by: "ben" });
+    if (anew.outcome !== "held") throw new Error(`it is ${anew.outcome}`);
+    await gate.approve(anew.approvalId, { by: "ann", reason: "by the new rule" });
+    await gate.approve(anew.approvalId, { by: "cid" });
+    const { text, verdicts } = await explained(decisionId);
+
+    expect(text).toMatch(/^approved by +ann at \S+Z: by the new rule\napproved by +cid at \S+Z$/m);
+    expect(verdicts).toEqual([
+      { kind: "approve", by: "ann", reason: "by the new rule", atMs },
+      { kind: "approve", by: "cid", reason: null, atMs },
+    ]);
   });
 
   it("lets nobody write lines of their own, or to the terminal", async () => {
