@@ -46,7 +46,7 @@ export type ConnectOptions = {
    * allowed calls. Programs whose calls an executor runs do without.
    */
   readonly secret?: string | Uint8Array | undefined;
-  /** How long an answer to what `propose`, `report` and verdicts write may take, default 30,000. */
+  /** How long `propose`, `report`, verdicts and `previousResult` may take until their answer, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Called once if the log cannot be read any more. Everything is refused from then on. */
   readonly onLost?: ((error: CallgateError) => void) | undefined;

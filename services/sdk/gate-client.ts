@@ -32,6 +32,7 @@ import { JournalWaits } from "./journal-waits.ts";
 import { isDecision, type KnownCall } from "./known-calls.ts";
 import { proposalEnvelope } from "./proposal-envelope.ts";
 import { type EndedCall, endedCalls } from "./stored-result.ts";
+import { TimeLimit } from "./time-limit.ts";
 import { unknownApproval, verdictIgnored, verdictInput } from "./verdict-input.ts";
 
 export type GateClientOptions = {
@@ -51,6 +52,7 @@ type ConversationName = { readonly tenantId: string; readonly conversationId: st
 
 export class GateClient {
   readonly #link: GateLink;
+  readonly #timeoutMs: number;
   readonly #replies: JournalReplies;
   readonly #calls: JournalCalls;
   readonly #decisions = new JournalWaits<DecisionEvent>(
@@ -70,6 +72,7 @@ export class GateClient {
     this.#link = link;
     this.#calls = new JournalCalls(link);
     const { timeoutMs } = options;
+    this.#timeoutMs = timeoutMs;
     this.#replies = new JournalReplies(link.log, { timeoutMs, together: !link.isRemote });
     this.#onLost = options.onLost;
     link.onCommitted((records, partition) => this.#committed(records, partition));
@@ -94,32 +97,33 @@ export class GateClient {
     throw deadLetter(record);
   }
 
-  /** @throws CallgateError: `invalid_input`; nothing could be written, or no answer in time. */
+  /** @throws CallgateError: `invalid_input`; nothing could be written, or `timeout`. */
   async report(decisionId: string, report: CallReport): Promise<ReportOutcome> {
     checkReport(report);
-    return this.#report(decisionId, report);
+    return this.#report(decisionId, report, this.timeFor(decisionId));
   }
 
   /** Says under a name that the call begins. @throws CallgateError as `report`. */
-  claim(decisionId: string, name: string): Promise<ReportOutcome> {
-    return this.#report(decisionId, { status: "started" }, name);
+  claim(decisionId: string, name: string, time: TimeLimit): Promise<ReportOutcome> {
+    return this.#report(decisionId, { status: "started" }, time, name);
   }
 
   async #report(
     decisionId: string,
     report: CallReport,
+    time: TimeLimit,
     executorId?: string,
   ): Promise<ReportOutcome> {
-    const call = await this.#calls.get(decisionId);
+    const call = await this.#calls.get(decisionId, time);
     if (call === undefined) return { recorded: false, why: "unknown_call" };
     const { outputBytes } = this.#link;
     const input = resultInput(call, report, outputBytes);
     const named = executorId === undefined ? input : { ...input, executorId };
     const value = this.#link.codec.encodeResult(named);
-    const outcome = reportOutcome(await this.#send("results", call, value));
+    const outcome = reportOutcome(await this.#send("results", call, value, time.leftMs));
     if (outcome.recorded || outcome.why !== "unknown_call") return outcome;
     // The gate forgets calls that are over; the journal does not. It may be over since a moment ago.
-    const isOver = await this.#calls.isOver(call);
+    const isOver = await this.#calls.isOver(call, time);
     return isOver ? { recorded: false, why: "already_reported" } : outcome;
   }
 
@@ -127,21 +131,22 @@ export class GateClient {
    * The decision that comes of the verdict: the call is allowed, refused by what changed meanwhile, held anew under
    * another rule, or held as it was where others must approve, too.
    *
-   * @throws CallgateError `unknown_approval`, `reason_required`, `self_approval`, or not written.
+   * @throws CallgateError `unknown_approval`, `reason_required`, `self_approval`, or not written; `timeout`.
    */
   async decideHold(
     kind: "approve" | "deny",
     approvalId: string,
     verdict: Approval,
   ): Promise<Decision> {
-    const call = await this.#calls.held(approvalId);
+    const time = this.timeFor(approvalId);
+    const call = await this.#calls.held(approvalId, time);
     if (call === undefined) throw unknownApproval(approvalId);
     const value = this.#link.codec.encodeVerdict(verdictInput(kind, call, approvalId, verdict));
-    const { record } = await this.#send("verdicts", call, value);
+    const { record } = await this.#send("verdicts", call, value, time.leftMs);
     const event = record.events[0];
     if (isDecision(event)) return this.#proposed(event, false).decision;
     if (event?.type === "ruled") {
-      const held = await this.#calls.decisionOf(this.#calls.latest(call));
+      const held = await this.#calls.decisionOf(this.#calls.latest(call), time);
       if (held !== undefined) return this.#proposed(held, true).decision;
     }
     throw verdictIgnored(event, approvalId);
@@ -175,17 +180,17 @@ export class GateClient {
     }
   }
 
-  /** How the call ended; undefined where the journal does not tell, or knows no such call. */
-  async endOf(decisionId: string): Promise<EndedCall | undefined> {
-    const call = await this.#calls.get(decisionId);
-    return call === undefined ? undefined : this.#calls.endOf(call);
+  /** How the call ended; undefined where the journal does not tell, or knows no such call. @throws `timeout` */
+  async endOf(decisionId: string, time: TimeLimit): Promise<EndedCall | undefined> {
+    const call = await this.#calls.get(decisionId, time);
+    return call === undefined ? undefined : this.#calls.endOf(call, time);
   }
 
-  /** Who has begun the call; null where nobody has. @throws `unknown_decision` */
-  async startOf(decisionId: string): Promise<CallStart | null> {
-    const call = await this.#calls.get(decisionId);
+  /** Who has begun the call; null where nobody has. @throws `unknown_decision`, `timeout` */
+  async startOf(decisionId: string, time: TimeLimit): Promise<CallStart | null> {
+    const call = await this.#calls.get(decisionId, time);
     if (call === undefined) throw unknownDecision(decisionId);
-    return this.#calls.startOf(call);
+    return this.#calls.startOf(call, time);
   }
 
   /** Whether the call was begun before this gate was opened. */
@@ -208,9 +213,14 @@ export class GateClient {
     await log.append([outgoing]);
   }
 
-  /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
+  /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision`, `timeout` */
   previousResult(ref: string): Promise<StoredResult | undefined> {
-    return this.#calls.previousResult(ref);
+    return this.#calls.previousResult(ref, this.timeFor(ref));
+  }
+
+  /** All that one question about this id may take, counted from now on. */
+  timeFor(id: string): TimeLimit {
+    return new TimeLimit(id, { timeoutMs: this.#timeoutMs });
   }
 
   /** Told after the client has taken note. */
@@ -251,10 +261,15 @@ export class GateClient {
     return { decision: decisionOf(event, options), event, isSent: true };
   }
 
-  #send(topic: InputTopic, name: ConversationName, value: Uint8Array): Promise<CommittedRecord> {
+  #send(
+    topic: InputTopic,
+    name: ConversationName,
+    value: Uint8Array,
+    leftMs = this.#timeoutMs,
+  ): Promise<CommittedRecord> {
     const input = this.#outgoing(topic, name, value);
     // Before it is appended: the gate may answer sooner than the append returns.
-    return this.#replies.send(input, this.#link.follow(input.partition));
+    return this.#replies.send(input, this.#link.follow(input.partition), leftMs);
   }
 
   #outgoing(topic: InputTopic, name: ConversationName, value: Uint8Array): OutgoingInput {

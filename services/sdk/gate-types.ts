@@ -191,7 +191,7 @@ export type OpenOptions = {
   readonly dataDir?: string | false | undefined;
   /** Idempotency keys are made with it. Default: made once and kept in the data directory. */
   readonly secret?: string | Uint8Array | undefined;
-  /** How long an answer to what `propose`, `report` and verdicts write may take, default 30,000. */
+  /** How long `propose`, `report`, verdicts and `previousResult` may take until their answer, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Called once if the gate loses its log or its place in it. It refuses everything from then on. */
   readonly onLost?: ((error: CallgateError) => void) | undefined;

@@ -70,11 +70,12 @@ export class GuardClaims {
   }
 
   async #claim(decisionId: string, name: string, isFirst: boolean): Promise<Claim> {
-    const outcome = await this.#client.claim(decisionId, name);
+    const time = this.#client.timeFor(decisionId);
+    const outcome = await this.#client.claim(decisionId, name, time);
     if (outcome.recorded) return { type: "granted", name };
-    const ended = await this.#client.endOf(decisionId);
+    const ended = await this.#client.endOf(decisionId, time);
     if (ended !== undefined && ended.stored.status !== "unknown") return { type: "over", ended };
-    const start = await this.#client.startOf(decisionId);
+    const start = await this.#client.startOf(decisionId, time);
     if (start === null) {
       const neverBegun = isFirst && ended !== undefined;
       return neverBegun ? { type: "never_begun" } : { type: "begun", isGone: false };

@@ -254,7 +254,8 @@ export class Guard {
     const error = { code: "too_late", message: "not started in time" };
     const told = await this.#tell(decisionId, { status: "not_executed", error });
     // Somebody has told how it ended meanwhile.
-    const ended = told?.recorded === false ? await this.#client.endOf(decisionId) : undefined;
+    const time = this.#client.timeFor(decisionId);
+    const ended = told?.recorded === false ? await this.#client.endOf(decisionId, time) : undefined;
     if (ended === undefined) return this.#notExecuted(guarded, decision);
     return this.#answerAgain(guarded, decision, ended);
   }

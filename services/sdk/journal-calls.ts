@@ -12,7 +12,7 @@ import { isDecision, type KnownCall, KnownCalls } from "./known-calls.ts";
 import { readJournalRecord, searchPartition } from "./search-journal.ts";
 import { type EndedCall, endedCallOf, resultOf } from "./stored-result.ts";
 
-/** For whose sake the journal is read, and how long; absent: to its end. */
+/** For whose sake the journal is read, and how long. */
 type Wait = Pick<JournalWait<unknown>, "searched">;
 
 export class JournalCalls {
@@ -49,7 +49,7 @@ export class JournalCalls {
   }
 
   /** Undefined where nothing was decided under the id. */
-  async get(decisionId: string, wait?: Wait): Promise<KnownCall | undefined> {
+  async get(decisionId: string, wait: Wait): Promise<KnownCall | undefined> {
     const known = this.#known.get(decisionId);
     if (known !== undefined) return known;
     const found = await this.#readFor(wait, (search) => findCall(this.#link, decisionId, search));
@@ -63,16 +63,16 @@ export class JournalCalls {
   }
 
   /** The call that waits under the approval id; where memory has none, the one that did. */
-  async held(approvalId: string): Promise<KnownCall | undefined> {
+  async held(approvalId: string, wait: Wait): Promise<KnownCall | undefined> {
     const known = this.#known.held(approvalId);
     if (known !== undefined) return known;
-    const found = await this.#read(() => findHold(this.#link, approvalId, this.#search()));
+    const found = await this.#readFor(wait, (search) => findHold(this.#link, approvalId, search));
     return this.#known.held(approvalId) ?? found;
   }
 
   async decisionOf(
     { decisionId, place }: KnownCall,
-    wait?: Wait,
+    wait: Wait,
   ): Promise<DecisionEvent | undefined> {
     const record = await this.#readFor(wait, () => readJournalRecord(this.#link, place));
     const event = record?.events.find((one) => isDecision(one) && one.decisionId === decisionId);
@@ -80,7 +80,7 @@ export class JournalCalls {
   }
 
   /** How the call ended; undefined where the journal does not tell. */
-  endOf({ decisionId, end, since }: KnownCall, wait?: Wait): Promise<EndedCall | undefined> {
+  endOf({ decisionId, end, since }: KnownCall, wait: Wait): Promise<EndedCall | undefined> {
     const find = (record: JournalRecord): EndedCall | undefined => endedCallOf(record, decisionId);
     return this.#readFor(wait, async ({ assertWanted }) => {
       const newer = since && (await searchPartition(this.#link, since, { find, assertWanted }));
@@ -91,34 +91,33 @@ export class JournalCalls {
   }
 
   /** Who has begun the call; null where nobody has, as far as the journal tells. */
-  async startOf(call: KnownCall): Promise<CallStart | null> {
+  async startOf(call: KnownCall, wait: Wait): Promise<CallStart | null> {
     const { decisionId, since, start } = this.latest(call);
     if (since === null) return start;
     const find = (record: JournalRecord, place: JournalPlace): CallStart | undefined => {
       const begun = startIn(record, place);
       return begun?.decisionId === decisionId ? begun.start : undefined;
     };
-    const { assertWanted } = this.#search();
-    const newer = await this.#read(() =>
+    const newer = await this.#readFor(wait, ({ assertWanted }) =>
       searchPartition(this.#link, since, { find, assertWanted }),
     );
     return newer.found ?? start;
   }
 
   /** Whether it is known how it ended. What cannot be read now tells of no end. */
-  async isOver(call: KnownCall): Promise<boolean> {
+  async isOver(call: KnownCall, wait: Wait): Promise<boolean> {
     const latest = this.latest(call);
     if (latest.isOver) return true;
-    const ended = await this.endOf(latest).catch(() => undefined);
+    const ended = await this.endOf(latest, wait).catch(() => undefined);
     return ended !== undefined && ended.stored.status !== "unknown";
   }
 
   /** The output of an earlier call; undefined where none was reported. @throws `unknown_decision` */
-  async previousResult(ref: string): Promise<StoredResult | undefined> {
+  async previousResult(ref: string, wait: Wait): Promise<StoredResult | undefined> {
     const call = this.#known.get(ref);
-    return this.#read(async () => {
+    return this.#readFor(wait, async (search) => {
       if (call === undefined) {
-        const found = await findResult(this.#link, ref, this.#search());
+        const found = await findResult(this.#link, ref, search);
         if (found === undefined) throw unknownDecision(ref);
         return found.stored;
       }
@@ -129,19 +128,18 @@ export class JournalCalls {
   }
 
   /** @param isOver nobody waits for it any more. */
-  #search(isOver?: () => boolean): CallSearch {
+  #search(isOver: () => boolean): CallSearch {
     return {
       assertWanted: () => {
         this.#assertOpen();
-        if (isOver?.() === true) throw new CallgateError("timeout", "the search was given up");
+        if (isOver()) throw new CallgateError("timeout", "the search was given up");
       },
       follow: (partition) => this.#link.follow(partition),
     };
   }
 
-  #readFor<T>(wait: Wait | undefined, read: (search: CallSearch) => Promise<T>): Promise<T> {
-    const limited = (isOver?: () => boolean) => this.#read(() => read(this.#search(isOver)));
-    return wait === undefined ? limited() : wait.searched(limited);
+  #readFor<T>(wait: Wait, read: (search: CallSearch) => Promise<T>): Promise<T> {
+    return wait.searched((isOver) => this.#read(() => read(this.#search(isOver))));
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T> {

@@ -17,7 +17,7 @@ import { KeepAlive } from "./keep-alive.ts";
 const EARLY_MAX = 2_000;
 
 type Waiter = {
-  /** Counted from its `send`. */
+  /** Of what it is sent for, by the clock of the system. */
   readonly deadlineMs: number;
   /** In the log (`#placeOf`); null: not said yet. */
   place: number | null;
@@ -43,7 +43,7 @@ export class JournalReplies {
   /** Not appended yet, and who waits for them. */
   #inputs: OutgoingInput[] = [];
   #senders: Waiter[] = [];
-  /** All that wait for an answer, in the order of their deadlines: each has the same time. */
+  /** All that wait for an answer. */
   readonly #waiting = new Set<Waiter>();
   /** Those of which the log has said where their inputs are, by that. */
   readonly #waiters = new Map<number, Waiter>();
@@ -62,13 +62,18 @@ export class JournalReplies {
   /**
    * One promise from the input to the answer: each one more is paid for with every call.
    * @param ready what is waited for before it is appended.
+   * @param leftMs of the time: what it is sent for may have begun before.
    * @throws CallgateError: not appended, no answer in time, or the gate was closed.
    */
-  send(input: OutgoingInput, ready: Promise<void> | null = null): Promise<CommittedRecord> {
+  send(
+    input: OutgoingInput,
+    ready: Promise<void> | null = null,
+    leftMs = this.#timeoutMs,
+  ): Promise<CommittedRecord> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended);
     this.#alive.begin();
     return new Promise((resolve, reject) => {
-      const deadlineMs = Date.now() + this.#timeoutMs;
+      const deadlineMs = Date.now() + leftMs;
       const waiter: Waiter = { deadlineMs, place: null, resolve, reject };
       this.#waiting.add(waiter);
       if (ready === null) this.#add(input, waiter);
@@ -210,7 +215,7 @@ export class JournalReplies {
   #expire(): void {
     const nowMs = Date.now();
     for (const waiter of this.#waiting) {
-      if (waiter.deadlineMs > nowMs) return;
+      if (waiter.deadlineMs > nowMs) continue;
       const who = waiter.place === null ? "log" : "gate";
       const why = `the ${who} gave no answer in ${this.#timeoutMs} ms`;
       this.#fail(waiter, new CallgateError("timeout", why));

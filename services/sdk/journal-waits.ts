@@ -1,16 +1,15 @@
 /** Who waits for something to be journaled of a decision. */
 import type { CommittedRecord } from "../runtime/journal.ts";
-import { CallgateError } from "./callgate-error.ts";
+import type { CallgateError } from "./callgate-error.ts";
 import { checkWait } from "./check-wait.ts";
 import type { WaitOptions } from "./gate-types.ts";
 import { KeepAlive } from "./keep-alive.ts";
-import { waitWithin } from "./wait-within.ts";
+import { TimeLimit } from "./time-limit.ts";
 
 /** The time runs from its beginning, whatever it is spent on. */
 export interface JournalWait<T> {
   /**
-   * What a search of the journal gives. One that takes too long is left to itself: it is to look whether it
-   * is over, and end. Who has no time at all asks for what is there, and what is there is found by a search:
+   * What a search of the journal gives, as of `TimeLimit`. Who has no time at all asks for what is there, and what is there is found by a search:
    * it has all the time it needs.
    *
    * @throws CallgateError `timeout`; the signal's reason; what the search throws.
@@ -57,11 +56,13 @@ export class JournalWaits<T> {
     // It may fail before, or without, anybody having asked for it.
     found.catch(() => undefined);
     if (waiter !== undefined) this.#add(decisionId, waiter);
-    const within = limitedBy(options);
-    const searching = options.timeoutMs === 0 ? limitedBy({ ...options, ...NO_LIMIT }) : within;
+    const limit = new TimeLimit(decisionId, options);
+    const unlimited = { ...options, ...NO_LIMIT };
+    const searching = options.timeoutMs === 0 ? new TimeLimit(decisionId, unlimited) : limit;
     return {
-      searched: (search) => searchedWithin(searching, search, decisionId),
-      ended: () => within(found, (time) => `${this.#notYet(decisionId)} within ${time}: ask again`),
+      searched: (search) => searching.searched(search),
+      ended: () =>
+        limit.within(found, (time) => `${this.#notYet(decisionId)} within ${time}: ask again`),
       end: () => {
         if (waiter !== undefined) this.#remove(decisionId, waiter);
       },
@@ -98,35 +99,5 @@ export class JournalWaits<T> {
     waiters?.delete(waiter);
     if (waiters?.size === 0) this.#waiters.delete(decisionId);
     this.#alive.end();
-  }
-}
-
-/** @throws CallgateError `timeout` with what `late` says of the time it took. */
-type Within = <R>(action: Promise<R>, late: (time: string) => string) => Promise<R>;
-
-/** Counted from now on. */
-function limitedBy({ timeoutMs = Number.POSITIVE_INFINITY, signal }: WaitOptions): Within {
-  const untilMs = performance.now() + timeoutMs;
-  return (action, late) =>
-    waitWithin(action, {
-      leftMs: Math.max(0, untilMs - performance.now()),
-      signal,
-      late: () => new CallgateError("timeout", late(`${timeoutMs} ms`)),
-    });
-}
-
-async function searchedWithin<R>(
-  within: Within,
-  search: (isOver: () => boolean) => Promise<R>,
-  decisionId: string,
-): Promise<R> {
-  let isOver = false;
-  try {
-    return await within(
-      search(() => isOver),
-      (time) => `the journal was not searched for \`${decisionId}\` within ${time}: give it more`,
-    );
-  } finally {
-    isOver = true;
   }
 }

@@ -90,6 +90,16 @@ describe("an input that gets no answer in its time", () => {
     expect(error).toMatchObject({ code: "timeout", message: expect.stringContaining("the gate") });
   });
 
+  test("ends when what was left of it is over, also behind one that has longer", async () => {
+    const replies = repliesOf(logOf([]), false);
+    const longer = replies.send(input("a"));
+    const fromMs = performance.now();
+    expect(await codeOf(replies.send(input("b"), null, TIMEOUT_MS))).toBe("timeout");
+    expect(performance.now() - fromMs).toBeLessThan(900);
+    replies.committed([committed(0)]);
+    expect((await longer).offset).toBe(0);
+  });
+
   test("is not appended any more where what it waits for comes too late, or fails", async () => {
     const slow = slowLog();
     const replies = repliesWithin(slow.log);
