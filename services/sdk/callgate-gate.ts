@@ -44,7 +44,8 @@ export interface Callgate {
   guard<T extends Tools>(tools: T, context: GuardContext | (() => GuardContext)): Guarded<T>;
   /**
    * Waits for what is under way (tools at most `timeoutMs`, then they are aborted; answers as long as they may take),
-   * then lets go. A cluster that does not answer is waited for at most `timeoutMs` more.
+   * then lets go. A cluster that does not answer is waited for at most `timeoutMs` more, then its
+   * connections end.
    */
   close(options?: { readonly timeoutMs?: number }): Promise<void>;
 }

@@ -60,13 +60,16 @@ export function composeCallgate(link: GateLink, client: GateClient): Callgate {
   };
 }
 
-/** A cluster that does not answer is left to itself: everything that was asked has its answer, or none in its time. */
+/** A cluster that does not answer is not waited for: everything that was asked has its answer, or none in its time. */
 async function letGo(link: GateLink, timeoutMs: number): Promise<void> {
   const closed = link.close();
   if (!link.isRemote) return await closed;
   let stopTimer: (() => void) | undefined;
   const late = new Promise<void>((resolve) => {
-    stopTimer = startTimer(timeoutMs, resolve);
+    stopTimer = startTimer(timeoutMs, () => {
+      link.abandon();
+      resolve();
+    });
   });
   try {
     await Promise.race([closed, late]);

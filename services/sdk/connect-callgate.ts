@@ -35,6 +35,7 @@ export async function connectCallgate(options: ConnectOptions): Promise<Callgate
   const link = linkToRemote({
     ...{ log, codec, clock, secrets, logger },
     close: () => cluster.close(),
+    abandon: () => cluster.abandon(),
   });
   return composeCallgate(link, new GateClient(link, { timeoutMs, onLost }));
 }

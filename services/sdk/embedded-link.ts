@@ -35,5 +35,7 @@ export function linkToEmbedded(embedded: Embedded): GateLink {
     argumentsOf: (event) => embedded.argumentsOf(event),
     knowTools: (names) => embedded.knowTools(names),
     close: () => embedded.close(),
+    // It is waited for: its log is in this process.
+    abandon: () => undefined,
   };
 }

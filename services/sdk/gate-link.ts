@@ -37,4 +37,6 @@ export interface GateLink {
   /** Calls that the program can run: they become known to the policy, where it is in this process. */
   knowTools(names: readonly string[]): void;
   close(): Promise<void>;
+  /** Called after `close`, where that takes too long: nothing is left that keeps the process alive. */
+  abandon(): void;
 }

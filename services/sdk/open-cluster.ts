@@ -17,6 +17,8 @@ export type OpenedCluster = {
     other?: Partial<Pick<KafkaSettings, "requestTimeoutMs">>,
   ) => ReturnType<typeof createKafka>;
   close(): Promise<void>;
+  /** As `close`, where the brokers do not answer: waits for nobody. */
+  abandon(): void;
 };
 
 /**
@@ -40,7 +42,11 @@ export async function openCluster(
       await log.close();
       opened.close();
     };
-    return { log, codec: opened.codec, names, newKafka, close };
+    const abandon = (): void => {
+      log.abandon();
+      opened.close();
+    };
+    return { log, codec: opened.codec, names, newKafka, close, abandon };
   } catch (error) {
     opened.close();
     throw error;

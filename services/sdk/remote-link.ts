@@ -18,6 +18,8 @@ export type RemoteLinkParts = {
   readonly logger?: Logger;
   /** Lets go of what `log` stands on. */
   readonly close: () => Promise<void>;
+  /** As `close`, at once: nothing that `log` stands on answers. */
+  readonly abandon: () => void;
 };
 
 const NO_SECRET =
@@ -66,5 +68,6 @@ export function linkToRemote(parts: RemoteLinkParts): GateLink {
       await follower.close();
       await parts.close();
     },
+    abandon: () => parts.abandon(),
   };
 }

@@ -19,7 +19,7 @@ import {
   RetryableError,
 } from "../../runtime/errors.ts";
 import type { Appended, OutgoingRecord } from "../../runtime/ports.ts";
-import { RETRY } from "./client.ts";
+import { giveUp, RETRY } from "./client.ts";
 import { mapKafkaError } from "./map-error.ts";
 import { SentRecords, toTopicMessages } from "./outgoing-messages.ts";
 import type { TopicNames } from "./topic-names.ts";
@@ -77,6 +77,15 @@ export class AppendQueue {
   async close(): Promise<void> {
     await this.#running;
     await Promise.all([this.#discard("plain"), this.#discard("transactional")]);
+  }
+
+  /** Waits for nobody: what is pending fails, and the client that it sends with is given up. */
+  abandon(): void {
+    const error = new FatalError("closed", "the log is closed");
+    for (const { reject } of this.#pending.splice(0)) reject(error);
+    void this.#discard("plain");
+    void this.#discard("transactional");
+    giveUp(this.#options.kafka);
   }
 
   async #run(): Promise<void> {

@@ -3,7 +3,8 @@ import { type ConnectionOptions, rootCertificates } from "node:tls";
 import type { Kafka, RetryOptions, SASLOptions } from "kafkajs";
 import type { Logger } from "../../runtime/ports.ts";
 import { bridgeTo } from "./log-bridge.ts";
-import { loadKafkajs } from "./mends.ts";
+import { defaultSockets, loadKafkajs } from "./mends.ts";
+import { OpenSockets } from "./open-sockets.ts";
 
 export type KafkaTls = {
   /** Certificates to trust beside the system's, the client's own and its key: PEM. */
@@ -42,10 +43,16 @@ export const RETRY = {
 } as const satisfies RetryOptions;
 
 const addresses = new WeakMap<Kafka, readonly string[]>();
+const sockets = new WeakMap<Kafka, OpenSockets>();
 
 /** Where a client of ours looks for its cluster, for messages; empty: it is none of ours. */
 export function addressesOf(kafka: Kafka): readonly string[] {
   return addresses.get(kafka) ?? [];
+}
+
+/** Ends all connections of a client of ours at once, for a cluster that does not answer: it is of no use any more. */
+export function giveUp(kafka: Kafka): void {
+  sockets.get(kafka)?.end();
 }
 
 /**
@@ -54,7 +61,9 @@ export function addressesOf(kafka: Kafka): readonly string[] {
  */
 export function createKafka(settings: KafkaSettings, logger: Logger): Kafka {
   const { Kafka, logLevel } = loadKafkajs();
+  const opened = new OpenSockets(defaultSockets());
   const kafka = new Kafka({
+    socketFactory: opened.open,
     brokers: [...settings.brokers],
     clientId: settings.clientId,
     ...(settings.ssl === null ? {} : { ssl: tlsOptions(settings.ssl) }),
@@ -66,6 +75,7 @@ export function createKafka(settings: KafkaSettings, logger: Logger): Kafka {
     logCreator: bridgeTo(logger),
   });
   addresses.set(kafka, settings.brokers);
+  sockets.set(kafka, opened);
   return kafka;
 }
 

@@ -217,6 +217,12 @@ export class KafkaLog implements Log {
     await Promise.all(this.#links.map((link) => link.close()));
   }
 
+  /** As `close`, where the cluster does not answer: what is under way fails, and its connections end now. */
+  abandon(): void {
+    this.close().catch(() => undefined);
+    this.#appends.abandon();
+  }
+
   /** Gets more for a track that has nothing left: from the poll that is out, or by a fetch of its own. */
   async #fill(track: Track): Promise<void> {
     if (track.inFlightSinceMs !== null && nowMs() - track.inFlightSinceMs < POLL_TRUST_MS) {

@@ -71,6 +71,11 @@ export function loadKafkajs(without: readonly Mend[] = []): typeof Kafkajs {
   return loaded.kafkajs;
 }
 
+/** What kafkajs connects with, unless it is told otherwise. */
+export function defaultSockets(): Kafkajs.ISocketFactory {
+  return (internal("network/socketFactory") as () => Kafkajs.ISocketFactory)();
+}
+
 function internal(path: string): never {
   return copy.load(`src/${path}`) as never;
 }

@@ -54,7 +54,14 @@ class Gate {
     const link =
       where === "here"
         ? { ...linkToEmbedded(this.#embedded), log, codec, close: async () => undefined }
-        : linkToRemote({ log, codec, clock: systemClock, secrets: new Map(), close: noop });
+        : linkToRemote({
+            log,
+            codec,
+            clock: systemClock,
+            secrets: new Map(),
+            close: noop,
+            abandon: () => undefined,
+          });
     const client = new GateClient(link, { timeoutMs: 5_000, onLost: undefined });
     const callgate = composeCallgate(link, client);
     onTestFinished(() => callgate.close());

@@ -6,7 +6,9 @@ import { FatalError, RetryableError } from "../../../services/runtime/errors.ts"
 import type { Log, ReadResult } from "../../../services/runtime/ports.ts";
 import type { CallgateError } from "../../../services/sdk/callgate-error.ts";
 import { composeCallgate } from "../../../services/sdk/compose-callgate.ts";
+import { linkToEmbedded } from "../../../services/sdk/embedded-link.ts";
 import { GateClient } from "../../../services/sdk/gate-client.ts";
+import type { GateLink } from "../../../services/sdk/gate-link.ts";
 import { type Embedded, openEmbedded } from "../../../services/sdk/open-embedded.ts";
 import { linkToRemote } from "../../../services/sdk/remote-link.ts";
 
@@ -47,6 +49,7 @@ function connect({ log, codec }: Embedded, given: Given = {}) {
       closed.push("log");
       await given.close?.();
     },
+    abandon: () => void closed.push("abandoned"),
   });
   const onLost = (error: CallgateError): void => {
     lost.push(error);
@@ -278,7 +281,29 @@ describe("a client of a gate elsewhere", () => {
     const asked = callgate.propose(CALL);
     await callgate.close({ timeoutMs: 20 });
     expect((await asked).refusal).toMatchObject({ reason: "gate_unavailable", detail: "closed" });
+    expect(closed).toEqual(["log", "abandoned"]);
+  });
+
+  test("is closed as its log is where that takes a while, and is not abandoned", async () => {
+    const close = () => new Promise<void>((resolve) => setTimeout(resolve, 30));
+    const { callgate, closed } = connect(await openGate(), { close });
+    const fromMs = performance.now();
+    await callgate.close({ timeoutMs: 5_000 });
+    expect(performance.now() - fromMs).toBeLessThan(4_000);
     expect(closed).toEqual(["log"]);
+  });
+
+  test("waits for a gate of its own process, however long that takes", async () => {
+    const link = linkToEmbedded(await openGate());
+    let isClosed = false;
+    const close = async (): Promise<void> => {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      isClosed = true;
+    };
+    const slow = Object.assign(Object.create(link) as GateLink, { close });
+    const client = new GateClient(slow, { timeoutMs: 5_000, onLost: undefined });
+    await composeCallgate(slow, client).close({ timeoutMs: 1 });
+    expect(isClosed).toBe(true);
   });
 
   test("lets go of its log when it is closed", async () => {

@@ -37,7 +37,7 @@ function connect({ log, codec }: Embedded, hangs: Hangs, given: Given = {}) {
   });
   const close = async (): Promise<void> => undefined;
   const link = linkToRemote({
-    ...{ log: hanging as Log, codec, clock: systemClock, secrets, close },
+    ...{ log: hanging as Log, codec, clock: systemClock, secrets, close, abandon: () => undefined },
   });
   const gate = composeCallgate(link, new GateClient(link, { timeoutMs, onLost: undefined }));
   onTestFinished(() => gate.close({ timeoutMs: 20 }));

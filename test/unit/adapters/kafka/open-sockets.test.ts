@@ -1,0 +1,53 @@
+// The connections of a client whose broker takes them and never answers.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { createKafka, giveUp } from "../../../../services/adapters/kafka/client.ts";
+import { OpenSockets } from "../../../../services/adapters/kafka/open-sockets.ts";
+import { quietLogger } from "../../../../services/adapters/log/quiet-logger.ts";
+
+async function silentBroker() {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket.on("error", () => undefined));
+    socket.once("close", () => open.delete(socket)).resume();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    for (const socket of open) socket.destroy();
+  });
+  return { port: (server.address() as AddressInfo).port, open };
+}
+
+test("a client that is given up has no connections", async () => {
+  const { port, open } = await silentBroker();
+  const settings = { clientId: "c", ssl: null, sasl: null, connectionTimeoutMs: 60_000 };
+  const kafka = createKafka(
+    { ...settings, brokers: [`127.0.0.1:${port}`], requestTimeoutMs: 60_000 },
+    quietLogger,
+  );
+  const admin = kafka.admin();
+  const connected = admin.connect().catch((error: unknown) => error);
+  await expect.poll(() => open.size).toBe(1);
+  giveUp(kafka);
+  await expect.poll(() => open.size).toBe(0);
+  void admin.disconnect().catch(() => undefined);
+  expect(String(await connected)).toContain("given up");
+}, 30_000);
+
+test("connects to nothing once it has ended, and forgets what was closed before", async () => {
+  const { port, open } = await silentBroker();
+  const sockets = new OpenSockets(({ host, onConnect }) => connect({ host, port }, onConnect));
+  const address = { host: "127.0.0.1", port, ssl: {}, onConnect: () => undefined };
+  const closed = sockets.open(address).on("error", () => undefined);
+  const kept = sockets.open(address);
+  const failed = once(kept, "error");
+  await expect.poll(() => open.size).toBe(2);
+  closed.destroy();
+  await expect.poll(() => open.size).toBe(1);
+  sockets.end();
+  expect(String(await failed)).toContain("given up");
+  expect(() => sockets.open(address)).toThrow("given up");
+});
