@@ -69,7 +69,7 @@ function valuesOf(tests: Words, test: RegExp): readonly string[] {
 }
 
 function baseOf(path: string): string {
-  return path.replace(/\/+$/, "").replace(/^.*\//s, "");
+  return path.split("/").findLast((name) => name !== "") ?? "";
 }
 
 /** Names of found files begin with the starting point, so they are no options. */

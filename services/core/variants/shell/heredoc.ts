@@ -26,14 +26,22 @@ export function bodiesAt(
     const found = endOfBody(text, at, heredoc);
     if (found === null) return null;
     const { to, end } = found;
-    bodies.push({ from: at, to, runs: !heredoc.quoted && SUBSTITUTES.test(joined(text, at, to)) });
+    bodies.push({ from: at, to, runs: !heredoc.quoted && substitutes(joined(text, at, to)) });
     at = end;
   }
   return { bodies, end: at };
 }
 
 /** Those of arithmetic without commands and of variables do not matter here, but that their values may be run. */
-const SUBSTITUTES = /`|\$\(|\$\{[^}]*@[A-Za-z]/;
+function substitutes(body: string): boolean {
+  return /`|\$\(/.test(body) || body.split("}").some(mayRunValue);
+}
+
+/** `${name@P}`, up to its end: one search for each end takes no more time than the text has characters. */
+function mayRunValue(text: string): boolean {
+  const from = text.indexOf("${");
+  return from >= 0 && /@[A-Za-z]/.test(text.slice(from));
+}
 
 /** In one line what is written on several. */
 function joined(text: string, from: number, to: number): string {

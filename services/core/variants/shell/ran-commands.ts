@@ -276,7 +276,7 @@ function ranBySource(words: Words): Ran | null {
 }
 
 /** Files that are what a command is given, or what another one says. */
-const STREAM = /^[/.]*\/(?:dev|proc)\/|(?:^|\/)(?:stdin|fd\/.*)$/;
+const STREAM = /^[/.]*\/(?:dev|proc)\/|(?:^|\/)(?:stdin$|fd\/)/;
 
 /** The first directory is only known when it runs. */
 const OPEN_ROOT = /^\/+[^/]*[*?[{]/;

@@ -58,6 +58,19 @@ test("of words that may be options the first ones are tried", () => {
   expect(gaps(`rm ${"$X -a ".repeat(10_000)}/`)).toBeUndefined();
 });
 
+test.each([
+  ["a name in braces without an end", `echo \${${"a".repeat(65_000)}`],
+  ["digits in braces without an end", `echo \${${"1".repeat(65_000)}`],
+  ["braces without an end in a body", `cat <<E\n${"${".repeat(32_000)}\nE`],
+  ["words between them", `cat <<E\n${"text ${a ".repeat(7_000)}\nE`],
+  ["a file of many descriptors", `source '${"/fd/".repeat(16_000)}\n'`],
+  ["a place of many slashes", `find ${"/".repeat(65_000)}a -exec rm {} +`],
+])("no line takes the square of its length in time: %s", (_, line) => {
+  const start = performance.now();
+  for (let round = 0; round < 3; round += 1) shell(line);
+  expect(performance.now() - start).toBeLessThan(1_500);
+});
+
 test("a method is looked for however many objects and lists lie in each other", () => {
   const nested = (depth: number) => {
     let args: JsonObject = { headers: { "X-HTTP-Method-Override": "PUT" } };
