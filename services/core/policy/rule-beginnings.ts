@@ -2,7 +2,7 @@
 import type { VariantRule } from "./document.ts";
 
 /**
- * Whether the rule can fit a command of a program, whatever follows its name; true also where that cannot be told: a
+ * Whether the rule can fit a command of a program, or of a group as `docker compose`, whatever follows its name; true also where that cannot be told: a
  * rule that is left out would let a command pass that it is about.
  */
 export function compileCanFit({ match, equals, like }: VariantRule): (program: string) => boolean {
@@ -51,8 +51,9 @@ function alternativesOf(tokens: readonly string[]): readonly string[] {
   return found;
 }
 
-/** Literal characters, then perhaps words to choose from, and literal characters behind them. */
-const BEGINNING = /^([\w\s/@:=,-]*)(?:\((?:\?:)?([\w/@:=,-]+(?:\|[\w/@:=,-]+)*)\)([\w\s/@:=,-]*))?/;
+/** Literal characters, then perhaps texts to choose from, and literal characters behind them. */
+const BEGINNING =
+  /^([\w\s/@:=,-]*)(?:\((?:\?:)?([\w /@:=,-]+(?:\|[\w /@:=,-]+)*)\)([\w\s/@:=,-]*))?/;
 
 function beginningsOfOne(text: string): readonly string[] {
   const [whole = "", lead = "", words, tail = ""] = BEGINNING.exec(text) ?? [];

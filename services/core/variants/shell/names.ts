@@ -42,9 +42,9 @@ function inWorkspace(first: ShellWord, [group, name, ...rest]: Words): Words | n
   return isEach || group.text === "workspace" ? [first, ...rest] : null;
 }
 
-/** Names by which rules may know a program whose subcommand is not seen. */
+/** Names by which rules may know a program or a group whose subcommand is not seen. */
 export function namesOf(program: string): readonly string[] {
-  return program === "docker" ? [program, "docker-compose"] : [program];
+  return /^docker(?: compose)?$/.test(program) ? [program, "docker-compose"] : [program];
 }
 
 export function plainWord(text: string): ShellWord {

@@ -42,10 +42,9 @@ const MAKE: CommandForms = {
   goals: true,
 };
 
-const KUBECTL: CommandForms = {
-  values:
-    /^-[nsv]$|^--(?:namespace|context|kubeconfig|cluster|server|user|token|as|as-group|request-timeout|cache-dir|certificate-authority|client-certificate|client-key|profile)$/,
-};
+const KUBECTL_VALUES =
+  /^-[nsv]$|^--(?:namespace|context|kubeconfig|cluster|server|user|token|as|as-group|request-timeout|cache-dir|certificate-authority|client-certificate|client-key|profile)$/;
+const KUBECTL: CommandForms = { values: KUBECTL_VALUES };
 
 const OPTIONS: Readonly<Record<string, CommandForms>> = {
   pip: PIP,
@@ -111,6 +110,16 @@ const OPTIONS: Readonly<Record<string, CommandForms>> = {
     flags: /^-[aqlr]+$|^--(?:user|system|global|quiet|no-pager|all|full|now|failed)$/,
     values:
       /^-[HMtpno]$|^--(?:host|machine|type|state|property|lines|output|root|kill-whom|signal)$/,
+  },
+  "kubectl create": {
+    flags: /^--(?:edit|validate|save-config)$/,
+    values: new RegExp(
+      `^-[fkRlo]$|^--(?:filename|kustomize|dry-run|output|raw|selector)$|${KUBECTL_VALUES.source}`,
+    ),
+  },
+  "git stash": {
+    flags: /^-[kuaqSpW]+$|^--(?:keep-index|include-untracked|all|quiet|staged|patch)$/,
+    values: /^-[kuaqS]*m$|^--message$/,
   },
   "git subtree": {
     flags: /^-[qd]$|^--(?:quiet|debug)$/,

@@ -43,7 +43,7 @@ export interface CommandReading {
   readonly gaps: readonly OptionGap[];
   /** Something that nobody sees may run, too. */
   readonly hidden: boolean;
-  /** Programs of which another subcommand may run than the words say: rules that can fit one of them count. */
+  /** Programs and groups of subcommands of which another one may run than the words say: rules that can fit one of them count. */
   readonly unseenOf: readonly string[];
   /** What it is beside its words: by where its output goes, variables before it, the background. */
   readonly beside: VariantClass;
@@ -151,10 +151,10 @@ function readOwn(
   classify: typeof classifyCommand,
   { effort, inputs, root }: Place,
 ): WordsReading {
-  const { texts, commands, plain, hidden, mayBeOther } = spellCommand(words);
+  const { texts, commands, plain, hidden, mayBeOther, openGroups } = spellCommand(words);
   const rooted = fromRoot(words, root);
-  const [own = "", ...more] = texts;
-  const all = [own, ...more.map((text) => effort.spend(text))];
+  const [given = "", ...more] = texts;
+  const all = [given, ...more.map((text) => effort.spend(text))];
   if (rooted !== words) all.push(...spellCommand(rooted).texts.map((text) => effort.spend(text)));
   for (const text of spellInputs(rooted, alsoFromRoot(inputs, root))) {
     if (effort.isSpent) return UNREAD;
@@ -163,12 +163,14 @@ function readOwn(
   const gaps = optionGaps(words, commands);
   effort.spendOnGaps(gaps);
   const found = classify(words, plain ?? words);
+  const own = mayBeOther ? words.slice(0, 1).map((word) => word.text) : [];
+  const unseenOf = [...own, ...openGroups].flatMap(namesOf);
   return {
-    class: mayBeOther ? strictest("run", found) : found,
+    class: unseenOf.length > 0 ? strictest("run", found) : found,
     texts: all,
     gaps,
     hidden,
-    unseenOf: mayBeOther ? words.slice(0, 1).flatMap((word) => namesOf(word.text)) : [],
+    unseenOf,
   };
 }
 

@@ -20,6 +20,8 @@ export interface Spellings {
   readonly hidden: boolean;
   /** It may be another subcommand of the same program. */
   readonly mayBeOther: boolean;
+  /** The same of groups of its subcommands, `docker compose`. */
+  readonly openGroups: readonly string[];
 }
 
 const NONE: Spellings = {
@@ -28,6 +30,7 @@ const NONE: Spellings = {
   plain: null,
   hidden: false,
   mayBeOther: false,
+  openGroups: [],
 };
 
 /** Of a command by its name. */
@@ -65,12 +68,13 @@ function spellAt(words: Words, { found, mayBeOther, unseen }: Places): Spellings
   const own = textOf(words);
   const [at] = found;
   const isUnseen = unseen || draft.isFull;
-  const hidden = isUnseen && RUNS_OTHERS.has(words[0]?.text ?? "");
+  const hidden = draft.isHidden || (isUnseen && RUNS_OTHERS.has(words[0]?.text ?? ""));
   return {
     texts: [...draft.commands.keys()].filter((text) => text !== own),
     commands: [...draft.commands.values()],
     plain: found.length === 1 && !unseen ? [...head, ...words.slice(at)] : null,
     hidden,
     mayBeOther: mayBeOther || (isUnseen && !hidden),
+    openGroups: [...draft.openGroups],
   };
 }

@@ -21,6 +21,12 @@ export interface TextDraft {
   add(head: Words, rest: Words): void;
   /** There are others that are not looked at. */
   giveUp(): void;
+  /** Groups of which another subcommand may run than the words say, by their names. */
+  readonly openGroups: ReadonlySet<string>;
+  /** Nobody sees which program of the machine one of them runs. */
+  readonly isHidden: boolean;
+  leaveOpen(group: string): void;
+  hide(): void;
 }
 
 /** Each of them is as long as the line may be. */
@@ -28,11 +34,17 @@ const TEXTS_MAX = 18;
 
 export function textDraft(): TextDraft {
   const commands = new Map<string, Spelled>();
+  const openGroups = new Set<string>();
   let isFull = false;
+  let isHidden = false;
   return {
     commands,
+    openGroups,
     get isFull() {
       return isFull;
+    },
+    get isHidden() {
+      return isHidden;
     },
     add(head, rest) {
       const words = [...head, ...rest];
@@ -41,6 +53,12 @@ export function textDraft(): TextDraft {
     },
     giveUp() {
       isFull = true;
+    },
+    leaveOpen(group) {
+      openGroups.add(group);
+    },
+    hide() {
+      isHidden = true;
     },
   };
 }
@@ -65,7 +83,10 @@ export function addGroups(head: Words, rest: Words, draft: TextDraft, depth = 0)
   }
   const command = textOf(group.head);
   const forms = formsOf(command) ?? formsOf(head[0]?.text ?? "") ?? {};
-  for (const at of placesOf(rest, forms, group.from).found) {
+  const { found, unseen, mayBeOther } = placesOf(rest, forms, group.from);
+  if (unseen && RUNS_OTHERS.test(command)) draft.hide();
+  else if (mayBeOther || (unseen && hasOwn(group.head))) draft.leaveOpen(command);
+  for (const at of found) {
     const inner = rest.slice(at);
     draft.add(group.head, inner);
     if (command === "docker compose") draft.add([DOCKER_COMPOSE], inner);
@@ -75,6 +96,17 @@ export function addGroups(head: Words, rest: Words, draft: TextDraft, depth = 0)
 
 const GROUP =
   /^(?:(?:docker|podman|nerdctl) (?:compose|image|container|volume|network|manifest|buildx|system|context)|(?:npm|pnpm|yarn|bun) run|git (?:subtree|lfs|remote|stash|submodule|worktree)|kubectl (?:rollout|config|set|auth|create)|(?:gh|aws|helm) [a-z][\w-]*|gcloud [a-z][\w-]*(?: [a-z][\w-]*){0,2})$/;
+
+/** Their subcommands run programs of the project or of the machine. */
+const RUNS_OTHERS = /^(?:yarn|bun|git submodule)(?: |$)/;
+
+/** Programs take further words for groups: these have operands, and no subcommands. */
+const ENDS =
+  /^(?:gh (?:api|browse|completion|status)|helm (?:completion|create|history|install|lint|list|ls|package|pull|push|rollback|status|template|test|uninstall|upgrade|verify)|gcloud .* ?(?:create|delete|deploy|describe|disable|enable|get|invoke|list|login|read|remove|reset|rsync|scp|set|ssh|start|stop|submit|tail|update|upload|(?:add|cp|get|list|ls|print|remove|rm|set)-?[a-z-]*))$/;
+
+function hasOwn(head: Words): boolean {
+  return !ENDS.test(textOf(head));
+}
 
 function groupOf(head: Words, rest: Words): Group | null {
   const [sub, next] = rest;

@@ -53,6 +53,21 @@ describe("a rule of which that cannot be told", () => {
   });
 });
 
+test("of a group those count that name it, or less", () => {
+  const fits = (match: string) => compileCanFit({ match })("npm run");
+  expect(["^npm", "^npm (test|run a)", "^npm run (a|b c)", "^(x|npm run) "].map(fits)).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(["^npm (test|publish a)", "^npm runs", "^(x|npm test) "].map(fits)).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
 test("texts fit the programs that they begin with", () => {
   expect(PROGRAMS.filter(compileCanFit({ equals: ["git push", "make"] }))).toEqual(["git", "make"]);
 });

@@ -186,6 +186,26 @@ describe("a command that may be another one of the same program says so", () => 
     expect([isHidden(line), unseenOf(line)]).toEqual([false, programs]);
   });
 
+  test.each([
+    ["docker compose $X", ["docker compose", "docker-compose"]],
+    ["docker-compose $X", ["docker-compose", "docker compose"]],
+    ["docker -D compose -f a $X -v", ["docker compose", "docker-compose"]],
+    ["docker compose -f $(ls) up", ["docker compose", "docker-compose"]],
+    ["echo down | xargs docker compose", ["xargs", "docker compose", "docker-compose"]],
+    ["alias dc='docker compose'", ["alias", "docker compose", "docker-compose"]],
+    ["npm run $X", ["npm run"]],
+    ["pnpm run $X", ["pnpm run"]],
+    ["gh pr $X 5", ["gh pr"]],
+    ["helm repo $X a", ["helm repo"]],
+    ["aws s3 $X s3://b", ["aws s3"]],
+    ["git stash $X", ["git stash"]],
+    ["git remote $X origin", ["git remote"]],
+    ["kubectl rollout $X d", ["kubectl rollout"]],
+    ["gcloud compute instances $X a", ["gcloud compute instances"]],
+  ])("and so does one of a group: %s", (line, groups) => {
+    expect([isHidden(line), unseenOf(line)]).toEqual([false, groups]);
+  });
+
   test("and is never said to read alone", () => {
     expect(parts("git -C $(pwd) log").map((part) => part.class)).toContain("run");
   });
@@ -261,6 +281,9 @@ describe("options before a subcommand leave its class as it is", () => {
 
 describe("a subcommand that is not seen is hidden", () => {
   test.each([
+    "yarn run $X",
+    "bun run $X",
+    "git submodule $X a",
     "git $(echo push)",
     "X=push; git $X origin",
     "git {push,origin,main}",
@@ -298,8 +321,13 @@ describe("a subcommand that is not seen is hidden", () => {
     "go test $(go list ./...)",
     "tools/run $X",
     `docker${" -x a".repeat(16)} push a`,
-    "npm run $X",
-    "docker compose $X",
+    "gh api $X",
+    "helm upgrade $X a",
+    "gcloud compute instances describe $X",
+    "docker compose -f $X up",
+    "kubectl create -f $X",
+    'git stash -m "$X"',
+    "npm run build $X",
   ])("and nothing is in %s", (line) => {
     expect(isSeen(line)).toBe(true);
   });
