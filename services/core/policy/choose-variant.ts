@@ -163,7 +163,7 @@ function ofPart(
 /** The command with each option in place of a word that is not seen, where a rule that asks about the option fits it. */
 function filled({ before, after }: OptionGap, { rules }: Choices): readonly string[] {
   return rules.flatMap(({ options, matches }) =>
-    options.map((option) => `${before} ${option} ${after}`).filter(matches),
+    options.map((option) => `${before} ${option} ${after}`.trimEnd()).filter(matches),
   );
 }
 

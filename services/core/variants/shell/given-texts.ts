@@ -63,7 +63,7 @@ export interface OptionGap {
 /** Of one spelling of a command: the first ones are tried. */
 const GAPS_MAX = 4;
 
-/** Where an expansion without quotes stands as options do: before the first operand, and not as the only one. */
+/** Where an expansion without quotes stands as options do: before the first operand, and not as the only one; and where an input brings words. */
 export function optionGaps(words: Words, spelled: readonly Spelled[]): readonly OptionGap[] {
   const found = new Map<string, OptionGap>();
   for (const one of [{ words, from: 1 }, ...spelled]) {
@@ -74,6 +74,7 @@ export function optionGaps(words: Words, spelled: readonly Spelled[]): readonly 
 
 function gapsOf({ words, from }: Spelled): readonly OptionGap[] {
   const gaps: OptionGap[] = [];
+  if (words.at(-1)?.given !== undefined) gaps.push({ before: textOf(surely(words)), after: "" });
   for (let at = 1; at < words.length && gaps.length < GAPS_MAX; at += 1) {
     const word = words[at] as ShellWord;
     if (mayBeNone(word)) {

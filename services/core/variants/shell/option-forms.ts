@@ -46,6 +46,22 @@ const KUBECTL_VALUES =
   /^-[nsv]$|^--(?:namespace|context|kubeconfig|cluster|server|user|token|as|as-group|request-timeout|cache-dir|certificate-authority|client-certificate|client-key|profile)$/;
 const KUBECTL: CommandForms = { values: KUBECTL_VALUES };
 
+/** A property is a word of its own: `-Dname=value`. */
+const MAVEN: CommandForms = {
+  flags:
+    /^-(?:[BCNUVXceoq]|am|amd|cpu|ff|fae|fn|ntp|npr|npu|nsu)$|^-D.|^-T.|^--(?:batch-mode|quiet|offline|errors|debug|update-snapshots|no-transfer-progress|show-version|non-recursive|also-make|also-make-dependents|fail-(?:fast|at-end|never))$/,
+  values:
+    /^-(?:[DPTbflst]|gs|gt|pl|rf|emp|ep)$|^--(?:activate-profiles|file|projects|resume-from|settings|global-settings|threads|log-file|define)$/,
+  goals: true,
+};
+const GRADLE: CommandForms = {
+  flags:
+    /^-[adhimqSsvw?]$|^-[DP].+|^--(?:no-daemon|daemon|quiet|info|debug|warn|stacktrace|full-stacktrace|scan|no-scan|parallel|no-parallel|build-cache|no-build-cache|configuration-cache|no-configuration-cache|offline|rerun-tasks|continue|dry-run|continuous|refresh-dependencies|stop|status|profile|foreground)$/,
+  values:
+    /^-[bcgIpxDPMF]$|^--(?:build-file|settings-file|gradle-user-home|init-script|project-dir|exclude-task|max-workers|console|warning-mode|include-build|tests|priority|dependency-verification)$/,
+  goals: true,
+};
+
 const OPTIONS: Readonly<Record<string, CommandForms>> = {
   pip: PIP,
   pip3: PIP,
@@ -79,6 +95,10 @@ const OPTIONS: Readonly<Record<string, CommandForms>> = {
   },
   go: { values: /^-C$/ },
   make: MAKE,
+  mvn: MAVEN,
+  mvnw: MAVEN,
+  gradle: GRADLE,
+  gradlew: GRADLE,
   apt: APT,
   "apt-get": APT,
   docker: DOCKER,

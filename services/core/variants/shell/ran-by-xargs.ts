@@ -1,5 +1,13 @@
 /** `xargs` runs a command with words that nobody has seen: they may be options. */
-import { GIVEN, NO_OPTION, type OptionForms, type Ran, UNSEEN, type Words } from "./ran.ts";
+import {
+  FROM_INPUT,
+  GIVEN,
+  NO_OPTION,
+  type OptionForms,
+  type Ran,
+  UNSEEN,
+  type Words,
+} from "./ran.ts";
 import type { ShellWord } from "./shell-line.ts";
 
 const OPTIONS: Required<OptionForms> = {
@@ -55,5 +63,6 @@ function ranWithInput(inner: Words, mark: string): Ran {
   const isMarked = (text: string): boolean => mark !== "" && text.includes(mark);
   if (command.open || command.text.startsWith("-") || isMarked(command.text)) return UNSEEN;
   const seen = inner.map((word) => (isMarked(word.text) ? { ...word, open: true } : word));
-  return { floor: "read", commands: [[...seen, GIVEN]], lines: [], hidden: false };
+  const given = mark === "" ? FROM_INPUT : GIVEN;
+  return { floor: "read", commands: [[...seen, given]], lines: [], hidden: false };
 }

@@ -3,7 +3,8 @@ import type { VariantClass } from "../variant-class.ts";
 import { parseShell } from "./parse-shell.ts";
 import {
   afterOptions,
-  GIVEN,
+  FROM_INPUT,
+  FROM_LINE,
   NO_OPTION,
   type OptionForms,
   type Ran,
@@ -303,16 +304,25 @@ function ranByTrap(words: Words): Ran {
 function ranByAlias(words: Words): Ran {
   const at = afterHyphens(words);
   const given = words.slice(words[at]?.text === "-p" ? at + 1 : at);
-  const lines = given.flatMap(({ text }) => {
+  const aliases = given.flatMap(({ text }) => {
     const end = text.indexOf("=");
-    return end < 0 ? [] : [text.slice(end + 1)];
+    return end < 0 ? [] : [{ name: text.slice(0, end), line: text.slice(end + 1) }];
   });
-  const commands = lines.flatMap((line) => lastOf(line)).map((last) => [...last, GIVEN]);
+  const lines = aliases.map(({ line }) => line);
+  const commands = aliases.flatMap(({ name, line }) =>
+    lastOf(line).map((last) => extended(name, last)),
+  );
   // Two words are a name and a text in some shells.
   const isOther = given.length > 1 && given[0]?.text.includes("=") === false;
   const isUnknown = given.some(({ text, open }) => open || text.startsWith("-"));
   const hidden = isOther || isUnknown || lines.some(ends) || commands.some(runsMore);
   return { floor: "run", commands: hidden ? [] : commands, lines, hidden };
+}
+
+/** `alias rm='rm -i'` adds options alone: what else the later line says, it says itself. */
+function extended(name: string, last: Words): Words {
+  const addsOptions = last[0]?.text === name && last.slice(1).every(({ text }) => /^-/.test(text));
+  return [...last, addsOptions ? FROM_INPUT : FROM_LINE];
 }
 
 /** Words behind the line are a command of their own. */
@@ -326,9 +336,11 @@ function lastOf(line: string): readonly Words[] {
   return read === null ? [] : [read.commands.at(-1)?.words ?? []];
 }
 
-/** Not looked into twice, by itself and with the words behind it: each could be two commands again. */
+/** Not looked into twice, by itself and with the words behind it: each line in it could be two commands again. */
 function runsMore(words: Words): boolean {
-  return words[0]?.text === "alias" || ranBy(words) !== null;
+  if (words[0]?.text === "alias") return true;
+  const ran = ranBy(words);
+  return ran !== null && (ran.hidden || ran.lines.length > 0 || ran.commands.some(runsMore));
 }
 
 /** The first word behind the two hyphens that end options, where they are the first. */

@@ -27,8 +27,12 @@ export const NO_OPTION: ShellWord = {
   streams: false,
 };
 
-/** Words that come later. */
+/** What stands in for others. */
 export const GIVEN: ShellWord = { ...NO_OPTION, startsOpen: true, open: true, splits: true };
+/** Words of an input. */
+export const FROM_INPUT: ShellWord = { ...GIVEN, given: "input" };
+/** Words that come later. */
+export const FROM_LINE: ShellWord = { ...GIVEN, given: "line" };
 
 /** Words that a shell reads as one line; what their expansions bring is not seen. */
 export function ranByText(words: Words): Ran {

@@ -164,7 +164,9 @@ function readOwn(
   effort.spendOnGaps(gaps);
   const found = classify(words, plain ?? words);
   const own = mayBeOther ? words.slice(0, 1).map((word) => word.text) : [];
-  const unseenOf = [...own, ...openGroups].flatMap(namesOf);
+  // Of an alias nobody sees what it is given: each rule counts that can fit what begins so.
+  const begun = words.at(-1)?.given === "line" ? [textOf(words.slice(0, -1))] : [];
+  const unseenOf = [...new Set([...own, ...openGroups, ...begun].flatMap(namesOf))];
   return {
     class: unseenOf.length > 0 ? strictest("run", found) : found,
     texts: all,

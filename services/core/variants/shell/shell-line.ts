@@ -14,6 +14,8 @@ export interface ShellWord {
   readonly streams: boolean;
   /** Nothing of it stands in quotes: what expands to nothing is no word. */
   readonly isBare?: boolean;
+  /** Other words come in its place: those of an input, or whatever a later line says. */
+  readonly given?: "input" | "line";
   /** What it is as well where it begins with `$HOME`: the same with `~`. */
   readonly inHome?: ShellWord;
 }
