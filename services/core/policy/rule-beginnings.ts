@@ -28,9 +28,9 @@ function beginningsOf(pattern: string): readonly string[] | null {
   const tokens = [...pattern.matchAll(TOKEN)].map(([token]) => token);
   if (UNTOLD.test(pattern) || tokens.some((token) => ODD_CLASS.test(token))) return null;
   const found: string[] = [];
-  for (const one of alternativesOf(tokens)) {
-    if (!one.startsWith("^")) return null;
-    found.push(...beginningsOfOne(one.slice(1)));
+  for (const [first, ...rest] of alternativesOf(tokens)) {
+    if (first !== "^") return null;
+    found.push(...ofSequence(rest).map(({ text }) => text));
   }
   return found;
 }
@@ -39,34 +39,77 @@ function beginningsOf(pattern: string): readonly string[] | null {
 const TOKEN = /\\.|\[(?:\\.|[^\]\\])*\]|./gs;
 
 /** What stands between the bars that are in no group. */
-function alternativesOf(tokens: readonly string[]): readonly string[] {
-  const found = [""];
+function alternativesOf(tokens: readonly string[]): readonly (readonly string[])[] {
+  const found: string[][] = [[]];
   let depth = 0;
   for (const token of tokens) {
     if (token === "(") depth += 1;
     if (token === ")") depth -= 1;
-    if (token === "|" && depth === 0) found.push("");
-    else found[found.length - 1] += token;
+    if (token === "|" && depth === 0) found.push([]);
+    else found.at(-1)?.push(token);
   }
   return found;
 }
 
-/** Literal characters, then perhaps texts to choose from, and literal characters behind them. */
-const BEGINNING =
-  /^([\w\s/@:=,-]*)(?:\((?:\?:)?([\w /@:=,-]+(?:\|[\w /@:=,-]+)*)\)([\w\s/@:=,-]*))?/;
-
-function beginningsOfOne(text: string): readonly string[] {
-  const [whole = "", lead = "", words, tail = ""] = BEGINNING.exec(text) ?? [];
-  const behind = text.charAt(whole.length);
-  if (words === undefined) return [withoutRepeated(lead, behind)];
-  // The group itself may be left out, or stand there more than once.
-  if (tail === "" && REPEATS.test(behind)) return [lead];
-  return words.split("|").map((word) => `${lead}${word}${withoutRepeated(tail, behind)}`);
+interface Beginning {
+  readonly text: string;
+  /** What follows it is not told. */
+  readonly ends: boolean;
 }
 
-const REPEATS = /^[*?+{]$/;
+const NOTHING: Beginning = { text: "", ends: false };
+const UNKNOWN: Beginning = { text: "", ends: true };
 
-/** The last character may be left out, where the pattern says how often it stands there. */
-function withoutRepeated(text: string, behind: string): string {
-  return REPEATS.test(behind) ? text.slice(0, -1) : text;
+/** More of one pattern are not told apart: what they have in common counts. */
+const BEGINNINGS_MAX = 8_192;
+
+/** Literal characters, and groups of texts to choose from or to leave out; all else ends it. */
+function ofSequence(tokens: readonly string[]): readonly Beginning[] {
+  let found: readonly Beginning[] = [NOTHING];
+  for (let at = 0; at < tokens.length && found.some(({ ends }) => !ends); ) {
+    const end = tokens[at] === "(" ? endOfGroup(tokens, at) : at;
+    const parts = repeated(ofItem(tokens.slice(at, end + 1)), tokens[end + 1] ?? "");
+    if (found.length * parts.length > BEGINNINGS_MAX) return found.map(cut);
+    found = found.flatMap((one) => (one.ends ? [one] : parts.map((part) => behind(one, part))));
+    at = end + (QUANTIFIER.test(tokens[end + 1] ?? "") ? 2 : 1);
+  }
+  return found;
+}
+
+function cut({ text }: Beginning): Beginning {
+  return { text, ends: true };
+}
+
+function behind({ text }: Beginning, next: Beginning): Beginning {
+  return { text: text + next.text, ends: next.ends };
+}
+
+const LITERAL = /^[\w\s/@:=,-]$/;
+const QUANTIFIER = /^[*?+{]$/;
+
+/** A character, a group, or what is not told. */
+function ofItem(tokens: readonly string[]): readonly Beginning[] {
+  const [first = "", ...rest] = tokens;
+  if (first !== "(") return [LITERAL.test(first) ? { text: first, ends: false } : UNKNOWN];
+  const isPlain = rest[0] === "?" && rest[1] === ":";
+  const inside = rest.slice(isPlain ? 2 : 0, -1);
+  return alternativesOf(inside).flatMap(ofSequence);
+}
+
+/** It may be left out, or stand there more than once: what comes then is not told. */
+function repeated(parts: readonly Beginning[], quantifier: string): readonly Beginning[] {
+  if (quantifier === "?") return [...parts, NOTHING];
+  if (quantifier === "+") return parts.map(cut);
+  return QUANTIFIER.test(quantifier) ? [UNKNOWN] : parts;
+}
+
+/** Where the bracket stands that closes it, or the end. */
+function endOfGroup(tokens: readonly string[], from: number): number {
+  let depth = 0;
+  for (let at = from; at < tokens.length; at += 1) {
+    if (tokens[at] === "(") depth += 1;
+    if (tokens[at] === ")") depth -= 1;
+    if (depth === 0) return at;
+  }
+  return tokens.length;
 }

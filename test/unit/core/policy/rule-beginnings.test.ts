@@ -68,6 +68,26 @@ test("of a group those count that name it, or less", () => {
   ]);
 });
 
+test("groups in groups, and those that may be left out, are told apart", () => {
+  const fits = (match: string, program: string) => compileCanFit({ match })(program);
+  const match = "^((npm|pnpm) run )?(git|x) (a (b|c)|run d)";
+  expect(["git", "npm", "npm run", "make", "npm test"].map((one) => fits(match, one))).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(["git a", "git run", "git b"].map((one) => fits(match, one))).toEqual([true, true, false]);
+  expect(["git a", "git b"].map((one) => fits("^git (a )+b", one))).toEqual([true, false]);
+  expect(fits("^git (a )*b", "git c")).toBe(true);
+});
+
+test("of too many that a pattern has, what they begin with counts", () => {
+  const many = "(a|b|c|d|e|f|g|h|i|j)".repeat(4);
+  expect(PROGRAMS.filter(compileCanFit({ match: `^git ${many}` }))).toEqual(["git"]);
+});
+
 test("texts fit the programs that they begin with", () => {
   expect(PROGRAMS.filter(compileCanFit({ equals: ["git push", "make"] }))).toEqual(["git", "make"]);
 });
