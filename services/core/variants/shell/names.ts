@@ -32,6 +32,7 @@ function asModule(words: Words): Words | null {
 function usualOf(name: string): string | null {
   if (name === "docker-compose" || name === "podman-compose") return name.replace("-", " ");
   if (name === "gmake") return "make";
+  if (name === "sls") return "serverless";
   return /^git-[a-z]/.test(name) ? name.replace("-", " ") : null;
 }
 

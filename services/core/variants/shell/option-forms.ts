@@ -62,6 +62,16 @@ const GRADLE: CommandForms = {
   goals: true,
 };
 
+const FLY: CommandForms = {
+  flags: /^-j$|^--(?:debug|verbose|json)$/,
+  values: /^-[acto]$|^--(?:app|config|access-token|org)$/,
+};
+const PYTHON_PROJECT: CommandForms = {
+  flags:
+    /^-[vqn]+$|^--(?:verbose|quiet|(?:no-)?(?:color|interactive)|non-interactive|ignore-python)$/,
+  values: /^-[ecp]$|^--(?:env|config|project|data-dir|cache-dir)$/,
+};
+
 const OPTIONS: Readonly<Record<string, CommandForms>> = {
   pip: PIP,
   pip3: PIP,
@@ -126,6 +136,25 @@ const OPTIONS: Readonly<Record<string, CommandForms>> = {
     values:
       /^--(?:account|billing-project|configuration|format|impersonate-service-account|project|region|verbosity|zone)$/,
   },
+  cdk: {
+    flags: /^-[vji]+$|^--(?:verbose|debug|trace|strict|json|ci|lookups|no-[a-z-]+)$/,
+    values:
+      /^-[acpro]$|^--(?:app|context|plugin|profile|region|role-arn|output|proxy|ca-bundle-path|toolkit-stack-name)$/,
+  },
+  firebase: {
+    flags: /^-[ji]$|^--(?:json|debug|interactive|non-interactive)$/,
+    values: /^-[Pc]$|^--(?:project|config|account|token)$/,
+  },
+  fly: FLY,
+  flyctl: FLY,
+  hatch: PYTHON_PROJECT,
+  pdm: PYTHON_PROJECT,
+  netlify: { flags: /^--(?:debug|silent)$/, values: /^--(?:auth|filter|cwd|site)$/ },
+  serverless: {
+    flags: /^--(?:verbose|debug)$/,
+    values: /^-[srcp]$|^--(?:stage|region|config|aws-profile|org|app|param|package)$/,
+  },
+  wrangler: { values: /^-[ce]$|^--(?:config|env|env-file|cwd)$/ },
   systemctl: {
     flags: /^-[aqlr]+$|^--(?:user|system|global|quiet|no-pager|all|full|now|failed)$/,
     values:

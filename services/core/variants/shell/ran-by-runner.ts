@@ -31,8 +31,7 @@ function startOf(name: string, { subcommands }: Runner, words: Words): Start | n
   const isCertain = found.length === 1;
   for (const at of found) {
     if (subcommands.test(words[at]?.text ?? "")) return { at: at + 1, isCertain };
-    // A program, where it is neither a command of its own nor a script of the project.
-    if (name === "pnpm" && !PNPM_OWN.has(words[at]?.text ?? "")) return { at, isCertain };
+    if (runsUnnamed(name, words[at]?.text ?? "")) return { at, isCertain };
     const isTool = name === "uv" && words[at]?.text === "tool" && words[at + 1]?.text === "run";
     const isPlace = name === "npm" && words[at]?.text === "explore";
     if (isTool || isPlace) return { at: at + 2, isCertain };
@@ -40,13 +39,34 @@ function startOf(name: string, { subcommands }: Runner, words: Words): Start | n
   return null;
 }
 
-const PNPM_OWN = new Set(
-  (
-    "add install i ci update up upgrade remove rm uninstall un unlink link ln import rebuild rb prune fetch dedupe patch " +
-    "patch-commit patch-remove audit licenses list ls la ll outdated why run run-script test t start init create publish " +
-    "unpublish pack deploy store server setup env config c get set root bin cache doctor self-update completion help view info"
-  ).split(" "),
-);
+/** A program of the project, where it is neither a command of its own nor a script. */
+function runsUnnamed(name: string, subcommand: string): boolean {
+  const own = Object.hasOwn(OWN, name) ? OWN[name] : undefined;
+  return own?.has(subcommand) === false;
+}
+
+const OWN: Readonly<Record<string, ReadonlySet<string>>> = {
+  pnpm: new Set(
+    (
+      "add install i ci update up upgrade remove rm uninstall un unlink link ln import rebuild rb prune fetch dedupe patch " +
+      "patch-commit patch-remove audit licenses list ls la ll outdated why run run-script test t start init create publish " +
+      "unpublish pack deploy store server setup env config c get set root bin cache doctor self-update completion help view info"
+    ).split(" "),
+  ),
+  yarn: new Set(
+    (
+      "add install up upgrade upgrade-interactive remove link unlink init create npm publish pack patch patch-commit plugin set config cache dedupe " +
+      "import policies rebuild unplug version versions global login logout owner tag team autoclean audit check stage constraints search workspaces " +
+      "workspace licenses list why bin info outdated explain node sdks help test start build generate-lock-entry"
+    ).split(" "),
+  ),
+  bun: new Set(
+    (
+      "install i add a remove rm update outdated link unlink pm build init create c upgrade test publish patch patch-commit repl exec audit info why " +
+      "discord help feedback"
+    ).split(" "),
+  ),
+};
 
 /** Behind an option that is not known stands its value, or the command: so many are looked behind. */
 const UNKNOWN_MAX = 4;
@@ -133,12 +153,24 @@ function ranByAll(commands: readonly Words[], { only }: Runner): Ran | null {
   const known = given.filter(([word]) => only?.test(word?.text ?? "") !== false);
   if (known.length === 0) return null;
   if (known.some(([word]) => word?.open !== false || word.text === "-")) return UNSEEN;
-  return { floor: "run", commands: known.map(withoutVersion), lines: [], hidden: false };
+  return { floor: "run", commands: known.flatMap(byPackage), lines: [], hidden: false };
 }
 
-/** `npm@latest` is `npm`. */
-function withoutVersion([command, ...rest]: Words): Words {
-  if (command === undefined) return rest;
+/** Programs that are called otherwise than the packages that bring them. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  "aws-cdk": "cdk",
+  "firebase-tools": "firebase",
+  "netlify-cli": "netlify",
+  "@changesets/cli": "changeset",
+  "@cloudflare/wrangler": "wrangler",
+};
+
+/** `npm@latest` is `npm`, and `firebase-tools` is `firebase` as well. */
+function byPackage([command, ...rest]: Words): readonly Words[] {
+  if (command === undefined) return [rest];
   const end = command.text.lastIndexOf("@");
-  return [end > 0 ? { ...command, text: command.text.slice(0, end) } : command, ...rest];
+  const text = end > 0 ? command.text.slice(0, end) : command.text;
+  const program = Object.hasOwn(PROGRAMS, text) ? PROGRAMS[text] : undefined;
+  const names = program === undefined ? [text] : [text, program];
+  return names.map((name) => [{ ...command, text: name }, ...rest]);
 }

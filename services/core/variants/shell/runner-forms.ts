@@ -161,7 +161,8 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
 
   npm: NODE,
   pnpm: { ...NODE, takesAll: true },
-  yarn: NODE,
+  // A script of the project, or a program of it.
+  yarn: { ...NODE, subcommands: /^(?:exec|x|dlx|run)$/ },
   // What is no script of the project is a program of the machine.
   bun: { ...NODE, subcommands: /^(?:x|run)$/ },
   npx: NPX,

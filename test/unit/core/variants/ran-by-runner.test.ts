@@ -17,6 +17,10 @@ describe("the command is seen", () => {
     "concurrently -k -n a,b --new 'ls a' 'deploy x'",
     "hyperfine -w 3 --prepare 'deploy x' ls",
     "lerna exec -- deploy x",
+    "yarn deploy x",
+    "yarn run deploy x",
+    "yarn workspace a deploy x",
+    "bun deploy x",
     "lerna exec --scope a --parallel deploy x",
     "npx nx exec -- deploy x",
     "hatch run deploy x",
@@ -176,4 +180,35 @@ test("git may be told which protocols to take, unless one of them runs a program
     "protocol.$X.allow",
   ];
   expect(others.map(isSeen)).toEqual(others.map(() => false));
+});
+
+test.each([
+  ["npx firebase-tools@13 deploy", "firebase deploy"],
+  ["npx netlify-cli deploy", "netlify deploy"],
+  ["npx aws-cdk --profile a deploy", "cdk deploy"],
+  ["yarn dlx @changesets/cli publish", "changeset publish"],
+  ["sls deploy", "serverless deploy"],
+])("a package is the program that it brings: %s", (line, text) => {
+  expect(read(line).texts).toContain(text);
+});
+
+test.each(["yarn test --watch", "yarn add x", "yarn build", "bun test", "bun install"])(
+  "what is no program of the project runs none: %s",
+  (line) => {
+    expect(read(line).texts).toEqual([line]);
+  },
+);
+
+test.each([
+  ["cdk --profile x deploy", "cdk deploy"],
+  ["firebase -P prod deploy", "firebase deploy"],
+  ["fly -a app deploy", "fly deploy"],
+  ["flyctl --config a deploy", "flyctl deploy"],
+  ["wrangler --env prod deploy", "wrangler deploy"],
+  ["netlify --auth x deploy", "netlify deploy"],
+  ["serverless -s prod deploy", "serverless deploy"],
+  ["hatch -v publish", "hatch publish"],
+  ["pdm -p a publish", "pdm publish"],
+])("options before a subcommand are none of its words: %s", (line, text) => {
+  expect(read(line).texts).toContain(text);
 });
