@@ -141,11 +141,14 @@ function isText({ text }: ShellWord, runner: Runner): boolean {
 function ranByTextOf(words: Words, end: number, runner: Runner): Ran | null {
   const at = words.findIndex((word, i) => i > 0 && i < end && isText(word, runner));
   if (at <= 0) return null;
-  const { takesAll = false } = runner;
+  const { takesAll = false, takesRest = false } = runner;
   const joined = /^--(?:call|command|run|exec)=(.*)$/s.exec(words[at]?.text ?? "")?.[1];
-  const given = takesAll ? words.slice(at + 1) : words.slice(at + 1, at + 2);
+  const from = joined === undefined ? at + 1 : at;
+  const line = joined ?? textOf(takesAll ? words.slice(from) : words.slice(from, from + 1));
+  const rest = takesRest ? words.slice(from + 1) : [];
+  const lines = rest.length > 0 ? [line, `${line} ${textOf(rest)}`] : [line];
   const hidden = words.slice(at).some(({ open }) => open);
-  return { floor: "run", commands: [], lines: [joined ?? textOf(given)], hidden };
+  return { floor: "run", commands: [], lines, hidden };
 }
 
 function ranByAll(commands: readonly Words[], { only }: Runner): Ran | null {

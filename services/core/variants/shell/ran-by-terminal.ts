@@ -89,13 +89,25 @@ const SCREEN: OptionForms = {
 };
 const SCREEN_MANAGES = /^(?:quit|kill|hardcopy|select|title|detach|redisplay|sessionname|number)$/;
 
-/** The name behind `-r` may be a command for all that the words say. */
+/** They go to a session that there is, whose name may stand behind them. */
+const ATTACHES = /^-[aAdDnOqUxrR]*[dDrRx]/;
+/** A new one is made. */
+const CREATES = /^-[aAdDnOqUxrR]*m/;
+
+/** The name behind `-r` may be a command for all that the words say, but before `-X`. */
 function ranByScreen(words: Words): Ran {
   const at = afterOptions(words, SCREEN);
   const inner = words.slice(at);
   if (inner.some(({ splits }) => splits)) return UNSEEN;
-  if (inner[0]?.text !== "-X") return ranAsCommand(inner);
-  const [, command, ...given] = inner;
+  const options = words.slice(1, at);
+  const isNew = options.some(({ text }) => CREATES.test(text));
+  const named = !isNew && options.some(({ text }) => ATTACHES.test(text)) ? inner.length : 1;
+  const sent = inner.slice(0, named).findIndex(({ text, open }) => text === "-X" && !open);
+  return sent < 0 ? ranAsCommand(inner) : ranBySent(inner.slice(sent + 1));
+}
+
+/** A command for the session: `-X stuff text` writes the text. */
+function ranBySent([command, ...given]: Words): Ran {
   if (command === undefined || command.open) return UNSEEN;
   if (SCREEN_MANAGES.test(command.text)) return NOTHING;
   if (command.text !== "stuff") return UNSEEN;

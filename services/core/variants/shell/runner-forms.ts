@@ -8,6 +8,8 @@ export interface Runner extends OptionForms {
   readonly text?: RegExp;
   /** The text is all words behind the option. */
   readonly takesAll?: boolean;
+  /** Words behind the text may belong to it. */
+  readonly takesRest?: boolean;
   /** Without such a text its words name no command. */
   readonly onlyText?: boolean;
   /** It runs no others than these. */
@@ -127,7 +129,7 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
   nix: { subcommands: /^(?:develop|shell)$/, behind: /^(?:-c|--command)$/ },
   "nix-shell": { text: /^--(?:run|command)(?:=|$)/, onlyText: true },
   vagrant: { subcommands: /^ssh$/, text: /^(?:-c|--command(?:=|$))/, onlyText: true },
-  nodemon: { text: /^-x$|^--exec(?:=|$)/, onlyText: true },
+  nodemon: { text: /^-x$|^--exec(?:=|$)/, onlyText: true, takesRest: true },
   sg: { text: /^-c$/, onlyText: true },
   sshpass: { flags: /^-[ve]$|^-[pfdP].+$/, values: /^-[pfdP]$/ },
   gosu: AS_USER,
