@@ -177,8 +177,11 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
 /** Writing words that begin no statement of which another could be a part. */
 const NO_HEADS = words("set into go begin do analyze xlock updlock tablockx nextval");
-/** What stands before them where they are the name of an event or a privilege; no name may be one of these. */
-const NOT_BEFORE = words("on key grant revoke");
+/** What stands before them where they are the name of a privilege; no name may be one of these. */
+const NOT_BEFORE = words("grant revoke");
+/** What is done on an event of a table, as in `on delete cascade`; `on delete set null` says it by `set`. */
+const EVENTS = words("delete update");
+const AT_EVENT = words("cascade restrict current_timestamp");
 /** What stands behind them there, behind columns, and behind parts of other statements (`do update set`). */
 const NOT_BEHIND = words(
   ". , ) = ; + - < > on or to of as is and in not like between asc desc set column constraint default when where " +
@@ -199,10 +202,26 @@ function beginsStatement(pieces: readonly Written[], at: number): boolean {
   const before = (pieces[at - 1] as Written).word;
   const behind = pieces[at + 1]?.word ?? ";";
   if (NOT_BEFORE.has(before) || NOT_BEHIND.has(behind) || isMember(pieces, at)) return false;
+  if (before === "on" ? isEvent(pieces, at) : before === "key" && isOfKey(pieces, at)) return false;
   const first = (pieces[0] as Written).word;
   if (behind === "from" && word !== "delete") return false;
   if (word === "update" && before === "for") return first === "explain";
   return first !== "alter" || !ALTERING.has(word) || KINDS.has(behind);
+}
+
+/** `on delete cascade` is, the `delete` of `set nocount on delete from a` is a statement. */
+function isEvent(pieces: readonly Written[], at: number): boolean {
+  if (!EVENTS.has((pieces[at] as Written).word)) return false;
+  const behind = pieces[at + 1]?.word ?? "";
+  const next = pieces[at + 2]?.word;
+  if (behind === "no") return next === "action";
+  return AT_EVENT.has(behind) || (behind === "now" && next === "(");
+}
+
+/** `on duplicate key update`, `for no key update`: a column may end in `primary key`, and a statement begin there. */
+function isOfKey(pieces: readonly Written[], at: number): boolean {
+  const before = pieces[at - 2]?.word;
+  return (pieces[at] as Written).word === "update" && (before === "duplicate" || before === "no");
 }
 
 /** `a.drop` is, the `drop` behind `1.` is not. */
