@@ -1,5 +1,6 @@
 /** `callgate analytics query` and `report`: SQL over what the analytics have kept. */
 import { join } from "node:path";
+import { segmentFiles } from "../../adapters/duckdb/parquet-segments.ts";
 import { querySegments } from "../../adapters/duckdb/query-segments.ts";
 import { DECISIONS_FOLDER } from "../../analytics/analytics.ts";
 import { DECISION_COLUMNS } from "../../analytics/decision-row.ts";
@@ -23,6 +24,8 @@ export type QueryOptions = {
 type Rows = Awaited<ReturnType<typeof querySegments>>;
 
 const CELL_CHARACTERS = 60;
+const NO_FILES =
+  "callgate: no decision is in a file yet: `callgate analytics run` writes what it has read after `analytics.segmentMs` (a minute where nothing else is set) and when it ends\n";
 const NO_CSV =
   "a report is several tables, and CSV holds one: take --format json or jsonl, or `callgate analytics query` with --format csv";
 
@@ -33,6 +36,7 @@ export async function runQuery(
 ): Promise<ExitCode> {
   const rows = await ask(sql, options.directory);
   await terminal.out.write(formatted(rows, options.format, terminal));
+  await tellNoFiles(options.directory, terminal);
   return EXIT_OK;
 }
 
@@ -61,7 +65,13 @@ export async function runReport(options: QueryOptions, terminal: Terminal): Prom
     );
     await terminal.out.write(lines.join(""));
   }
+  await tellNoFiles(directory, terminal);
   return EXIT_OK;
+}
+
+/** Empty is not the same as nothing decided: what was read stays in memory at first. */
+async function tellNoFiles(directory: string, { err }: Terminal): Promise<void> {
+  if (segmentFiles(join(directory, DECISIONS_FOLDER)).length === 0) await err.write(NO_FILES);
 }
 
 async function ask(sql: string, directory: string): Promise<Rows> {

@@ -1,3 +1,4 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openDuck } from "../../../services/adapters/duckdb/connection.ts";
@@ -86,6 +87,23 @@ describe("callgate analytics report", () => {
     const { code, stdout, stderr } = await run(["report", "--format", "csv"], SPENT);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("several tables, and CSV holds one: take --format json or jsonl");
+  });
+});
+
+describe("before a first file is written", () => {
+  it.each([
+    [["report"], /no rows/],
+    [["report", "--json"], /"tools":\[\]/],
+    [["query", "from decisions"], /no rows/],
+  ])("%j says why it is empty, beside what it prints", async (command, printed) => {
+    const directory = makeDirectory();
+    mkdirSync(join(directory, DECISIONS_FOLDER, "partition-0"), { recursive: true });
+    const { code, stdout, stderr } = await runInProcess([
+      ...["analytics", ...command, "--dir", directory],
+    ]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(printed)]);
+    expect(stderr).toMatch(/^callgate: no decision is in a file yet: .*segmentMs.* when it ends$/m);
+    expect((await run(command, SPENT)).stderr).toBe("");
   });
 });
 
