@@ -84,6 +84,21 @@ describe("conversations that come to rest", () => {
     expect(fold.rest(0, 2_000_000)).toBe(null);
   });
 
+  it("ended when they came to rest, or when their next call began afresh before that", () => {
+    const resolvedAt = (rows: readonly DecisionRow[]) => {
+      const fold = new DecisionFold(options);
+      const alerts = rows.flatMap((row, index) => fold.apply(0, [row], index + 1));
+      return alerts.flatMap(({ alert }) => alert.resolvedAtMs ?? []);
+    };
+    const [usual, runaway] = [ROWS.slice(0, 5), ROWS.slice(5, -1)];
+    const next = (at_ms: number) => decisionRow({ conversation_id: "runaway", at_ms });
+    // Its rows were journaled behind a later one, which is not at rest yet.
+    const ahead = decisionRow({ conversation_id: "ahead", at_ms: 12_000 });
+
+    expect(resolvedAt([...usual, ...runaway, { ...next(9_500), fresh: true }])).toEqual([9_500]);
+    expect(resolvedAt([...usual, ahead, ...runaway, next(12_500)])).toEqual([9_008 + IDLE_MS]);
+  });
+
   it("are not begun by what is neither a call nor a result", () => {
     const fold = new DecisionFold(options);
     for (const kind of ["unknown", "reconciled", "ruled"] as const) {

@@ -43,6 +43,21 @@ describe("spend", () => {
     expect(spentAfter([result("a", "unknown", 3), result("b", "succeeded", 3)])).toEqual([6, 6]);
   });
 
+  it("keeps no cost that nothing can replace any more", () => {
+    const unknown = result("a", "unknown", 3);
+    for (const settled of [
+      result("a", "succeeded", 5),
+      result("a", "failed", null),
+      reconciled("a", "succeeded"),
+    ]) {
+      const fold = new DecisionFold(options);
+      fold.apply(0, [unknown], 1);
+      expect(fold.data().partitions[0]?.costs).toHaveLength(1);
+      fold.apply(0, [settled], 2);
+      expect(fold.data().partitions[0]?.costs).toEqual([]);
+    }
+  });
+
   it("has no cost of a call that was not executed, or has only started", () => {
     expect(spentAfter([result("a", "not_executed", 7)])).toEqual([0, 0]);
     expect(spentAfter([result("a", "started", 7), result("a", "succeeded", 2)])).toEqual([2, 2]);

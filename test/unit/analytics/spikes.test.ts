@@ -79,6 +79,28 @@ describe("alerts about a conversation that spikes", () => {
     ]);
   });
 
+  it("are no warning after a critical one, though what was spent fell", () => {
+    const fold = learned();
+    const cost = (conversation_id: string, at_ms: number, units: number, status: string) =>
+      decisionRow({
+        ...{ kind: "result", decision_id: "1", conversation_id, at_ms, status },
+        ...{ currency: "EUR", cost_micro_units: units * 1_000_000 },
+      });
+    for (const [index, name] of ["e", "f", "g"].entries()) {
+      fold.apply(0, [cost(name, options.idleMs + 3_000 + index, 0.001, "succeeded")], 5);
+    }
+    const at_ms = 3 * options.idleMs;
+    fold.apply(0, [decisionRow({ conversation_id: "h", at_ms })], 8);
+
+    const raised = fold.apply(
+      0,
+      [cost("i", at_ms, 9, "unknown"), cost("i", at_ms, 2, "failed")],
+      10,
+    );
+
+    expect(raised.map(({ alert }) => alert.severity)).toEqual(["critical"]);
+  });
+
   it("are told once over a restart, and all resolved when the conversation comes to rest", () => {
     const fold = learned();
     const first = fold.apply(0, calls(8), 12);

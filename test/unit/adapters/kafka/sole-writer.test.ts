@@ -134,6 +134,14 @@ test("of a gap that retention has taken in part the rest is looked at", async ()
   expect([nobody.asked, nobody.sole.isAlone]).toEqual([[10, 12], true]);
 });
 
+test("a gap that could not be read is not passed by, wherever the journal begins by now", async () => {
+  const moving = new Error("the leader is moving");
+  const { sole, asked } = soleWriterFrom(14, 10, [moving, { offsets: [11], nextOffset: 12 }]);
+  sole.wrote([JOURNAL], at(14));
+  await vi.waitFor(() => expect(sole.isAlone).toBe(false));
+  expect(asked).toEqual([10, 10]);
+});
+
 test("nothing is asked any more once it is closed", async () => {
   const { sole, asked } = soleWriter(10, new Error("the broker is gone"));
   sole.wrote([JOURNAL], at(12));

@@ -46,6 +46,15 @@ test("a call that is read again after take-overs is counted once, for as long as
   expect(await numbers()).toContain('_left_total{tool="pay",service="executor"} 2');
 });
 
+test("a call that cannot be begun any more is not remembered", async () => {
+  const { clock, left, leave, numbers } = leftTools();
+  const call = left("pay");
+  clock.atMs = NOT_AFTER_MS + 10_000;
+  left("ship");
+  leave(call);
+  expect(await numbers()).toContain('_left_total{tool="pay",service="executor"} 2');
+});
+
 test("names without end share one label, and one warning", async () => {
   const { lines, left, numbers } = leftTools();
   for (let number = 0; number < 1_000; number += 1) left(`made_up_${number}`);
