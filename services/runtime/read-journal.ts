@@ -1,5 +1,6 @@
 import { StateCorruptError } from "./errors.ts";
-import type { Codec, Log } from "./ports.ts";
+import type { JournalRecord } from "./journal.ts";
+import type { Codec, Log, LogRecord } from "./ports.ts";
 import type { JournalEntry } from "./replay.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
 
@@ -12,6 +13,9 @@ type JournalPlace = {
   readonly partition: number;
 };
 
+/** Takes a record that is none; undefined: it is thrown. */
+type OnUnreadable = (offset: number, error: StateCorruptError) => void;
+
 type JournalStretch = {
   readonly entries: readonly JournalEntry[];
   readonly nextOffset: number;
@@ -19,28 +23,57 @@ type JournalStretch = {
 
 /**
  * What can be read of a partition's journal from an offset on, at most up to an end; nothing at its end.
- * @throws StateCorruptError where a record cannot be decoded; RetryableError where the log does not
- *   answer, or a record's schema cannot be had now.
+ * @throws StateCorruptError where a record cannot be decoded, and nobody takes it; RetryableError where the
+ *   log does not answer, or a record's schema cannot be had now.
  */
 export async function readStretch(
   { log, codec, partition }: JournalPlace,
   offset: number,
   endOffset: number,
+  onUnreadable?: OnUnreadable,
 ): Promise<JournalStretch> {
   const { records, nextOffset } = await log.read(JOURNAL_TOPIC, partition, offset, READ_LIMITS);
   const entries: JournalEntry[] = [];
   for (const record of records) {
     if (record.offset >= endOffset) break;
-    if (record.value === null) {
-      throw new StateCorruptError(`the journal has an empty record at ${record.offset}`, {
-        context: { partition, offset: record.offset },
-      });
+    try {
+      entries.push({ record: await journalRecordOf(codec, partition, record), log: record });
+    } catch (error) {
+      if (onUnreadable === undefined || !isUnreadable(error)) throw error;
+      onUnreadable(record.offset, error);
     }
-    const pending = codec.pending?.(record.value) ?? null;
-    if (pending !== null) await pending;
-    entries.push({ record: codec.decodeJournal(record.value), log: record });
   }
   return { entries, nextOffset };
+}
+
+/**
+ * What a record of the journal says.
+ * @throws StateCorruptError that names partition and offset, where it is no journal record; RetryableError where
+ *   its schema cannot be had now.
+ */
+export async function journalRecordOf(
+  codec: Pick<Codec, "decodeJournal" | "pending">,
+  partition: number,
+  { offset, value }: Pick<LogRecord, "offset" | "value">,
+): Promise<JournalRecord> {
+  const place = `(partition ${partition}, offset ${offset})`;
+  const context = { partition, offset };
+  if (value === null) {
+    throw new StateCorruptError(`the journal has an empty record ${place}`, { context });
+  }
+  const pending = codec.pending?.(value) ?? null;
+  if (pending !== null) await pending;
+  try {
+    return codec.decodeJournal(value);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    throw new StateCorruptError(`${error.message} ${place}`, { cause: error, context });
+  }
+}
+
+/** Whether a record itself is wrong: without a registry that was not named, none can be read, and all may be right. */
+export function isUnreadable(error: unknown): error is StateCorruptError {
+  return error instanceof StateCorruptError && error.context["needsRegistry"] !== true;
 }
 
 /**
@@ -53,10 +86,12 @@ export async function* readJournal(
   partition: number,
   fromOffset: number,
   endOffset: number,
+  onUnreadable?: OnUnreadable,
 ): AsyncGenerator<readonly JournalEntry[]> {
+  const place = { log, codec, partition };
   let offset = fromOffset;
   while (offset < endOffset) {
-    const { entries, nextOffset } = await readStretch({ log, codec, partition }, offset, endOffset);
+    const { entries, nextOffset } = await readStretch(place, offset, endOffset, onUnreadable);
     if (nextOffset <= offset) {
       throw new StateCorruptError(`the journal ends at ${offset}, before ${endOffset}`, {
         context: { partition, offset, endOffset },

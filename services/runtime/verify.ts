@@ -16,7 +16,8 @@ export type JournalProblem = {
   readonly partition: number;
   /** Offset in the journal. */
   readonly offset: number;
-  readonly seq: number;
+  /** Null: the record cannot be read. */
+  readonly seq: number | null;
   /** One sentence without a full stop. */
   readonly problem: string;
 };
@@ -47,7 +48,7 @@ const PROBLEMS_MAX = 100;
 /** Refusals that may come again under one decision id: the name was another call's, or no call's. */
 const UNNAMED = ["call_id_conflict", "malformed", "too_large", "misrouted"];
 
-/** @throws PipelineError where the journal cannot be read; what is wrong in it is in the report. */
+/** @throws PipelineError where the log cannot be read; what is wrong in the journal is in the report. */
 export async function verifyJournal(
   context: VerifyContext,
   partition: number,
@@ -56,7 +57,9 @@ export async function verifyJournal(
   const start = await log.startOffset(JOURNAL_TOPIC, partition);
   const end = await log.endOffset(JOURNAL_TOPIC, partition);
   const verification = new Verification(context, partition, start > 0);
-  for await (const entries of readJournal(log, codec, partition, start, end)) {
+  const unreadable = (offset: number, { message }: Error) =>
+    verification.tell({ offset, seq: null, problem: message });
+  for await (const entries of readJournal(log, codec, partition, start, end, unreadable)) {
     for (const entry of entries) verification.take(entry);
   }
   return verification.report();
@@ -91,17 +94,23 @@ class Verification {
 
   take(entry: JournalEntry): void {
     const { record } = entry;
-    const tell = (problem: string): void => this.#tell(entry, problem);
+    const at = { offset: entry.log.offset, seq: record.seq };
+    const tell = (problem: string): void => this.tell({ ...at, problem });
     if (this.#records === 0 && this.#startMoved) this.#anchor(record);
     if (this.#records === 0) this.#firstSeq = record.seq;
     if (record.seq !== this.#lastSeq + 1) tell(`seq ${record.seq} follows ${this.#lastSeq}`);
     if (record.prevHash !== this.#chainHead) tell("it is not linked to the record before it");
     this.#checkInput(record, tell);
     for (const event of record.events) this.#checkEvent(event, tell);
-    this.#fold(entry);
+    this.#fold(entry, tell);
     this.#records += 1;
     this.#lastSeq = record.seq;
     this.#chainHead = chainHash(record.prevHash, entry.log.value ?? new Uint8Array());
+  }
+
+  tell(problem: Omit<JournalProblem, "partition">): void {
+    if (this.#problems.length >= PROBLEMS_MAX) return;
+    this.#problems.push({ partition: this.#partition, ...problem });
   }
 
   report(): VerifyReport {
@@ -146,7 +155,7 @@ class Verification {
     this.#terminal.set(event.decisionId, event.nameDropAtMs);
   }
 
-  #fold(entry: JournalEntry): void {
+  #fold(entry: JournalEntry, tell: (problem: string) => void): void {
     if (!this.#replaying) return;
     try {
       this.#replay.apply([entry]);
@@ -154,14 +163,8 @@ class Verification {
     } catch (error) {
       this.#replaying = false;
       const what = error instanceof Error ? error.message : String(error);
-      this.#tell(entry, `its events do not give the state it was written with: ${what}`);
+      tell(`its events do not give the state it was written with: ${what}`);
     }
-  }
-
-  #tell({ record, log }: JournalEntry, problem: string): void {
-    if (this.#problems.length >= PROBLEMS_MAX) return;
-    const { seq } = record;
-    this.#problems.push({ partition: this.#partition, offset: log.offset, seq, problem });
   }
 }
 

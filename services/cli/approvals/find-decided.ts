@@ -1,17 +1,14 @@
 /** What became of holds that wait no more, by the journal. */
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
-import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { type Source, valuesFrom } from "../cluster/open-source.ts";
+import { journalOf } from "../cluster/journal-records.ts";
+import type { Source } from "../cluster/open-source.ts";
 import { shownSpeaker } from "./shown-speaker.ts";
 
 /** The decisions that ended holds whose ids begin so, the earliest first. */
 export async function findDecided(id: string, source: Source): Promise<readonly DecisionEvent[]> {
   const found: DecisionEvent[] = [];
-  for (let partition = 0; partition < source.log.partitions; partition += 1) {
-    for await (const value of valuesFrom(source, JOURNAL_TOPIC, partition)) {
-      const { events } = source.codec.decodeJournal(value);
-      found.push(...events.filter((event) => isEnd(event, id)));
-    }
+  for await (const { record } of journalOf(source)) {
+    found.push(...record.events.filter((event) => isEnd(event, id)));
   }
   return found;
 }

@@ -41,7 +41,7 @@ export interface VerdictCommand extends SourceOptions {
 
 export async function giveVerdict(command: VerdictCommand, terminal: Terminal): Promise<ExitCode> {
   assertLongEnough(command.about);
-  const source = await openSource(command);
+  const source = await openSource(command, terminal);
   try {
     const hold = await holdOf(command.id, source);
     const { holdId: approvalId, tenantId, conversationId, tool } = hold.held;

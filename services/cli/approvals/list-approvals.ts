@@ -18,7 +18,7 @@ export async function listApprovals(
   json: boolean,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const source = await openSource(options);
+  const source = await openSource(options, terminal);
   try {
     const holds = await findHolds(source);
     const text = json

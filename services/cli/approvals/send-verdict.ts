@@ -3,6 +3,7 @@ import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
 import { conversationKey, partitionOf } from "../../runtime/partitioner.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import { readJournaled } from "../cluster/journal-records.ts";
 import type { Source } from "../cluster/open-source.ts";
 
 /** How long to wait for a gate to take the verdict. */
@@ -18,8 +19,9 @@ export type VerdictGiven = Pick<VerdictInput, "kind" | "tenantId" | "conversatio
 /** What the gate made of it; null where none took it in time: the next one does. */
 export async function sendVerdict(
   given: VerdictGiven,
-  { log, codec }: Source,
+  source: Source,
 ): Promise<readonly GateEvent[] | null> {
+  const { log, codec } = source;
   const verdict = verdictFrom(given);
   const key = conversationKey(verdict.tenantId, verdict.conversationId);
   const partition = partitionOf(key, log.partitions);
@@ -30,11 +32,10 @@ export async function sendVerdict(
   for (let leftMs = WAIT_MS; leftMs > 0; leftMs = untilMs - performance.now()) {
     await log.waitForNew([{ topic: JOURNAL_TOPIC, partition, offset: from }], leftMs);
     const read = await log.read(JOURNAL_TOPIC, partition, from, READ_LIMITS);
-    for (const { value: bytes } of read.records) {
-      if (bytes === null) continue;
-      await codec.pending?.(bytes);
-      const { input, events } = codec.decodeJournal(bytes);
-      if (input.type === "idle") continue;
+    for (const one of read.records) {
+      const record = await readJournaled(source, partition, one);
+      if (record === null || record.input.type === "idle") continue;
+      const { input, events } = record;
       if (input.at.topic === "verdicts" && input.at.offset === appended?.offset) return events;
     }
     from = read.nextOffset;

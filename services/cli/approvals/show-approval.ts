@@ -2,8 +2,8 @@
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
 import { REASON_SENTENCES } from "../../core/reason-sentences.ts";
-import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { openSource, type Source, type SourceOptions, valuesFrom } from "../cluster/open-source.ts";
+import { journalFrom } from "../cluster/journal-records.ts";
+import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { revealed, revealedJson, revealedLines } from "../output/revealed.ts";
@@ -35,7 +35,7 @@ const VALUE_CHARACTERS = 200;
 const MS_PER_MINUTE = 60_000;
 
 export async function showApproval(options: ShowOptions, terminal: Terminal): Promise<ExitCode> {
-  const source = await openSource(options);
+  const source = await openSource(options, terminal);
   try {
     const hold = await holdOf(options.id, source);
     const earlier = await earlierCalls(hold, source);
@@ -58,8 +58,8 @@ async function earlierCalls(
 ): Promise<readonly Earlier[]> {
   const calls: Earlier[] = [];
   const now = parsed(held.arguments);
-  for await (const value of valuesFrom(source, JOURNAL_TOPIC, partition)) {
-    for (const event of source.codec.decodeJournal(value).events) {
+  for await (const { record } of journalFrom(source, partition)) {
+    for (const event of record.events) {
       if (!isDecision(event) || !isBefore(event, held)) continue;
       const { callId, type: outcome, atMs } = event;
       calls.push({ callId, outcome, atMs, differences: differences(parsed(event.arguments), now) });

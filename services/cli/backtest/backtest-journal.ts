@@ -3,8 +3,8 @@ import type { DecisionEvent, GateEvent } from "../../core/events.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
 import type { JournalRecord } from "../../runtime/journal.ts";
 import { conversationKey } from "../../runtime/partitioner.ts";
-import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { recordsOf, type Source } from "../cluster/open-source.ts";
+import { journalOf } from "../cluster/journal-records.ts";
+import type { Source } from "../cluster/open-source.ts";
 import type { Changes } from "./changes.ts";
 import { DecideAgain } from "./decide-again.ts";
 
@@ -17,11 +17,10 @@ export async function backtestJournal(
 ): Promise<void> {
   let backtest: PartitionBacktest | undefined;
   let at = -1;
-  for await (const { partition, record } of recordsOf(source, JOURNAL_TOPIC)) {
+  for await (const { partition, offset, record } of journalOf(source)) {
     if (partition !== at) backtest = new PartitionBacktest(current, candidate, changes);
     at = partition;
-    if (record.value === null) continue;
-    backtest?.add(source.codec.decodeJournal(record.value), `${partition}/${record.offset}`);
+    backtest?.add(record, `${partition}/${offset}`);
   }
 }
 

@@ -61,11 +61,10 @@ async function compare(
       void terminal.err.write(`callgate: ${message}\n`).catch(() => undefined);
     return await backtestFiles(files, policies, changes, tell);
   }
-  const source = await openSource({
-    config,
-    dataDir,
-    ...(dataDirElse === undefined ? {} : { dataDirElse }),
-  });
+  const source = await openSource(
+    { config, dataDir, ...(dataDirElse === undefined ? {} : { dataDirElse }) },
+    terminal,
+  );
   try {
     await backtestJournal(source, current?.compiled ?? null, candidate.compiled, changes);
   } finally {

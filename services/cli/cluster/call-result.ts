@@ -6,9 +6,9 @@ import type {
   OutcomeUnknown,
   ResultRecorded,
 } from "../../core/events.ts";
-import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { printable } from "../output/printable.ts";
-import { recordsFrom, type Source } from "./open-source.ts";
+import { journalFrom } from "./journal-records.ts";
+import type { Source } from "./open-source.ts";
 
 const TEXT_CHARACTERS = 500;
 
@@ -21,9 +21,8 @@ export async function resultOf(
   { partition, offset }: { readonly partition: number; readonly offset: number },
 ): Promise<CallResult | null> {
   let last: CallResult | null = null;
-  for await (const { value } of recordsFrom(source, JOURNAL_TOPIC, partition, offset)) {
-    if (value === null) continue;
-    for (const event of source.codec.decodeJournal(value).events) {
+  for await (const { record } of journalFrom(source, partition, offset)) {
+    for (const event of record.events) {
       if (isResult(event) && event.decisionId === decisionId) last = event;
     }
   }

@@ -1,4 +1,5 @@
 /** `callgate dlq`: inputs that could not be decided, and how to give them back. */
+import { PoisonRecordError } from "../../runtime/errors.ts";
 import type { DeadLetter, LogRecord, OutgoingRecord } from "../../runtime/ports.ts";
 import { environmentError, usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
@@ -22,7 +23,7 @@ const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
 const decoder = new TextDecoder();
 
 export async function listDeadLetters(options: DlqOptions, terminal: Terminal): Promise<ExitCode> {
-  return await withLetters(options, async (letters) => {
+  return await withLetters(options, terminal, async (letters) => {
     if (options.json) {
       await terminal.out.write(`${JSON.stringify({ deadLetters: letters.map(plain) })}\n`);
       return;
@@ -48,7 +49,7 @@ export async function showDeadLetter(
   options: DlqOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  return await withLetters(options, async (letters) => {
+  return await withLetters(options, terminal, async (letters) => {
     const found = pick(letters, name);
     await terminal.out.write(options.json ? `${JSON.stringify(plain(found))}\n` : render(found));
   });
@@ -66,7 +67,7 @@ export async function replayDeadLetters(
 ): Promise<ExitCode> {
   const { dryRun, json } = options;
   const without: string[] = [];
-  await withLetters(options, async (letters, source) => {
+  await withLetters(options, terminal, async (letters, source) => {
     const picked = names.length === 0 ? letters : names.map((name) => pick(letters, name));
     const found = await inputsOf(picked, source);
     without.push(...picked.map(({ name }) => name).filter((name) => !found.has(name)));
@@ -84,14 +85,15 @@ export async function replayDeadLetters(
 
 async function withLetters(
   options: SourceOptions,
+  terminal: Terminal,
   work: (letters: readonly Letter[], source: Source) => Promise<void>,
 ): Promise<ExitCode> {
-  const source = await openSource(options);
+  const source = await openSource(options, terminal);
   try {
     const letters: Letter[] = [];
     for await (const { partition, record } of recordsOf(source, "deadLetters")) {
-      if (record.value === null) continue;
-      const letter = source.codec.decodeDeadLetter(record.value);
+      const letter = await letterOf(source, partition, record);
+      if (letter === null) continue;
       letters.push({ name: `${partition}/${record.offset}`, record, letter });
     }
     await work(letters, source);
@@ -99,6 +101,26 @@ async function withLetters(
     await source.close();
   }
   return EXIT_OK;
+}
+
+/** Null: it is no dead letter, which was told. */
+async function letterOf(
+  { codec, passedBy }: Source,
+  partition: number,
+  { offset, value }: LogRecord,
+): Promise<DeadLetter | null> {
+  const place = { topic: "deadLetters", partition, offset } as const;
+  if (value === null) {
+    await passedBy.tell(place, "it is empty");
+    return null;
+  }
+  try {
+    return codec.decodeDeadLetter(value);
+  } catch (error) {
+    if (!(error instanceof PoisonRecordError)) throw error;
+    await passedBy.tell(place, error.message);
+    return null;
+  }
 }
 
 function pick(letters: readonly Letter[], name: string): Letter {

@@ -1,7 +1,6 @@
 /** `callgate explain`: one journaled decision, and what it rests on. */
 import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
 import { REASON_SENTENCES } from "../../core/reason-sentences.ts";
-import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
@@ -10,7 +9,8 @@ import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
 import { type CallResult, resultJson, resultOf, resultText } from "./call-result.ts";
 import { grantedBy } from "./granted-by.ts";
-import { openSource, recordsOf, type Source, type SourceOptions } from "./open-source.ts";
+import { journalOf } from "./journal-records.ts";
+import { openSource, type Source, type SourceOptions } from "./open-source.ts";
 import { earlierVerdict, type SaidVerdict, verdictRows, verdictsOn } from "./verdicts-on.ts";
 
 export type ExplainDecisionOptions = SourceOptions & {
@@ -40,7 +40,7 @@ export async function runExplainDecision(
   if (options.id.length < ID_CHARACTERS_MIN) {
     throw usageError(`${options.id}: give ${ID_CHARACTERS_MIN} characters of the id at least`);
   }
-  const source = await openSource(options);
+  const source = await openSource(options, terminal);
   try {
     const found = await findDecision(source, options.id);
     if (found.length === 0) {
@@ -91,10 +91,8 @@ async function textOf(
 export async function findDecision(source: Source, id: string): Promise<readonly Found[]> {
   const found: Found[] = [];
   const said = new Map<string, SaidVerdict[]>();
-  for await (const { partition, record } of recordsOf(source, JOURNAL_TOPIC)) {
-    if (record.value === null) continue;
-    const journaled = source.codec.decodeJournal(record.value);
-    for (const event of journaled.events) {
+  for await (const { partition, offset, record } of journalOf(source)) {
+    for (const event of record.events) {
       if (!isAbout(event, id)) continue;
       // A call that is held anew waits under another id: what was said under the one before is void.
       const held = `${event.decisionId} ${event.approvalId}`;
@@ -103,8 +101,8 @@ export async function findDecision(source: Source, id: string): Promise<readonly
         said.set(held, [...earlier, earlierVerdict(event)]);
         continue;
       }
-      const verdicts = verdictsOn(event, journaled, earlier);
-      found.push({ partition, offset: record.offset, seq: journaled.seq, event, verdicts });
+      const verdicts = verdictsOn(event, record, earlier);
+      found.push({ partition, offset, seq: record.seq, event, verdicts });
     }
   }
   return found;

@@ -1,9 +1,9 @@
 /** What let an allowed call run beside the rules: a grant of the policy, or one that a person gave. */
 import type { CallAllowed, VerdictRuled } from "../../core/events.ts";
 import { givenKey } from "../../core/state/given.ts";
-import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { printable } from "../output/printable.ts";
-import { recordsOf, type Source } from "./open-source.ts";
+import { journalFrom } from "./journal-records.ts";
+import type { Source } from "./open-source.ts";
 
 const TEXT_CHARACTERS = 500;
 
@@ -32,9 +32,8 @@ async function lastGrant(
   place: { readonly partition: number; readonly seq: number },
 ): Promise<VerdictRuled | null> {
   let last: VerdictRuled | null = null;
-  for await (const { partition, record } of recordsOf(source, JOURNAL_TOPIC)) {
-    if (partition !== place.partition || record.value === null) continue;
-    const { seq, events } = source.codec.decodeJournal(record.value);
+  for await (const { record } of journalFrom(source, place.partition)) {
+    const { seq, events } = record;
     if (seq >= place.seq) break;
     for (const event of events) {
       if (event.type === "ruled" && isGrantFor(call, key, event)) last = event;

@@ -4,8 +4,10 @@ import { quietLogger } from "../../adapters/log/quiet-logger.ts";
 import type { Log, LogRecord } from "../../runtime/ports.ts";
 import type { Topic } from "../../runtime/topics.ts";
 import { openCluster } from "../../sdk/open-cluster.ts";
+import type { Terminal } from "../output/terminal.ts";
 import { namesCluster, openConfig } from "../process/open-config.ts";
 import { openLog } from "./open-log.ts";
+import { PassedBy } from "./passed-by.ts";
 
 export type SourceOptions = {
   readonly config: string | undefined;
@@ -18,28 +20,36 @@ export type SourceOptions = {
 export type Source = {
   readonly log: Log;
   readonly codec: AvroCodec;
+  /** What a topic is called there. */
+  readonly nameOf: (topic: Topic) => string;
+  readonly passedBy: PassedBy;
   close(): Promise<void>;
+};
+
+type Opened = Pick<Source, "log" | "codec" | "close"> & {
+  /** Undefined: topics have no names of their own. */
+  readonly names?: { readonly [topic in Topic]: string };
 };
 
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 8 * 1024 * 1024 };
 
 /** @throws CliError, PipelineError where there is no such log, or it cannot be reached. */
-export async function openSource(options: SourceOptions): Promise<Source> {
+export async function openSource(
+  options: SourceOptions,
+  { err }: Pick<Terminal, "err">,
+): Promise<Source> {
+  const opened = await open(options);
+  const { log, codec, names } = opened;
+  const nameOf = (topic: Topic): string => names?.[topic] ?? topic;
+  const passedBy = new PassedBy(err, nameOf);
+  return { log, codec, nameOf, passedBy, close: () => opened.close() };
+}
+
+async function open(options: SourceOptions): Promise<Opened> {
   const { config, dataDir, dataDirElse } = options;
   if (dataDir !== undefined) return openLog(dataDir);
   if (dataDirElse !== undefined && !namesCluster(config)) return openLog(dataDirElse);
   return await openCluster(openConfig(config, []), new Map(), quietLogger);
-}
-
-/** The values of one partition, from its first record up to what is there now. */
-export async function* valuesFrom(
-  source: Source,
-  topic: Topic,
-  partition: number,
-): AsyncGenerator<Uint8Array> {
-  for await (const { value } of recordsFrom(source, topic, partition)) {
-    if (value !== null) yield value;
-  }
 }
 
 /** The records of one partition, from an offset or the first there is, up to what is there now. */

@@ -6,6 +6,7 @@ import { onStop } from "../dev/stop-signals.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { readJournaled } from "./journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "./open-source.ts";
 
 export type TailFilter = {
@@ -40,7 +41,7 @@ const WAIT_MS = 1_000;
 const TEXT_CHARACTERS = 60;
 
 export async function runTail(options: TailOptions, terminal: Terminal): Promise<ExitCode> {
-  const source = await openSource(options);
+  const source = await openSource(options, terminal);
   const stop = onStop();
   try {
     const positions = await startAt(source, options.fromBeginning || options.once);
@@ -93,17 +94,16 @@ class Tail {
 
   /** Until there is something to print of a position, or nothing more to read. */
   async readOn(position: Position, signal: AbortSignal): Promise<void> {
-    const { log, codec } = this.#source;
+    const { log } = this.#source;
     const { partition } = position;
     while (position.lines.length === 0 && !signal.aborted) {
       const read = await log.read(JOURNAL_TOPIC, partition, position.offset, READ_LIMITS);
       const lines: Line[] = [];
-      for (const { offset, value } of read.records) {
-        await codec.pending?.(value);
-        if (value === null) continue;
-        const decisions = codec.decodeJournal(value).events.filter(isDecision);
+      for (const one of read.records) {
+        const record = await readJournaled(this.#source, partition, one);
+        const decisions = record?.events.filter(isDecision) ?? [];
         const matching = decisions.filter((event) => matches(event, this.#options));
-        lines.push(...matching.map((event) => ({ event, offset })));
+        lines.push(...matching.map((event) => ({ event, offset: one.offset })));
       }
       position.lines = lines;
       if (read.nextOffset === position.offset) return;

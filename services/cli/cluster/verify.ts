@@ -1,5 +1,6 @@
 /** `callgate verify`: whether the journal is what it must be. */
 import { coreFold } from "../../runtime/core-engine.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { type VerifyReport, verifyJournal } from "../../runtime/verify.ts";
 import { counted } from "../output/counted.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
@@ -13,7 +14,7 @@ export type VerifyOptions = SourceOptions & { readonly json: boolean };
 const JOURNAL_SPAN_MS = 9 * 86_400_000;
 
 export async function runVerify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
-  const { log, codec, close } = await openSource(options);
+  const { log, codec, nameOf, close } = await openSource(options, terminal);
   const reports: VerifyReport[] = [];
   try {
     const context = { log, codec, fold: coreFold, journalSpanMs: JOURNAL_SPAN_MS };
@@ -25,15 +26,22 @@ export async function runVerify(options: VerifyOptions, terminal: Terminal): Pro
   }
   const problems = reports.flatMap((report) => report.problems);
   const { out } = terminal;
+  const topic = nameOf(JOURNAL_TOPIC);
   if (options.json) {
-    await out.write(`${JSON.stringify({ ok: problems.length === 0, partitions: reports })}\n`);
+    await out.write(
+      `${JSON.stringify({ ok: problems.length === 0, topic, partitions: reports })}\n`,
+    );
   } else {
-    await out.write(render(reports, out.style));
+    await out.write(render(reports, topic, out.style));
   }
   return problems.length === 0 ? EXIT_OK : EXIT_FINDINGS;
 }
 
-function render(reports: readonly VerifyReport[], style: Terminal["out"]["style"]): string {
+function render(
+  reports: readonly VerifyReport[],
+  topic: string,
+  style: Terminal["out"]["style"],
+): string {
   const rows = reports.map((one) => [
     ...[one.partition, one.records, one.firstSeq, one.lastSeq, one.stateHashesCompared],
     one.chainHead,
@@ -41,10 +49,10 @@ function render(reports: readonly VerifyReport[], style: Terminal["out"]["style"
   ]);
   const titles = ["partition", "records", "first", "last", "hashes", "chain head", "problems"];
   const found = reports.flatMap(({ problems }) =>
-    problems.map(
-      ({ partition, offset, seq, problem }) =>
-        `partition ${partition}, offset ${offset}, seq ${seq}: ${problem}\n`,
-    ),
+    problems.map(({ partition, offset, seq, problem }) => {
+      const place = `${topic}, partition ${partition}, offset ${offset}`;
+      return `${place}${seq === null ? "" : `, seq ${seq}`}: ${problem}\n`;
+    }),
   );
   const records = reports.reduce((sum, one) => sum + one.records, 0);
   const verdict =

@@ -43,7 +43,7 @@ export async function giveRuling(command: RulingCommand, terminal: Terminal): Pr
     throw usageError(`${kind} is of one tier or of one tool: give --tier or --tool`);
   }
   const conversation = parseConversation(command.conversation);
-  const source = await openSource(command);
+  const source = await openSource(command, terminal);
   try {
     const events = await sendVerdict(
       {
@@ -78,7 +78,7 @@ export async function reconcileCall(
   command: ReconcileCommand,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const source = await openSource(command);
+  const source = await openSource(command, terminal);
   try {
     const { tenantId, conversationId, decisionId } = await decisionOf(command.decision, source);
     const { outcome } = command;

@@ -145,6 +145,21 @@ describe("a journal that does not fit together", () => {
     expect(failure).toMatch(/an embedded log is restored from a backup/);
   });
 
+  it("is told with the place of a record that is none", async () => {
+    await decided(3);
+    const avro = createAvroCodec({ secrets: new Map() });
+    let left = 2;
+    const decodeJournal = (value: Uint8Array) => {
+      left -= 1;
+      return left === 0
+        ? avro.decodeJournal(Buffer.from("foreign"))
+        : jsonCodec.decodeJournal(value);
+    };
+    const codec = { ...jsonCodec, decodeJournal };
+    const failure = await failureOf(kit.start({ checkpoints: null, context: { codec } }));
+    expect(failure).toMatch(/^journal_broken: .*record that is none.* \(partition 0, offset 1\)/);
+  });
+
   it("is told with what is missing alone, where it is in the wire format and there is no registry", async () => {
     await decided(1);
     const avro = createAvroCodec({ secrets: new Map() });

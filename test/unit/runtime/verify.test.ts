@@ -96,6 +96,14 @@ describe("verifying a journal", () => {
     expect(problems.map((one) => one.problem).join("\n")).toMatch(problem);
   });
 
+  it("finds a record that is none, and looks at those behind it", async () => {
+    const { problems, records } = await verify((all) =>
+      all.flatMap((one, i) => (i === 4 ? [{ ...one, value: null }, one] : [one])),
+    );
+    expect(records).toBe(9);
+    expect(problems).toEqual([expect.objectContaining({ partition: 0, offset: 4, seq: null })]);
+  });
+
   it("takes a journal whose start has moved as it stands", async () => {
     kit.log.topics.deleteBefore("decisions", 0, 4);
     expect(await verify((records) => records)).toMatchObject({

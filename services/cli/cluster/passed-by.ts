@@ -1,0 +1,42 @@
+import type { Topic } from "../../runtime/topics.ts";
+import type { Output } from "../output/terminal.ts";
+
+/** Where a record lies. */
+export type RecordPlace = {
+  readonly topic: Topic;
+  readonly partition: number;
+  readonly offset: number;
+};
+
+/** Records that cannot be read: each is told once, and what is behind it is read. */
+export class PassedBy {
+  readonly #err: Output;
+  readonly #nameOf: (topic: Topic) => string;
+  readonly #told = new Set<string>();
+  /** Topic and partition of each. */
+  readonly #within = new Set<string>();
+
+  constructor(err: Output, nameOf: (topic: Topic) => string) {
+    this.#err = err;
+    this.#nameOf = nameOf;
+  }
+
+  /** @param why without a full stop. */
+  async tell({ topic, partition, offset }: RecordPlace, why: string): Promise<void> {
+    this.#within.add(`${topic}/${partition}`);
+    const place = `${this.#nameOf(topic)}, partition ${partition}, offset ${offset}`;
+    await this.note(`${place}: the record is passed by, and what it says is missing here: ${why}`);
+  }
+
+  /** Whether a record of this partition was passed by. */
+  isWithin(topic: Topic, partition: number): boolean {
+    return this.#within.has(`${topic}/${partition}`);
+  }
+
+  /** Says on stderr what that means for what is shown; once. */
+  async note(text: string): Promise<void> {
+    if (this.#told.has(text)) return;
+    this.#told.add(text);
+    await this.#err.write(`callgate: ${text}\n`);
+  }
+}

@@ -1,0 +1,99 @@
+// What is no record of ours in the journal or among the dead letters: it is told, and the rest is read.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openLog } from "../../../services/cli/cluster/open-log.ts";
+import { openCallgate } from "../../../services/sdk/callgate.ts";
+import { runInProcess } from "../../support/memory-terminal.ts";
+
+const POLICY = {
+  preset: "balanced",
+  tool_schemas: { read_order: { read_only: true }, delete_order: {} },
+  authorization: {
+    tiers: [{ name: "del", pattern: "delete_*", action: "hitl", expires_ms: 900000 }],
+  },
+};
+
+let directory = "";
+let dataDir = "";
+let approvalId = "";
+let decisionId = "";
+let foreign = 0;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "callgate-unreadable-"));
+  dataDir = join(directory, "data");
+  const gate = await openCallgate({ policy: { policy_engine: POLICY } as never, dataDir });
+  const call = { conversationId: "a", arguments: {} };
+  await gate.propose({ ...call, callId: "1", tool: "read_order" });
+  const held = await gate.propose({ ...call, callId: "2", tool: "delete_order" });
+  approvalId = held.approvalId ?? "";
+  decisionId = held.decisionId ?? "";
+  await gate.close();
+  const { log, close } = openLog(dataDir);
+  const value = new TextEncoder().encode("foreign");
+  const of = { partition: 0, key: "default/a" };
+  const [journaled] = await log.append([
+    { ...of, topic: "decisions", value },
+    { ...of, topic: "decisions", value: null },
+    { ...of, topic: "deadLetters", value },
+    { ...of, topic: "deadLetters", value: null },
+  ]);
+  foreign = journaled?.offset ?? 0;
+  await close();
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function run(...args: string[]) {
+  return runInProcess([...args, "--data-dir", dataDir]);
+}
+
+function times(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
+
+describe("a record that cannot be read", () => {
+  it("is a finding of verify, with its place, beside what is right", async () => {
+    const { code, stdout } = await run("verify");
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      `decisions, partition 0, offset ${foreign}: the journal holds a record that is none`,
+    );
+    expect(stdout).toContain(`offset ${foreign + 1}: the journal has an empty record`);
+    expect(stdout).toContain(`2 problems in ${foreign} records\n`);
+    const json = await run("verify", "--json");
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ok: false,
+      topic: "decisions",
+      partitions: [
+        { records: foreign, problems: [{ partition: 0, offset: foreign, seq: null }, {}] },
+      ],
+    });
+  });
+
+  it.each([
+    ["tail", () => ["tail", "--once"], "delete_order"],
+    ["explain", () => ["explain", decisionId], "delete_order"],
+    ["approvals show", () => ["approvals", "show", approvalId], "delete_order"],
+    ["approvals list", () => ["approvals", "list"], "delete_order"],
+  ])("is told once by %s, which shows the rest", async (_name, args, shown) => {
+    const { code, stdout, stderr } = await run(...args());
+    expect(code).toBe(0);
+    expect(stdout).toContain(shown);
+    expect(times(stderr, `decisions, partition 0, offset ${foreign}: `)).toBe(1);
+    expect(times(stderr, `decisions, partition 0, offset ${foreign + 1}: `)).toBe(1);
+  });
+
+  it("makes a list of approvals one that may lack some, which is said", async () => {
+    const { stderr } = await run("approvals", "list", "--json");
+    expect(times(stderr, "approvals of partition 0: calls that wait may be missing")).toBe(1);
+  });
+
+  it("does not keep dead letters from being shown", async () => {
+    const { code, stdout, stderr } = await run("dlq", "list");
+    expect(code).toBe(0);
+    expect(stdout).toBe("there are no dead letters\n");
+    expect(times(stderr, "deadLetters, partition 0, offset ")).toBe(2);
+  });
+});
