@@ -1,12 +1,15 @@
 /** What the topics should be like, and what it takes to get there. */
 import type { TopicFacts } from "../../runtime/topic-facts.ts";
 import { INPUT_TOPICS, JOURNAL_TOPIC, type Topic } from "../../runtime/topics.ts";
+import { counted } from "../output/counted.ts";
 import { JOURNAL_KEEP_MS } from "./journal-keep.ts";
 
 export type TopicWishes = {
   /** Undefined: as many as the topics of the gate have that are there. */
   readonly partitions: number | undefined;
   readonly replicationFactor: number;
+  /** Somebody asked for that number: topics with another one are not as they should be. */
+  readonly isReplicationAsked?: boolean;
   /** How long the journal must be kept at least, ms; null: nobody says. One that is made is kept for the default, too. */
   readonly journalKeepMs: number | null;
 };
@@ -65,7 +68,9 @@ export function planTopics(
   const unequal =
     journal === undefined || wished === partitions ? [] : [otherwise(journal, wished)];
   const actions = facts.flatMap((one): readonly TopicAction[] => {
-    if (one.partitions > 0) return [...conflicts(one, partitions), ...changes(one, wishes)];
+    if (one.partitions > 0) {
+      return [...conflicts(one, partitions), ...copies(one, wishes), ...changes(one, wishes)];
+    }
     const { replicationFactor } = wishes;
     const full = settingsOf(one.topic, wishes, replicationFactor);
     return [
@@ -141,6 +146,18 @@ function conflicts(facts: TopicFacts, partitions: number): readonly TopicAction[
       : "a conversation has one partition number in all topics; stop the gates and begin under a new prefix";
   const message = `has ${facts.partitions} partitions, the others ${partitions}: ${mend}`;
   return [{ type: "conflict", topic: facts.topic, name: facts.name, message }];
+}
+
+/** A number of replicas was asked for that the topic does not have. */
+function copies(
+  { topic, name, replicationFactor: now }: TopicFacts,
+  { replicationFactor: wished, isReplicationAsked }: TopicWishes,
+): readonly TopicAction[] {
+  if (isReplicationAsked !== true || now === wished) return [];
+  const message =
+    `has ${counted(now, "replica")}, not ${wished}: the brokers move replicas only by a reassignment ` +
+    "(`kafka-reassign-partitions.sh`, with the brokers of each partition); do that, or leave out --replication";
+  return [{ type: "conflict", topic, name, message }];
 }
 
 function changes(facts: TopicFacts, wishes: TopicWishes): readonly TopicAction[] {

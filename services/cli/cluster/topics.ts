@@ -43,6 +43,7 @@ export async function runTopics(
   const keepMs = await keepMsOf(config);
   const actions = planTopics(facts, {
     ...{ partitions: options.partitions, replicationFactor, journalKeepMs: keepMs },
+    isReplicationAsked: options.replication !== undefined,
   });
   const conflict = actions.some(({ type }) => type === "conflict");
   // The alerts are made anew by hand, beside the rest; no number of theirs keeps the gate's topics from being made.

@@ -25,6 +25,17 @@ describe("planTopics", () => {
     expect(planTopics(facts({ retentionMs: -1 }), WISHES)).toEqual([]);
   });
 
+  it("leaves another number of replicas alone, unless that number was asked for", () => {
+    const single = only("held", { replicationFactor: 1, minInsyncReplicas: 1 });
+    expect(planTopics(single, WISHES)).toEqual([]);
+    const [action, ...others] = planTopics(single, { ...WISHES, isReplicationAsked: true });
+    expect(others).toEqual([]);
+    expect(action).toMatchObject({
+      ...{ type: "conflict", name: "x.held" },
+      message: expect.stringMatching(/^has 1 replica, not 3: .*reassign.*leave out --replication$/),
+    });
+  });
+
   it("makes what is missing with the partitions of what is there", () => {
     const [action] = planTopics(only("alerts", { partitions: 0 }), WISHES);
 
