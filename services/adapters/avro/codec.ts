@@ -88,19 +88,27 @@ function pending(wire: WireFormat | undefined, value: Uint8Array | null): Promis
   return id === undefined || wire.schemas.isFresh(id) ? null : wire.schemas.fetch(id);
 }
 
+const KNOWN_FORMS: { readonly [topic in InputTopic]: string } = {
+  proposals: "an Avro or JSON record",
+  results: "an Avro record",
+  verdicts: "an Avro record",
+};
+
 function decodeInput(
   types: RecordTypes,
   topic: InputTopic,
   value: Uint8Array | null,
 ): DecodedInput {
   if (value === null || value.length === 0) {
-    return { ok: false, message: "the record has no value: send an Avro or JSON record" };
+    return { ok: false, message: `the record has no value: send ${KNOWN_FORMS[topic]}` };
   }
   try {
     return decodeByTopic(types, topic, value);
   } catch (cause) {
     if (!(cause instanceof UndecodableError)) throw cause;
-    return { ok: false, message: cause.message };
+    const isFramed = value[0] === 0x00 || value[0] === 0xc3;
+    const json = topic === "proposals" && !isFramed ? ", nor JSON (first byte `{`)" : "";
+    return { ok: false, message: `${cause.message}${json}` };
   }
 }
 
