@@ -1,7 +1,9 @@
 /** What no single key says: keys that belong together, that contradict, that a process needs. */
 import { nameUnder, TOPICS, type Topic } from "../../runtime/topics.ts";
 import { CONFIG_KEYS } from "./config-keys.ts";
+import { namedFileProblems } from "./config-named-files.ts";
 import type { ConfigProblem } from "./config-problem.ts";
+import { tlsProblems } from "./config-tls.ts";
 
 type Unplaced = Omit<ConfigProblem, "where">;
 /** The value of a key as it was written; undefined: it was not. */
@@ -12,6 +14,9 @@ export function crossProblems(read: Read, needs: readonly string[]): readonly Un
   return [
     ...missing(read, needs),
     ...login(read),
+    ...registryLogin(read),
+    ...tlsProblems(read),
+    ...namedFileProblems(read, needs),
     ...servers(read),
     ...groups(read),
     ...topics(read),
@@ -34,6 +39,11 @@ function missingKey(key: string): Unplaced {
 function login(read: Read): readonly Unplaced[] {
   if (!isGiven(read("kafka.sasl"))) return [];
   return missing(read, ["kafka.sasl.password"]);
+}
+
+/** A password alone is sent to nobody. */
+function registryLogin(read: Read): readonly Unplaced[] {
+  return isGiven(read("registry.password")) ? missing(read, ["registry.username"]) : [];
 }
 
 const SERVERS = ["redis.url", "redis.sentinels", "redis.clusterNodes"];

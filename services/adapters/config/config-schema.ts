@@ -4,6 +4,16 @@
  */
 import { z } from "zod";
 import { TOPICS } from "../../runtime/topics.ts";
+import {
+  address,
+  hostName,
+  httpUrl,
+  name,
+  redisUrl,
+  text,
+  topicName,
+  topicPrefix,
+} from "./config-texts.ts";
 
 /** Of a leaf: its value is never printed (`url`: but for what stands before its `@`). */
 type Secrecy = "whole" | "url";
@@ -20,37 +30,14 @@ const PORT_MAX = 65_535;
 const SECRET_CHARACTERS_MIN = 16;
 const PARALLEL_MAX = 10_000;
 
-const text = () => z.string().min(1);
 const path = () => text().meta({ path: true } satisfies LeafMeta);
 const paths = () => z.array(text()).meta({ path: true } satisfies LeafMeta);
 const secret = () => text().meta({ secret: "whole" } satisfies LeafMeta);
 const URL_META: LeafMeta = { secret: "url" };
-const url = () =>
-  z.url({
-    error: ({ code }) =>
-      code === "invalid_type" ? undefined : "is no URL\nwrite it with its scheme",
-  });
-const redisUrl = () =>
-  url().refine(
-    namesRedis,
-    "names no database of a Redis server\nwrite `redis://host:port/0`, or `rediss://` for TLS; the number is the database's",
-  );
-
-/** ioredis takes other schemes for a path of a socket, and a database that is no number for NaN. */
-function namesRedis(text: string): boolean {
-  if (!URL.canParse(text)) return true;
-  const { protocol, hostname, pathname, searchParams } = new URL(text);
-  if (!/^rediss?:$/.test(protocol) || hostname === "") return false;
-  return /^\/?\d*$/.test(pathname) && !searchParams.has("db");
-}
 const timeMs = (least = 1, most = HOUR_MS) => z.int().min(least).max(most);
 
-const HOST_AND_PORT = /^(\[[0-9A-Fa-f:.]+\]|[^\s:/]+):\d{1,5}$/;
-const address = () =>
-  z.string().regex(HOST_AND_PORT, "is no address\nwrite `host:port`, without a scheme");
-
 const topicNames = Object.fromEntries(
-  TOPICS.map((topic) => [topic, text().optional().describe(`name of \`${topic}\``)] as const),
+  TOPICS.map((topic) => [topic, topicName().optional().describe(`name of \`${topic}\``)] as const),
 ) as { [topic in (typeof TOPICS)[number]]: z.ZodOptional<z.ZodString> };
 
 const tlsFiles = {
@@ -60,7 +47,7 @@ const tlsFiles = {
   passphrase: secret().optional().describe("opens the private key"),
   passphraseFile: path().optional().describe("file that holds `passphrase`"),
 };
-const serverName = text()
+const serverName = hostName()
   .optional()
   .describe("name that the certificate must carry, if not the host's");
 const ssl = z.strictObject({
@@ -78,14 +65,14 @@ const sasl = z.strictObject({
 
 const kafka = z.strictObject({
   brokers: z.array(address()).min(1).describe("addresses to begin with, `host:port`"),
-  clientId: text().default("callgate").describe("how the brokers name this client"),
-  app: text()
+  clientId: name().default("callgate").describe("how the brokers name this client"),
+  app: name()
     .default("callgate")
     .describe(
       "first part of transactional ids: the same for every gate and executor of an installation, another one for another installation on this cluster",
     ),
-  group: text().default("callgate-gate").describe("consumer group of the gates, the same for all"),
-  topicPrefix: text().default("toolcalls").describe("what the names of topics begin with"),
+  group: name().default("callgate-gate").describe("consumer group of the gates, the same for all"),
+  topicPrefix: topicPrefix().default("toolcalls").describe("what the names of topics begin with"),
   topics: z.strictObject(topicNames).prefault({}),
   ssl: ssl.prefault({}),
   sasl: sasl.optional(),
@@ -101,7 +88,7 @@ const kafka = z.strictObject({
 });
 
 const registry = z.strictObject({
-  url: url().meta(URL_META).describe("address of the registry's API"),
+  url: httpUrl().meta(URL_META).describe("address of the registry's API"),
   username: text().optional().describe("who logs in"),
   password: secret().optional().describe("the password"),
   passwordFile: path().optional().describe("file that holds `password`"),
@@ -116,7 +103,7 @@ const redis = z.strictObject({
     .optional()
     .describe("one server, `redis://host:port/0`, or `rediss://` for TLS"),
   sentinels: z.array(address()).default([]).describe("the Sentinels, instead of `url`"),
-  sentinelName: text().optional().describe("name that the Sentinels know the master by"),
+  sentinelName: name().optional().describe("name that the Sentinels know the master by"),
   clusterNodes: z.array(address()).default([]).describe("nodes of a Cluster, instead of `url`"),
   username: text().optional().describe("who logs in"),
   password: secret().optional().describe("the password"),
@@ -145,7 +132,7 @@ const gateSecret = z.strictObject({
 });
 
 const http = z.strictObject({
-  host: text().default("127.0.0.1").describe("where health and metrics are served"),
+  host: hostName().default("127.0.0.1").describe("where health and metrics are served"),
   port: z
     .int()
     .min(0)
@@ -176,7 +163,7 @@ const gate = z.strictObject({
 });
 
 const executor = z.strictObject({
-  group: text().default("callgate-executor").describe("consumer group of the executors"),
+  group: name().default("callgate-executor").describe("consumer group of the executors"),
   handlers: path().optional().describe("module that exports the handlers"),
   parallelCalls: z
     .int()

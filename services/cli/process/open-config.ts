@@ -8,7 +8,7 @@ const FILE_VARIABLE = "CALLGATE_CONFIG";
 const BROKERS_VARIABLE = "CALLGATE_KAFKA_BROKERS";
 
 /** A preset for whoever asks no broker, since the configuration must name some. */
-export const NO_BROKERS = { [BROKERS_VARIABLE]: "127.0.0.1:0" } as const;
+export const NO_BROKERS = { [BROKERS_VARIABLE]: "127.0.0.1:1" } as const;
 
 /** Whether a file, or the environment, says anything of a cluster. */
 export function namesCluster(file: string | undefined): boolean {

@@ -101,6 +101,8 @@ describe("each of our processes in docker-compose.yml", () => {
     const { environment = {} } = service;
     const variables = new Map(Object.entries(environment));
     variables.set("CALLGATE_SECRET_VALUE_FILE", secretFile);
+    const policy = environment["CALLGATE_POLICY_FILES"] ?? "";
+    variables.set("CALLGATE_POLICY_FILES", mountedFrom(service, policy) ?? "nowhere");
     expect(loadConfig({ file: undefined, variables, needs })).toMatchObject({ ok: true });
     expect(environment["CALLGATE_SECRET_VALUE_FILE"]).toBe(`/run/secrets/${service.secrets?.[0]}`);
     expect(Object.keys(compose.secrets)).toEqual(service.secrets);

@@ -19,23 +19,23 @@ test("without a word of them there is neither TLS nor a login", () => {
 test("TLS trusts the certificates of a file beside the system's", () => {
   const directory = mkdtempSync(join(tmpdir(), "callgate-pem-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const write = (name: string): string => {
+  const write = (name: string, kind: string): string => {
     const file = join(directory, name);
-    writeFileSync(file, `text of ${name}`);
+    writeFileSync(file, `-----BEGIN ${kind}-----\ntext of ${name}`);
     return file;
   };
   const ssl = {
     enabled: true,
-    caFile: write("ca"),
-    certFile: write("cert"),
-    keyFile: write("key"),
+    caFile: write("ca", "CERTIFICATE"),
+    certFile: write("cert", "CERTIFICATE"),
+    keyFile: write("key", "PRIVATE KEY"),
   };
   const settings = kafkaSettings(
     configure({ ssl: { ...ssl, passphrase: "opens", serverName: "kafka" } }),
   );
   expect(settings.ssl).toMatchObject({
-    cert: "text of cert",
-    key: "text of key",
+    cert: "-----BEGIN CERTIFICATE-----\ntext of cert",
+    key: "-----BEGIN PRIVATE KEY-----\ntext of key",
     passphrase: "opens",
     serverName: "kafka",
   });
@@ -44,8 +44,12 @@ test("TLS trusts the certificates of a file beside the system's", () => {
   expect(ca.startsWith(rootCertificates[0] ?? "none")).toBe(true);
 });
 
-test("a file that cannot be read is named with its key", () => {
-  const config = configure({ ssl: { enabled: true, caFile: "/nowhere/ca.pem" } });
+test("a file that is gone since the configuration was checked is named with its key", () => {
+  const directory = mkdtempSync(join(tmpdir(), "callgate-pem-"));
+  const caFile = join(directory, "ca.pem");
+  writeFileSync(caFile, "-----BEGIN CERTIFICATE-----\n");
+  const config = configure({ ssl: { enabled: true, caFile } });
+  rmSync(directory, { recursive: true });
   expect(() => kafkaSettings(config)).toThrow(/^kafka\.ssl\.caFile: cannot be read: ENOENT/);
 });
 

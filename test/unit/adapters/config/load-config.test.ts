@@ -203,10 +203,10 @@ colour: red
     const empty = write("\n", "empty");
     const file = write(`kafka: {brokers: [one:1]}
 secret: {valueFile: ${empty}}
-registry: {url: "http://a:1", password: here, passwordFile: ${empty}}
+registry: {url: "http://a:1", username: me, password: here, passwordFile: ${empty}}
 `);
     expect(problemsOf(file)).toEqual([
-      expect.stringMatching(/^FILE:3:47: registry\.passwordFile: is given beside/),
+      expect.stringMatching(/^FILE:3:61: registry\.passwordFile: is given beside/),
       expect.stringMatching(/^FILE:2:10: secret\.valueFile: `.*empty` is empty; check the path/),
     ]);
   });

@@ -1,0 +1,84 @@
+/** Files that the configuration names: those that this process will read can be read now. */
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import type { ConfigProblem } from "./config-problem.ts";
+import { TLS_SECTIONS, usesTlsFiles } from "./config-tls.ts";
+import { secretFrom } from "./secret-file.ts";
+import { readSecretText } from "./secret-files.ts";
+
+type Unplaced = Omit<ConfigProblem, "where">;
+type Read = (name: string) => unknown;
+/** What is wrong with a file; undefined: nothing. */
+type Look = (file: string) => string | undefined;
+
+type Named = {
+  readonly key: string;
+  /** The key that a process needs where it reads these files; undefined: each reads them. */
+  readonly neededBy?: string;
+  readonly look: Look;
+};
+
+const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/;
+const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
+
+const OF_PROCESSES: readonly Named[] = [
+  { key: "policy.files", neededBy: "policy.files", look: readable },
+  { key: "secret.previousFiles", neededBy: "secret.value", look: holdsSecret },
+  { key: "executor.handlers", neededBy: "executor.handlers", look: readable },
+];
+
+/** @param needs keys that this process cannot do without, `policy.files`. */
+export function namedFileProblems(read: Read, needs: readonly string[]): readonly Unplaced[] {
+  return [...OF_PROCESSES, ...ofTls(read)]
+    .filter(({ neededBy }) => neededBy === undefined || needs.includes(neededBy))
+    .flatMap(({ key, look }) =>
+      filesOf(read, key).flatMap(([at, file]) => {
+        const message = look(file);
+        return message === undefined ? [] : [{ key: at, message, mend: "check the path" }];
+      }),
+    );
+}
+
+function ofTls(read: Read): readonly Named[] {
+  return TLS_SECTIONS.filter((section) => usesTlsFiles(read, section)).flatMap((section) => [
+    { key: `${section}.caFile`, look: holds(CERTIFICATE, "certificate") },
+    { key: `${section}.certFile`, look: holds(CERTIFICATE, "certificate") },
+    { key: `${section}.keyFile`, look: holds(PRIVATE_KEY, "private key") },
+  ]);
+}
+
+function filesOf(read: Read, key: string): readonly (readonly [string, string])[] {
+  const value = read(key);
+  const all = Array.isArray(value) ? value.map((one, at) => [`${key}.${at}`, one]) : [[key, value]];
+  return all.filter((one): one is [string, string] => typeof one[1] === "string" && one[1] !== "");
+}
+
+function readable(file: string): string | undefined {
+  return tried(file, () => {
+    if (statSync(file).isDirectory()) return `\`${file}\` is a directory`;
+    accessSync(file, constants.R_OK);
+    return undefined;
+  });
+}
+
+function holds(pattern: RegExp, what: string): Look {
+  return (file) =>
+    tried(file, () =>
+      pattern.test(readFileSync(file, "utf8")) ? undefined : `\`${file}\` holds no ${what} as PEM`,
+    );
+}
+
+function holdsSecret(file: string): string | undefined {
+  const text = readSecretText(file);
+  if (!text.ok) return text.message;
+  const secret = secretFrom(text.text);
+  return secret.ok ? undefined : `\`${file}\`: ${secret.problem.message}`;
+}
+
+function tried(file: string, look: () => string | undefined): string | undefined {
+  try {
+    return look();
+  } catch (error) {
+    const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
+    return `\`${file}\` cannot be read (${String(code)})`;
+  }
+}

@@ -1,0 +1,178 @@
+// Values that a start would take and nothing could be done with: a broker that no one is, a name that no
+// topic has, TLS by halves, files that are not there. All of them are told before anything is tried.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { formatConfigProblem } from "../../../../services/adapters/config/config-problem.ts";
+import { loadConfig } from "../../../../services/adapters/config/load-config.ts";
+
+const CERTIFICATE = "-----BEGIN CERTIFICATE-----\n";
+const KEY = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n";
+
+function directory(files: Readonly<Record<string, string>> = {}): string {
+  const path = mkdtempSync(join(tmpdir(), "callgate-mistyped-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
+  return path;
+}
+
+/** Lines of what is wrong with variables, over brokers that are right. */
+function problemsOf(
+  variables: Readonly<Record<string, string>>,
+  needs: readonly string[] = [],
+): readonly string[] {
+  const given = { CALLGATE_KAFKA_BROKERS: "one:9092", ...variables };
+  const result = loadConfig({ file: undefined, variables: new Map(Object.entries(given)), needs });
+  return result.ok ? [] : result.problems.map(formatConfigProblem);
+}
+
+describe("a value that is none", () => {
+  test.each([
+    ["CALLGATE_KAFKA_BROKERS", "a:99999", /kafka\.brokers\.0: is no address; .* 1 to 65535$/],
+    ["CALLGATE_KAFKA_BROKERS", "a:1,b:0", /kafka\.brokers\.1: is no address;/],
+    ["CALLGATE_REDIS_SENTINELS", "a:65536", /redis\.sentinels\.0: is no address;/],
+    ["CALLGATE_REDIS_URL", "redis://one:0/0", /redis\.url: names no database/],
+    ["CALLGATE_REGISTRY_URL", "ftp://one", /registry\.url: is no address of an API; write `http:/],
+    ["CALLGATE_REGISTRY_URL", "http://one:0", /registry\.url: is no address of an API;/],
+    ["CALLGATE_REGISTRY_URL", "one:8081", /registry\.url: is no address of an API;/],
+    ["CALLGATE_KAFKA_TOPIC_PREFIX", "bad prefix!", /kafka\.topicPrefix: makes no name of a topic;/],
+    ["CALLGATE_KAFKA_TOPIC_PREFIX", "x".repeat(235), /makes no name of a topic; .* 234 at most$/],
+    ["CALLGATE_KAFKA_TOPICS_HELD", "a/b", /kafka\.topics\.held: makes no name of a topic;/],
+    ["CALLGATE_KAFKA_TOPICS_HELD", "..", /kafka\.topics\.held: makes no name of a topic;/],
+    ["CALLGATE_KAFKA_TOPICS_HELD", "x".repeat(250), /makes no name of a topic; .* 249 at most$/],
+    ["CALLGATE_KAFKA_APP", "callgate ", /kafka\.app: begins or ends with a space, .*; remove it$/],
+    ["CALLGATE_KAFKA_GROUP", " gates", /kafka\.group: begins or ends with a space/],
+    ["CALLGATE_KAFKA_CLIENT_ID", "a\nb", /kafka\.clientId: .* a control character; remove it$/],
+    ["CALLGATE_EXECUTOR_GROUP", "tools ", /executor\.group: begins or ends with a space/],
+    ["CALLGATE_KAFKA_SSL_SERVER_NAME", "kafka:9093", /kafka\.ssl\.serverName: is no host;/],
+    ["CALLGATE_HTTP_HOST", "localhost:8080", /http\.host: is no host; .* without scheme and port$/],
+    ["CALLGATE_HTTP_HOST", "http://localhost", /http\.host: is no host;/],
+  ])("%s=%s", (variable, value, expected) => {
+    expect(problemsOf({ [variable]: value })[0]).toMatch(expected);
+  });
+
+  test.each([
+    ["CALLGATE_KAFKA_BROKERS", "[::1]:1,a_b.c:65535"],
+    ["CALLGATE_REGISTRY_URL", "HTTPS://me:word@one/apis/ccompat/v7"],
+    ["CALLGATE_KAFKA_TOPIC_PREFIX", "x".repeat(234)],
+    ["CALLGATE_KAFKA_TOPICS_HELD", "Held_1.v-2"],
+    ["CALLGATE_KAFKA_GROUP", "gates of Zürich"],
+    ["CALLGATE_HTTP_HOST", "::"],
+    ["CALLGATE_HTTP_HOST", "gate-1.local"],
+  ])("%s=%s is one", (variable, value) => {
+    expect(problemsOf({ [variable]: value })).toEqual([]);
+  });
+
+  test("that is empty is told once", () => {
+    expect(problemsOf({ CALLGATE_KAFKA_BROKERS: "one:1," })).toHaveLength(1);
+    const file = join(
+      directory({ "c.yaml": "kafka: {topicPrefix: '', brokers: ['a:1']}" }),
+      "c.yaml",
+    );
+    const result = loadConfig({ file, variables: new Map(), needs: [] });
+    expect(result.ok ? [] : result.problems.map(({ message }) => message)).toEqual(["is empty"]);
+  });
+
+  test("a registry's password without a user is sent to nobody", () => {
+    const set = { CALLGATE_REGISTRY_URL: "http://one", CALLGATE_REGISTRY_PASSWORD: "hidden" };
+    expect(problemsOf(set)).toEqual([
+      expect.stringMatching(/registry\.username: is missing; add it, or set CALLGATE_REGISTRY_/),
+    ]);
+  });
+});
+
+describe("TLS by halves", () => {
+  test.each([
+    ["KAFKA", "CA_FILE", "kafka.ssl.caFile"],
+    ["KAFKA", "SERVER_NAME", "kafka.ssl.serverName"],
+    ["REDIS", "CA_FILE", "redis.ssl.caFile"],
+  ])("%s: a key is given and TLS is not asked for: %s", (of, leaf, key) => {
+    const set = { CALLGATE_REDIS_URL: "redis://one", [`CALLGATE_${of}_SSL_${leaf}`]: "ca.pem" };
+    const asked = `\`${of.toLowerCase()}.ssl.enabled\``;
+    expect(problemsOf(set)).toEqual([
+      `CALLGATE_${of}_SSL_${leaf}: ${key}: is of no use without ${asked}; set that to true, or to false where no TLS is meant`,
+    ]);
+    expect(problemsOf({ ...set, [`CALLGATE_${of}_SSL_ENABLED`]: "false" })).toEqual([]);
+  });
+
+  test("a registry's file is given for an address without TLS", () => {
+    const set = { CALLGATE_REGISTRY_URL: "http://one", CALLGATE_REGISTRY_SSL_CA_FILE: "ca.pem" };
+    expect(problemsOf(set)).toEqual([
+      "CALLGATE_REGISTRY_SSL_CA_FILE: registry.ssl.caFile: is of no use where `registry.url` is not of `https`; write `https://` there, or remove the key",
+    ]);
+  });
+
+  test("a certificate has its key, a key its certificate, a passphrase its key", () => {
+    const folder = directory({ cert: CERTIFICATE, key: KEY });
+    const ssl = (leaf: string, value: string) => ({ [`CALLGATE_KAFKA_SSL_${leaf}`]: value });
+    const on = ssl("ENABLED", "true");
+    const cert = ssl("CERT_FILE", join(folder, "cert"));
+    const key = ssl("KEY_FILE", join(folder, "key"));
+    expect(problemsOf({ ...on, ...cert, ...key, ...ssl("PASSPHRASE", "hidden") })).toEqual([]);
+    expect(problemsOf({ ...on, ...cert, ...ssl("PASSPHRASE", "hidden") })).toEqual([
+      "CALLGATE_KAFKA_SSL_CERT_FILE: kafka.ssl.certFile: is given without `kafka.ssl.keyFile`; give both, or remove it",
+      "CALLGATE_KAFKA_SSL_PASSPHRASE: kafka.ssl.passphrase: is given without `kafka.ssl.keyFile`; give both, or remove it",
+    ]);
+    expect(problemsOf({ ...on, ...key })).toEqual([
+      expect.stringMatching(/kafka\.ssl\.keyFile: is given without `kafka\.ssl\.certFile`;/),
+    ]);
+  });
+});
+
+describe("files that are not there", () => {
+  const NOWHERE = {
+    CALLGATE_KAFKA_SSL_ENABLED: "true",
+    CALLGATE_KAFKA_SSL_CA_FILE: "/nowhere/ca.pem",
+    CALLGATE_REGISTRY_URL: "https://one",
+    CALLGATE_REGISTRY_SSL_CA_FILE: "/nowhere/ca.pem",
+    CALLGATE_REDIS_URL: "redis://one",
+    CALLGATE_REDIS_SSL_ENABLED: "true",
+    CALLGATE_REDIS_SSL_CA_FILE: "/nowhere/ca.pem",
+    CALLGATE_POLICY_FILES: "/nowhere/policy.yaml",
+    CALLGATE_SECRET_VALUE: "hidden hidden hidden",
+    CALLGATE_SECRET_PREVIOUS_FILES: "/nowhere/secret",
+    CALLGATE_EXECUTOR_HANDLERS: "/nowhere/handlers.js",
+  };
+  const CONNECTIONS = ["kafka", "registry", "redis"].map(
+    (of) =>
+      `CALLGATE_${of.toUpperCase()}_SSL_CA_FILE: ${of}.ssl.caFile: \`/nowhere/ca.pem\` cannot be read (ENOENT); check the path`,
+  );
+
+  test("are told with all that is wrong, where this process reads them", () => {
+    expect(problemsOf(NOWHERE)).toEqual(CONNECTIONS);
+    expect(problemsOf(NOWHERE, ["policy.files", "secret.value"])).toEqual([
+      "CALLGATE_POLICY_FILES: policy.files.0: `/nowhere/policy.yaml` cannot be read (ENOENT); check the path",
+      "CALLGATE_SECRET_PREVIOUS_FILES: secret.previousFiles.0: `/nowhere/secret` cannot be read (ENOENT); check the path",
+      ...CONNECTIONS,
+    ]);
+    expect(problemsOf(NOWHERE, ["executor.handlers"])).toEqual([
+      "CALLGATE_EXECUTOR_HANDLERS: executor.handlers: `/nowhere/handlers.js` cannot be read (ENOENT); check the path",
+      ...CONNECTIONS,
+    ]);
+  });
+
+  test("or hold something else", () => {
+    const folder = directory({ cert: CERTIFICATE, key: KEY, short: "short" });
+    const set = {
+      CALLGATE_KAFKA_SSL_ENABLED: "true",
+      CALLGATE_KAFKA_SSL_CERT_FILE: join(folder, "key"),
+      CALLGATE_KAFKA_SSL_KEY_FILE: join(folder, "cert"),
+      CALLGATE_POLICY_FILES: folder,
+      CALLGATE_SECRET_VALUE: "hidden hidden hidden",
+      CALLGATE_SECRET_PREVIOUS_FILES: join(folder, "short"),
+    };
+    expect(problemsOf(set, ["policy.files", "secret.value"])).toEqual([
+      expect.stringMatching(/policy\.files\.0: `.*` is a directory; check the path$/),
+      expect.stringMatching(
+        /previousFiles\.0: `.*short`: the secret has 5 bytes: give at least 16;/,
+      ),
+      expect.stringMatching(
+        /kafka\.ssl\.certFile: `.*` holds no certificate as PEM; check the path$/,
+      ),
+      expect.stringMatching(
+        /kafka\.ssl\.keyFile: `.*` holds no private key as PEM; check the path$/,
+      ),
+    ]);
+  });
+});
