@@ -32,12 +32,15 @@ function startOf(name: string, { subcommands }: Runner, words: Words): Start | n
   for (const at of found) {
     if (subcommands.test(words[at]?.text ?? "")) return { at: at + 1, isCertain };
     if (runsUnnamed(name, words[at]?.text ?? "")) return { at, isCertain };
-    const isTool = name === "uv" && words[at]?.text === "tool" && words[at + 1]?.text === "run";
+    const isTool = TWO_WORDS.has(textOf([...words.slice(0, 1), ...words.slice(at, at + 2)]));
     const isPlace = name === "npm" && words[at]?.text === "explore";
     if (isTool || isPlace) return { at: at + 2, isCertain };
   }
   return null;
 }
+
+/** Groups with a subcommand that runs what follows. */
+const TWO_WORDS = new Set(["uv tool run", "hatch env run"]);
 
 /** A program of the project, where it is neither a command of its own nor a script. */
 function runsUnnamed(name: string, subcommand: string): boolean {
@@ -122,7 +125,9 @@ function ranByEach(words: Words, from: number, runner: Runner): Ran {
     if (word.open || !word.text.startsWith("-")) given.push(word);
     at = afterOptions(words, runner, at + 1);
   }
-  const lines = given.map(({ text }) => text.replace(/^(npm|pnpm|yarn|bun):/, "$1 run "));
+  const lines = given
+    .slice(runner.operands ?? 0)
+    .map(({ text }) => text.replace(/^(npm|pnpm|yarn|bun):/, "$1 run "));
   return { floor: "run", commands: [], lines, hidden: given.some(({ open }) => open) };
 }
 

@@ -38,6 +38,15 @@ interface Wrapper extends OptionForms {
 
 const DURATION = /^\d+(?:\.\d+)?[smhd]?$/;
 
+const TIMEOUT: Wrapper = {
+  flags: /^-[ks]\S+$|^-v$|^--(?:preserve-status|foreground|verbose)$|^--(?:kill-after|signal)=/,
+  values: /^-[ks]$/,
+  operand: DURATION,
+  openOperand: /^[\d.]*[smhd]?$/,
+  floor: "read",
+  alone: "run",
+};
+
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   time: {
     flags: /^-(?:[apv]|-verbose|-portability)$/,
@@ -53,14 +62,8 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   sudo: { assigns: true, floor: "read", alone: "run" },
   doas: { assigns: true, floor: "read", alone: "run" },
   stdbuf: { flags: /^-[ioe]\S+$|^--\w+=/, values: /^-[ioe]$/, floor: "read", alone: "run" },
-  timeout: {
-    flags: /^-[ks]\S+$|^-v$|^--(?:preserve-status|foreground|verbose)$|^--(?:kill-after|signal)=/,
-    values: /^-[ks]$/,
-    operand: DURATION,
-    openOperand: /^[\d.]*[smhd]?$/,
-    floor: "read",
-    alone: "run",
-  },
+  timeout: TIMEOUT,
+  gtimeout: TIMEOUT,
   env: {
     assigns: true,
     flags:

@@ -19,13 +19,14 @@ const KUBECTL: OptionForms = {
 };
 
 const IN_DOCKER = /^(?:docker|podman|nerdctl)(?: (?:compose|container))? (?:exec|run)$/;
-const IN_CLUSTER = /^(?:kubectl|oc) (?:exec|run|debug|rsh)$/;
+const IN_CLUSTER = /^(?:kubectl|oc) (?:exec|run|debug|rsh|create (?:cron)?job)$/;
+const CREATES = /^(?:kubectl|oc) create /;
 
 /** Null: it runs no command that its words name. */
 export function ranInContainer(name: string, words: Words): Ran | null {
   if (!/^(?:docker|podman|nerdctl|kubectl|oc)$/.test(name)) return null;
   const { commands, plain } = spellSubcommand(words);
-  const floor = plain === null ? "write" : "run";
+  const floor = plain === null || CREATES.test(textOf(plain)) ? "write" : "run";
   const found = commands.map(ranBySpelled).filter((one) => one !== null);
   if (found.length === 0) return null;
   if (found.some(({ hidden }) => hidden)) return UNSEEN;

@@ -71,7 +71,24 @@ const TOOLS: Runner = {
   text: /^-c$|^--command(?:=|$)/,
   dashes: true,
 };
+const WSL: Runner = {
+  values: /^-[du]$|^--(?:distribution|user|cd)$/,
+  flags: /^-e$|^--exec$/,
+  dashes: true,
+};
 const FOR_TOOL: Runner = { behind: /^\/[ck]$/i };
+
+const CONDA: Runner = {
+  subcommands: /^run$/,
+  flags: /^-v+$|^--(?:no-capture-output|live-stream|dev)?$/,
+  values: /^-[npra]$|^--(?:name|prefix|cwd|root-prefix|attach|environment|manifest-path)$/,
+};
+const WATCHEXEC: Runner = {
+  flags:
+    /^-[rcpn1v]+$|^--$|^--(?:restart|clear|postpone|no-[a-z-]+|poll|verbose|notify)$|^--[a-z][\w-]*=/,
+  values:
+    /^-[wWeifsdoEN]$|^--(?:watch|watch-non-recursive|exts|ignore|filter|signal|stop-signal|debounce|delay-run|shell|env|on-busy-update|workdir|project-origin)$/,
+};
 
 const RUNNERS: Readonly<Record<string, Runner>> = {
   "cross-env": { assigns: true },
@@ -105,7 +122,7 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
     values: /^--(?:scope|ignore|concurrency|since|loglevel)$/,
   },
   nx: { ...EXEC, dashes: true },
-  hatch: RUN,
+  hatch: { ...RUN, values: /^-e$|^--env$/, dashes: true },
   devbox: RUN,
   volta: { ...RUN, values: /^--(?:node|npm|pnpm|yarn)$/ },
   heroku: { ...RUN, values: /^-[ar]$|^--(?:app|remote|size)$/, dashes: true },
@@ -130,7 +147,9 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
   "nix-shell": { text: /^--(?:run|command)(?:=|$)/, onlyText: true },
   vagrant: { subcommands: /^ssh$/, text: /^(?:-c|--command(?:=|$))/, onlyText: true },
   nodemon: { text: /^-x$|^--exec(?:=|$)/, onlyText: true, takesRest: true },
-  sg: { text: /^-c$/, onlyText: true },
+  // The group, and a text with or without `-c` before it.
+  sg: { takesTexts: true, operands: 1 },
+  cargo: { subcommands: /^watch$/, text: /^-s$|^--shell$/, onlyText: true },
   sshpass: { flags: /^-[ve]$|^-[pfdP].+$/, values: /^-[pfdP]$/ },
   gosu: AS_USER,
   "su-exec": AS_USER,
@@ -157,7 +176,21 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
   perf: { subcommands: /^(?:stat|record|trace)$/, flags: /^-[agdsv]+$|^--$/, values: /^-[eFopr]$/ },
   gdb: { behind: /^--args$/ },
   retry: { dashes: true },
-  wsl: { values: /^-[du]$|^--(?:distribution|user|cd)$/, dashes: true },
+  wsl: WSL,
+  "wsl.exe": WSL,
+  entr: { flags: /^-[acdnprsxz]+$/, text: /^-[acdnprxz]*s[acdnprxz]*$/ },
+  watchexec: WATCHEXEC,
+  "xvfb-run": {
+    flags: /^-[al]+$|^--(?:auto-servernum|listen-tcp|auto-display)$|^--[a-z][\w-]*=/,
+    values: /^-[efnpsw]$|^--(?:error-file|auth-file|server-num|xauth-protocol|server-args|wait)$/,
+  },
+  fakeroot: { flags: /^-[uv]+$|^--(?:unknown-is-real)?$/, values: /^-[bils]$|^--(?:lib|faked)$/ },
+  pkexec: { flags: /^--(?:disable-internal-agent|keep-cwd)$/, values: /^--user$|^-u$/ },
+  prlimit: { flags: /^--[a-z][\w-]*=|^-[a-z]+=?.*$|^--(?:verbose)?$/ },
+  "systemd-inhibit": {
+    flags: /^--[a-z][\w-]*=|^--(?:no-[a-z-]+)?$/,
+    values: /^--(?:what|who|why|mode)$/,
+  },
   cmd: FOR_TOOL,
   "cmd.exe": FOR_TOOL,
 
@@ -166,7 +199,11 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
   // A script of the project, or a program of it.
   yarn: { ...NODE, subcommands: /^(?:exec|x|dlx|run)$/ },
   // What is no script of the project is a program of the machine.
-  bun: { ...NODE, subcommands: /^(?:x|run)$/ },
+  bun: {
+    ...NODE,
+    subcommands: /^(?:x|run|exec)$/,
+    text: /^exec$/,
+  },
   npx: NPX,
   pnpx: { ...NPX, takesAll: true },
   bunx: NPX,
@@ -179,11 +216,10 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
   uv: UV,
   uvx: UVX,
   bundle: { subcommands: /^exec$/, flags: /^--(?:(?:no-)?keep-file-descriptors)?$/ },
-  conda: {
-    subcommands: /^run$/,
-    flags: /^-v+$|^--(?:no-capture-output|live-stream|dev)?$/,
-    values: /^-[np]$|^--(?:name|prefix|cwd)$/,
-  },
+  conda: CONDA,
+  mamba: CONDA,
+  micromamba: CONDA,
+  pixi: CONDA,
 };
 
 /** Null: it runs no others. */
