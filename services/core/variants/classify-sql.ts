@@ -123,7 +123,8 @@ function classOfStatement(tokens: readonly Token[]): VariantClass {
   for (const [at, { word, call }] of tokens.entries()) {
     if (acts(tokens, at)) return "write";
     const isMoving = MOVING.has(word);
-    const isKnown = isMoving || PURE_CALLS.has(word) || NO_CALLS.has(word) || at === own;
+    const isPlain = NO_CALLS.has(word) || at === own || isLimit(tokens, at);
+    const isKnown = isMoving || PURE_CALLS.has(word) || isPlain;
     if (call && (!isKnown || isMember(tokens, at))) return "write";
     moves ||= isMoving;
   }
@@ -136,6 +137,11 @@ function acts(tokens: readonly Token[], at: number): boolean {
   if (WRITING.has(word)) return !(call && PURE_CALLS.has(word));
   // The next number of a sequence is taken from it.
   return word === "next" && tokens[at + 1]?.word === "value";
+}
+
+/** `select top (10)`, `select distinct top (10)`. */
+function isLimit(tokens: readonly Token[], at: number): boolean {
+  return tokens[at]?.word === "top" && /^(?:select|distinct|all)$/.test(tokens[at - 1]?.word ?? "");
 }
 
 /** A function of some schema may be called as one of the server's own. */
