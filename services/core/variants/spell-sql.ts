@@ -4,7 +4,7 @@
  */
 
 import { WRITING } from "./classify-sql.ts";
-import { leftOut } from "./sql-names.ts";
+import { nameForms } from "./sql-names.ts";
 import {
   afterBlank,
   type Dialect,
@@ -42,7 +42,7 @@ export function spellSql(statement: string): SqlSpellings {
     const pieces = piecesOf(statement, dialect);
     hidden ||= pieces.some((_, at) => runsText(pieces, at));
     const heads = pieces.flatMap((_, at) => (beginsStatement(pieces, at) ? [at] : []));
-    for (const style of stylesFor(pieces)) {
+    for (const style of stylesFor(pieces, new Set([0, ...heads]))) {
       const { text, begins } = spelled(pieces, heads, style);
       texts.add(text);
       const length = begins.reduce((sum, begin) => sum + text.length - begin, 0);
@@ -124,6 +124,8 @@ interface Style {
   readonly parenthesis: "as written" | "none" | "one";
   /** Places of pieces that are left out. */
   readonly left?: ReadonlySet<number>;
+  /** What is said before a piece that is not written there. */
+  readonly links?: ReadonlyMap<number, string>;
 }
 
 const STYLES: readonly Style[] = [
@@ -134,14 +136,27 @@ const STYLES: readonly Style[] = [
   { unquoted: true, dots: "none", parenthesis: "one" },
 ];
 
-/** Those of all statements; and names without their schemas, and without what changes nothing before them. */
-function stylesFor(pieces: readonly Written[]): readonly Style[] {
-  const left = leftOut(pieces);
-  if (left.size === 0) return STYLES;
-  return [...STYLES, { unquoted: true, dots: "none", parenthesis: "as written", left }];
+const PARENTHESES = ["as written", "none", "one"] as const;
+
+/** Those of all statements; and names without their schemas, without what changes nothing before them, and without both. */
+function stylesFor(pieces: readonly Written[], begins: ReadonlySet<number>): readonly Style[] {
+  const { schemas, modifiers, links } = nameForms(pieces, (at) => begins.has(at));
+  const forms: Pick<Style, "left" | "links">[] = [];
+  const isModified = modifiers.size > 0 || links.size > 0;
+  if (schemas.size > 0) forms.push({ left: schemas });
+  if (isModified) forms.push({ left: modifiers, links });
+  if (schemas.size > 0 && isModified) {
+    forms.push({ left: new Set([...schemas, ...modifiers]), links });
+  }
+  const more = forms.flatMap((form) =>
+    PARENTHESES.map(
+      (parenthesis) => ({ ...form, unquoted: true, dots: "none", parenthesis }) as const,
+    ),
+  );
+  return [...STYLES, ...more];
 }
 
-/** `begins`: where the pieces at `heads` do. */
+/** `begins`: where the pieces at `heads` do, of those that are not left out. */
 function spelled(
   pieces: readonly Written[],
   heads: readonly number[],
@@ -150,14 +165,17 @@ function spelled(
   let text = "";
   const begins: number[] = [];
   let next = 0;
-  const { left } = style;
+  let link = "";
+  const { left, links } = style;
   for (const [at, piece] of pieces.entries()) {
+    const isHead = heads[next] === at;
+    if (isHead) next += 1;
+    link = links?.get(at) ?? link;
     if (left?.has(at)) continue;
     if (left?.has(at - 1) || hasSpace(pieces[at - 1], piece, style)) text += " ";
-    if (heads[next] === at) {
-      begins.push(text.length);
-      next += 1;
-    }
+    if (link !== "") text += `${link} `;
+    link = "";
+    if (isHead) begins.push(text.length);
     text += style.unquoted ? piece.bare : piece.text;
   }
   return { text, begins };

@@ -1,52 +1,168 @@
-/** What a statement may say around a name that changes nothing of what it does: schemas, `only`, `low_priority`, `top (5)`. */
+/**
+ * What a statement may say around a name that changes nothing of what it is about: schemas, `only`, `if exists`,
+ * `low_priority`, `top (5)`; and words that it may leave out, as `from` in `delete users`.
+ */
 
 /** A piece of a statement, in small letters; of a name in quotes `"`. */
 interface Said {
   readonly word: string;
 }
 
+/** By the places of pieces. */
+export interface NameForms {
+  /** The parts of names before the last one, and their dots. */
+  readonly schemas: ReadonlySet<number>;
+  /** What stands before or around names besides. */
+  readonly modifiers: ReadonlySet<number>;
+  /** What could as well stand before the piece. */
+  readonly links: ReadonlyMap<number, string>;
+}
+
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
-/** They may have words of their own before the name that they are about, or before `from` and `into`. */
-const VERBS = words("delete update insert replace truncate");
-/** A name stands behind them, or behind a modifier. */
+/** A name may stand behind them, or behind a modifier. */
 const BEFORE_NAME = words(
-  "from into update truncate table join copy exists view index sequence function procedure trigger type",
+  "from into join using exists copy vacuum analyze table view index sequence function procedure proc trigger type domain " +
+    "delete update insert replace truncate merge exec execute call alter drop",
 );
-const MODIFIERS = words("only low_priority high_priority delayed quick ignore");
+/** Statements that are about what stands behind `on`. */
+const ABOUT = words("grant revoke deny create drop comment");
+const MODIFIERS = words(
+  "only low_priority high_priority delayed quick ignore concurrently online offline",
+);
+/** `insert or ignore into` of SQLite. */
+const INSTEAD = words("ignore replace abort fail rollback");
+const LIMITED = words("delete update insert merge");
+const LINKS = new Map([
+  ["delete", "from"],
+  ["insert", "into"],
+  ["replace", "into"],
+  ["merge", "into"],
+  ["truncate", "table"],
+]);
+const NAME = /^["@#\w\u0080-\uffff]/;
 
-/** The places of pieces that may be left out. Linear in the pieces. */
-export function leftOut(pieces: readonly Said[]): ReadonlySet<number> {
-  const found = new Set<number>();
-  const wordAt = (at: number): string => pieces[at]?.word ?? "";
-  for (let begin = 0; begin < pieces.length; ) {
-    const word = wordAt(begin);
-    const isBeforeName = BEFORE_NAME.has(word);
-    const first = begin + 1;
-    const behind =
-      VERBS.has(word) || isBeforeName ? afterModifiers(wordAt, afterTop(wordAt, first)) : first;
-    const end = isBeforeName ? afterSchemas(wordAt, behind) : behind;
-    for (let at = first; at < end; at += 1) found.add(at);
+/** `begins`: whether a statement begins at a place. Linear in the pieces. */
+export function nameForms(pieces: readonly Said[], begins: (at: number) => boolean): NameForms {
+  const forms = {
+    schemas: new Set<number>(),
+    modifiers: new Set<number>(),
+    links: new Map<number, string>(),
+  };
+  const wordAt: WordAt = (at) => pieces[at]?.word ?? "";
+  const closing = closingOf(pieces);
+  let isAbout = false;
+  for (let at = 0; at < pieces.length; ) {
+    const word = wordAt(at);
+    const isStatement = begins(at) && wordAt(at - 1) !== "or";
+    if (isStatement) isAbout = ABOUT.has(word);
+    const isBefore = BEFORE_NAME.has(word) || (isAbout && word === "on");
+    const found = isBefore ? behindWord(wordAt, at, closing) : behindCondition(wordAt, at);
+    if (found !== null) {
+      addForms(forms, wordAt, found);
+      if (isStatement) addLink(forms.links, wordAt, { verb: word, name: found.name });
+    }
     // What is left out is looked at once.
-    begin = end;
+    at = Math.max(found?.last ?? 0, at + 1);
   }
-  return found;
+  return forms;
 }
 
 type WordAt = (at: number) => string;
 
-/** `top (5)`, `top 5`. */
-function afterTop(wordAt: WordAt, at: number): number {
-  if (wordAt(at) !== "top") return at;
-  const isNumber = (place: number): boolean => /^\d+$/.test(wordAt(place));
-  if (isNumber(at + 1)) return at + 2;
-  return wordAt(at + 1) === "(" && isNumber(at + 2) && wordAt(at + 3) === ")" ? at + 4 : at;
+/** A name and what stands before it, from `first` on. */
+interface Named {
+  readonly first: number;
+  readonly name: number;
+  /** Behind the parenthesis of `only (`. */
+  readonly inner: number;
+  /** Its last part. */
+  readonly last: number;
 }
 
-function afterModifiers(wordAt: WordAt, from: number): number {
+function behindWord(wordAt: WordAt, at: number, closing: ReadonlyMap<number, number>): Named {
+  const name = afterModifiers(wordAt, afterLimit(wordAt, at, closing), wordAt(at));
+  return namedAt(wordAt, at + 1, name);
+}
+
+/** Behind `if exists`, `if not exists`. */
+function behindCondition(wordAt: WordAt, at: number): Named | null {
+  const end = afterCondition(wordAt, at);
+  return end === at ? null : namedAt(wordAt, at, afterModifiers(wordAt, end, "exists"));
+}
+
+function namedAt(wordAt: WordAt, first: number, name: number): Named {
+  const isEnclosed = wordAt(name) === "(" && wordAt(name - 1) === "only";
+  const inner = isEnclosed ? name + 1 : name;
+  return { first, name, inner, last: afterSchemas(wordAt, inner) };
+}
+
+function addForms(
+  { schemas, modifiers }: { schemas: Set<number>; modifiers: Set<number> },
+  wordAt: WordAt,
+  { first, name, inner, last }: Named,
+): void {
+  addPlaces(modifiers, first, name);
+  addPlaces(schemas, inner, last);
+  if (inner > name && wordAt(last + 1) === ")") modifiers.add(name).add(last + 1);
+}
+
+function addPlaces(places: Set<number>, from: number, to: number): void {
+  for (let at = from; at < to; at += 1) places.add(at);
+}
+
+/** Where the parenthesis ends that begins at a place. */
+function closingOf(pieces: readonly Said[]): ReadonlyMap<number, number> {
+  const closing = new Map<number, number>();
+  const open: number[] = [];
+  for (const [at, { word }] of pieces.entries()) {
+    if (word === "(") open.push(at);
+    const from = word === ")" ? open.pop() : undefined;
+    if (from !== undefined) closing.set(from, at);
+  }
+  return closing;
+}
+
+/** Behind `top (5)`, `top 5 percent`, `or ignore`, `@result =`. */
+function afterLimit(wordAt: WordAt, at: number, closing: ReadonlyMap<number, number>): number {
+  const word = wordAt(at);
+  const next = at + 1;
+  if (word === "exec" || word === "execute") {
+    return wordAt(next) === "@" && wordAt(next + 2) === "=" ? next + 3 : next;
+  }
+  if (!LIMITED.has(word)) return next;
+  if (wordAt(next) === "or" && INSTEAD.has(wordAt(next + 1))) return next + 2;
+  if (wordAt(next) !== "top") return next;
+  const isNumber = /^\d+$/.test(wordAt(next + 1));
+  const end = isNumber ? next + 1 : closing.get(next + 1);
+  if (end === undefined) return next;
+  return wordAt(end + 1) === "percent" ? end + 2 : end + 1;
+}
+
+/** Behind `if exists`, `if not exists` before a name. */
+function afterCondition(wordAt: WordAt, at: number): number {
+  if (at === 0 || wordAt(at) !== "if") return at;
+  const exists = wordAt(at + 1) === "not" ? at + 2 : at + 1;
+  return wordAt(exists) === "exists" && wordAt(exists + 1) !== "(" ? exists + 1 : at;
+}
+
+/** `word`: what stands before them. */
+function afterModifiers(wordAt: WordAt, from: number, word: string): number {
+  const isTable = (at: number): boolean =>
+    wordAt(at) === "table" && (word === "into" || word === "on") && NAME.test(wordAt(at + 1));
   let at = from;
-  while (MODIFIERS.has(wordAt(at))) at += 1;
+  while (MODIFIERS.has(wordAt(at)) || isTable(at)) at += 1;
   return at;
+}
+
+function addLink(
+  links: Map<number, string>,
+  wordAt: WordAt,
+  { verb, name }: { readonly verb: string; readonly name: number },
+): void {
+  const link = LINKS.get(verb);
+  const behind = wordAt(name);
+  if (link !== undefined && behind !== link && NAME.test(behind)) links.set(name, link);
 }
 
 /** Up to the last part of the name: `db.dbo.users`, `db..users`. */

@@ -39,6 +39,22 @@ describe("a rule on a name fits", () => {
     "with x as (delete from public.users returning 1) select * from x",
     "select 1; delete from public.users",
     "explain analyze delete from only public.users",
+    "delete users where id = 1",
+    "delete dbo.users",
+    "delete top (@n) from users",
+    "delete top (f(1)) dbo.users",
+    "delete top (50) percent from users",
+    "delete from only (public.users)",
+    "insert delayed into users values (1)",
+    "insert users values (1)",
+    "insert or ignore into public.users values (1)",
+    "insert into table users select 1",
+    "update or replace users set a = 1",
+    "truncate users",
+    "drop table if exists only users",
+    "alter table if exists public.users drop a",
+    "alter online table users drop a",
+    "select 1 delete public.users",
   ])("%s", (query) => {
     expect(sql({ query })[0]).toBe("never");
   });
@@ -48,12 +64,51 @@ describe("a rule on a name fits", () => {
     "select u.delete from users u",
     "delete from u.orders",
     "delete from public.orders",
-    "delete top (a) from users",
     "delete from public.users_old.x",
     "select 'delete from public.users'",
     "update orders set users.a = 1",
   ])("but not %s", (query) => {
     expect(sql({ query })[0]).toBeNull();
+  });
+});
+
+describe("a rule fits by the bare name", () => {
+  const fits = (match: string, query: string) =>
+    judge({ set: "sql", rules: [{ match, tier: "never" }] })({ query })[0] === "never";
+
+  test.each([
+    ["^exec(ute)? pay", "EXEC dbo.pay 1"],
+    ["^exec pay", "exec @result = [dbo].[pay] 1"],
+    ["^call pay", "CALL public.pay(1)"],
+    ["^grant .* on users", "GRANT ALL ON public.users TO a"],
+    ["^grant .* on users", "grant select, update on table users to a"],
+    ["^create .* on users", "create index a on only public.users (b)"],
+    [
+      "^create .* on users",
+      "create or replace trigger a after update on public.users execute function b()",
+    ],
+    ["^drop index a", "drop index concurrently if exists public.a"],
+    ["^drop schema a", "drop schema if exists a"],
+    ["^create table users", "create table if not exists public.users (a int)"],
+    ["^drop table if exists users", "drop table if exists public.users"],
+    ["^drop table public[.]users", "drop table if exists public.users"],
+    ["^merge into users", "MERGE dbo.users as a using b on 1 = 1"],
+    ["^replace into users", "replace users values (1)"],
+    ["^insert into users\\(", "insert into public.users (a) values (1)"],
+    ["^insert into users \\(", "insert into public.users(a) values (1)"],
+    ["^delete from users where", "delete top (replace(a, b, c)) from users where a = 1"],
+    ["^drop table users$", "insert or replace into public.a select 1 drop table b.users"],
+  ])("%s: %s", (match, query) => {
+    expect(fits(match, query)).toBe(true);
+  });
+
+  test.each([
+    ["^create or replace into", "create or replace view a as select 1"],
+    ["^select 1 from a join b on c", "select 1 from a join b on b.c = a.c"],
+    ["^replace into", "replace (a, b)"],
+    ["^begin [(]", "begin if exists (select 1) select 2"],
+  ])("%s does not: %s", (match, query) => {
+    expect(fits(match, query)).toBe(false);
   });
 });
 
@@ -78,5 +133,11 @@ test("there is one more text where something is left out", () => {
 
 test("a long chain of names is looked at once", () => {
   const { texts } = spellSql(`delete from ${"from.".repeat(20_000)}users`);
+  expect(texts).toContain("delete from users");
+});
+
+test("limits in limits are looked at once", () => {
+  const deep = 20_000;
+  const { texts } = spellSql(`${"delete top (".repeat(deep)}1${")".repeat(deep)} from users`);
   expect(texts).toContain("delete from users");
 });
