@@ -34,9 +34,11 @@ const JUDGES = /^services\/core\/(checks|decide)\//;
 
 /**
  * Two ways to one result: a bound in them says where the short way ends, which nothing can tell by
- * design. Laws of test/property/core hold the two ways together.
+ * design. Laws of test/property/core hold the two ways together; a key's mark only spares a look at keys, as the models of
+ * test/unit/core/persistent say.
  */
-const SHORT_CUTS = /^services\/core\/(hash|canonical\/(fast-[a-z]+|read-members))\.ts$/;
+const SHORT_CUTS =
+  /^services\/core\/(hash|persistent\/key-mark|canonical\/(fast-[a-z]+|read-members))\.ts$/;
 
 /** A process that a test starts knows of no change. */
 const PROLOGUE = "const mutant = globalThis.callgateMutant ?? (() => false);";

@@ -25,3 +25,8 @@ export function markOf(key: string): number {
   sum = sum * RADIX + charCodeAt.call(key, last);
   return 1 << (Math.imul(sum, SPREAD) >>> DROPPED_BITS);
 }
+
+/** Whether one of the keys that these are the marks of may be this one; false: none is. */
+export function mayHold(marks: number, key: string): boolean {
+  return marks !== NO_MARKS && (marks & markOf(key)) !== 0;
+}

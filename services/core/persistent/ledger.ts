@@ -20,7 +20,7 @@ import {
   indexVisit,
   NO_END,
 } from "./entry-index.ts";
-import { ANY_MARK, markOf, NO_MARKS } from "./key-mark.ts";
+import { ANY_MARK, markOf, mayHold, NO_MARKS } from "./key-mark.ts";
 import {
   chainEntries,
   chainFilter,
@@ -260,15 +260,16 @@ export function ledgerFrom<V>(entries: Iterable<StoredEntry<V>>, nextOrder: numb
     bytes += taken;
     if (dropAt < firstEnd) firstEnd = dropAt;
   }
-  const marks = size <= FEW ? marksOf(chain) : ANY_MARK;
+  const marks = marksOf(chain);
   const ledger = { size, bytes, nextOrder, firstEnd, chain, index: undefined, marks };
-  return size <= FEW ? ledger : { ...ledger, chain: undefined, index: indexed(ledger) };
+  if (size <= FEW) return ledger;
+  return { ...ledger, chain: undefined, index: indexed(ledger), marks: ANY_MARK };
 }
 
 function entryOf<V>(ledger: Ledger<V>, key: string): LedgerEntry<V> | undefined {
   const { chain, index, marks } = ledger;
   if (index !== undefined) return tableGet(index.map, key);
-  return marks === NO_MARKS || (marks & markOf(key)) === 0 ? undefined : chainFind(chain, key);
+  return mayHold(marks, key) ? chainFind(chain, key) : undefined;
 }
 
 function marksOf<V>(chain: EntryChain<V>): number {

@@ -5,7 +5,7 @@
  * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
  * T2 a key whose mark the first few lack is none of them: see key-mark.ts.
  */
-import { markOf, NO_MARKS } from "./key-mark.ts";
+import { markOf, mayHold, NO_MARKS } from "./key-mark.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
@@ -72,7 +72,7 @@ export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
 
 /** Where a key stands among the first few; -1: nowhere (T2). */
 function placeOf<V>({ marks }: Trie<V>, few: Few<V>, key: string): number {
-  if (marks === NO_MARKS || (marks & markOf(key)) === 0) return -1;
+  if (!mayHold(marks, key)) return -1;
   for (let at = 0; at < few.length; at += PLACES) if (few[at] === key) return at;
   return -1;
 }

@@ -65,9 +65,7 @@ export function takeOpen(state: Draft, decisionId: string): OpenCall | undefined
   if (call === undefined) return undefined;
   state.open = trieDelete(state.open, decisionId);
   const index = call.held === null ? state.openIndex : withoutHeld(state.openIndex, call);
-  const isFirst = index.deadlines === undefined && call.deadlineMs === index.firstMs;
-  state.openIndex =
-    isFirst && state.open.size > 0 ? atFirst(state.open, index) : swept(state.open, index);
+  state.openIndex = swept(state.open, index, call);
   return call;
 }
 
@@ -186,14 +184,16 @@ function withDeadline(
         held,
       }
     : index;
-  return before === undefined ? next : swept(open, next);
+  return before === undefined ? next : swept(open, next, before);
 }
 
-/** Restores O2 and O3, and makes the queue anew where most of it is of calls that are open no more. */
-function swept(open: Trie<OpenCall>, index: OpenIndex): OpenIndex {
+/** Restores O2 and O3 once a call has gone, and makes the queue anew where most of it is of calls that are open no more. */
+function swept(open: Trie<OpenCall>, index: OpenIndex, gone: OpenCall): OpenIndex {
   if (open.size === 0) return NOTHING_OPEN;
   let { deadlines, queued } = index;
-  if (deadlines === undefined) return index;
+  if (deadlines === undefined) {
+    return gone.deadlineMs === index.firstMs ? atFirst(open, index) : index;
+  }
   if (open.size <= FEW) return atFirst(open, index);
   for (;;) {
     const head = queueHead(deadlines);

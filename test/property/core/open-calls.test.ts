@@ -42,6 +42,9 @@ const step = fc.record({
   twin: fc.constantFrom("a", "b"),
 });
 
+/** Of how many ids, and what becomes of them. */
+const stories = fc.tuple(fc.constantFrom(3, 40), fc.array(step, { maxLength: 160, size: "max" }));
+
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 function act(state: StateDraft, { act: what, id, deadlineMs, twin }: Step, n: number): void {
@@ -63,11 +66,11 @@ function act(state: StateDraft, { act: what, id, deadlineMs, twin }: Step, n: nu
 test("deadlines and holds are those of the calls that are open, and little else is remembered", () => {
   const kinds = new Set<boolean>();
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 160, size: "max" }), (steps) => {
+    fc.property(stories, ([ids, steps]) => {
       const state: StateDraft = { ...initialState("tenant", "conversation", 0) };
       for (const [n, one] of steps.entries()) {
         // Several of one moment.
-        act(state, one, n >> 2);
+        act(state, { ...one, id: one.id % ids }, n >> 2);
         const calls = [...trieEntries(state.open)].map(([, call]) => call);
         const deadlines = calls.flatMap((call) => call.deadlineMs ?? []);
         const first = deadlines.length === 0 ? undefined : Math.min(...deadlines);

@@ -1,6 +1,11 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { ANY_MARK, markOf } from "../../../../services/core/persistent/key-mark.ts";
+import {
+  ANY_MARK,
+  markOf,
+  mayHold,
+  NO_MARKS,
+} from "../../../../services/core/persistent/key-mark.ts";
 
 const COUNT = 4_096;
 const MARKS = 32;
@@ -28,4 +33,14 @@ test.each([
 test("a key that is too short to tell has every mark", () => {
   expect(["", "a", "ab", "abc"].map(markOf)).toEqual(Array(4).fill(ANY_MARK));
   expect(markOf("abcd")).not.toBe(ANY_MARK);
+});
+
+test("none of the keys that are there is told to be missing, and most that are not are", () => {
+  const there = Array.from({ length: 4 }, (_, n) => digest(n));
+  const marks = there.reduce((all, key) => all | markOf(key), NO_MARKS);
+  expect([...there, "a", ""].map((key) => mayHold(marks, key))).toEqual(Array(6).fill(true));
+  const others = Array.from({ length: COUNT }, (_, n) => digest(n + 4));
+  expect(others.filter((key) => mayHold(marks, key)).length).toBeLessThan(COUNT / 4);
+  expect(others.some((key) => mayHold(NO_MARKS, key))).toBe(false);
+  expect(others.every((key) => mayHold(ANY_MARK, key))).toBe(true);
 });

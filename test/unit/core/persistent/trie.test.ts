@@ -87,6 +87,18 @@ describe("a trie", () => {
     expect([...trieEntries(emptyTrie())]).toEqual([]);
   });
 
+  test("is empty only when the last of many has gone", () => {
+    let trie: Trie<string> = emptyTrie();
+    for (const key of MANY) trie = trieSet(trie, key, key);
+    for (const [at, key] of MANY.entries()) {
+      trie = trieDelete(trie, key);
+      const left = MANY.slice(at + 1);
+      expect(trie.size).toBe(left.length);
+      expect(left.map((one) => trieGet(trie, one))).toEqual(left);
+    }
+    expect(trie).toEqual(emptyTrie());
+  });
+
   test("holds ten thousand keys", () => {
     let trie: Trie<number> = emptyTrie();
     for (let n = 0; n < 10_000; n += 1) trie = trieSet(trie, `key ${n}`, n);
