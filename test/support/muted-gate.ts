@@ -19,8 +19,12 @@ export type MutedGate = {
 
 const everything = (): boolean => true;
 
-export async function openMuted(tools: object, timeoutMs = 150): Promise<MutedGate> {
-  const policy = { document: { tool_schemas: tools } };
+export async function openMuted(
+  tools: object,
+  timeoutMs = 150,
+  policies: object = {},
+): Promise<MutedGate> {
+  const policy = { document: { ...policies, tool_schemas: tools } };
   const embedded = await openEmbedded({ policy, dataDir: false });
   const base = linkToEmbedded(embedded);
   let from: ((record: CommittedRecord) => boolean) | undefined;

@@ -100,6 +100,31 @@ describe("an input that gets no answer in its time", () => {
     expect((await longer).offset).toBe(0);
   });
 
+  test("is not waited for where its append answers later: the next at its place has its own answer", async () => {
+    const slow = slowLog();
+    const replies = repliesWithin(slow.log);
+    expect(await codeOf(replies.send(input("a")))).toBe("timeout");
+    slow.answer(0);
+    await new Promise((resolve) => setImmediate(resolve));
+    // The log was made anew: places begin again.
+    const next = replies.send(input("b"));
+    replies.committed([committed(0)]);
+    slow.answer(0);
+    expect((await next).offset).toBe(0);
+    await replies.drained();
+  });
+
+  test("leaves no record behind for who asks next", async () => {
+    const slow = slowLog();
+    const replies = repliesWithin(slow.log);
+    const first = codeOf(replies.send(input("a")));
+    replies.committed([committed(0)]);
+    expect(await first).toBe("timeout");
+    const next = replies.send(input("b"));
+    slow.answer(0);
+    expect(await codeOf(next)).toBe("timeout");
+  });
+
   test("is not appended any more where what it waits for comes too late, or fails", async () => {
     const slow = slowLog();
     const replies = repliesWithin(slow.log);

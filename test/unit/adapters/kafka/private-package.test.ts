@@ -49,6 +49,14 @@ test("modules of a copy are its own and one each, also those that are required l
   expect(one.load()).toHaveProperty("Kafka");
 });
 
+test("a module that failed as it was loaded is loaded anew, and not given half", () => {
+  const copy = new PrivatePackage("kafkajs");
+  copy.replace("src/errors", null);
+  const load = (): unknown => copy.load("src/retry/index");
+  expect(load).toThrow(TypeError);
+  expect(load).toThrow(TypeError);
+});
+
 test("a package or a module that is not there is told", () => {
   expect(() => new PrivatePackage("no-such-package")).toThrow(/no-such-package/);
   expect(() => new PrivatePackage("kafkajs").load("src/none")).toThrow(/src\/none/);
