@@ -3,7 +3,7 @@
  * are not in it, so the gate's own refusals are neither progress nor failure.
  */
 
-import { mayHold } from "../persistent/key-mark.ts";
+import { mayHold, tagOf } from "../persistent/key-mark.ts";
 import { trieGet } from "../persistent/trie.ts";
 import type { ConversationState, RingEntry } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
@@ -37,7 +37,7 @@ type RecentCalls = Pick<ConversationState, "ring" | "ringMarks">;
 
 /** What became of the calls with this action key that ran, oldest first. */
 function sameIn({ ring, ringMarks }: RecentCalls, actionKey: string): readonly RingEntry[] {
-  if (!mayHold(ringMarks, actionKey)) return NONE;
+  if (!mayHold(ringMarks, tagOf(actionKey))) return NONE;
   let same: RingEntry[] | undefined;
   for (const entry of ring) {
     if (entry.actionKey !== actionKey || entry.status === "not_executed") continue;

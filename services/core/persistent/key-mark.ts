@@ -1,7 +1,7 @@
 /**
- * One of 32 bits by which a key that is not there is told apart from most that are, without looking at those (a Bloom
- * filter with one hash, Bloom 1970). It is made of the first and the last letters: digests differ in the first, names
- * that are counted up in the last.
+ * Tags and marks of keys, by which one that is not there is told apart from those that are without looking at them: they lie
+ * outside the processor's caches when a conversation was not met for a while. A tag is 32 bits of a key; a mark is one of 32
+ * bits, made of the tag, and what has any of several marks is told in one number (a Bloom filter with one hash, Bloom 1970).
  */
 
 /** Called as a function: see docs/style.md, "Loops over texts". */
@@ -15,18 +15,25 @@ const SPREAD = 0x9e3779b1;
 const RADIX = 31;
 /** What is left of 32 bits is a number below 32. */
 const DROPPED_BITS = 27;
+/** Letters at either end that a tag is made of. */
+const ENDS = 2;
 
-export function markOf(key: string): number {
-  const last = key.length - 1;
-  if (last < 3) return ANY_MARK;
+/** Of the first and the last letters: digests differ in the first, names that are counted up in the last. */
+export function tagOf(key: string): number {
+  const { length } = key;
+  if (length < 2 * ENDS) return 0;
   let sum = charCodeAt.call(key, 0);
-  sum = sum * RADIX + charCodeAt.call(key, 1);
-  sum = sum * RADIX + charCodeAt.call(key, last - 1);
-  sum = sum * RADIX + charCodeAt.call(key, last);
-  return 1 << (Math.imul(sum, SPREAD) >>> DROPPED_BITS);
+  sum = (sum * RADIX + charCodeAt.call(key, 1)) | 0;
+  sum = (sum * RADIX + charCodeAt.call(key, length - 2)) | 0;
+  sum = (sum * RADIX + charCodeAt.call(key, length - 1)) | 0;
+  return Math.imul(sum, SPREAD);
 }
 
-/** Whether one of the keys that these are the marks of may be this one; false: none is. */
-export function mayHold(marks: number, key: string): boolean {
-  return marks !== NO_MARKS && (marks & markOf(key)) !== 0;
+export function markOf(tag: number): number {
+  return 1 << (tag >>> DROPPED_BITS);
+}
+
+/** Whether one of the keys that these are the marks of may have this tag; false: none has. */
+export function mayHold(marks: number, tag: number): boolean {
+  return (marks & markOf(tag)) !== 0;
 }

@@ -1,20 +1,26 @@
 /** What a ledger keeps under a key, and a few of those as a chain, the newest first. */
 export interface LedgerEntry<V> {
+  /** What is asked of each entry of a chain stands first, in one line of the processor's cache. */
+  readonly tag: number;
   readonly key: string;
+  /** The rest of the chain; of entries that stand in an index: nothing. */
+  readonly next: LedgerEntry<V> | undefined;
   readonly value: V;
   /** Gate time in ms from which the entry is absent. */
   readonly dropAt: number;
   readonly order: number;
   readonly bytes: number;
-  /** The rest of the chain; of entries that stand in an index: nothing. */
-  readonly next: LedgerEntry<V> | undefined;
 }
 
 export type EntryChain<V> = LedgerEntry<V> | undefined;
 
-export function chainFind<V>(chain: EntryChain<V>, key: string): LedgerEntry<V> | undefined {
+export function chainFind<V>(
+  chain: EntryChain<V>,
+  key: string,
+  tag: number,
+): LedgerEntry<V> | undefined {
   let entry = chain;
-  while (entry !== undefined && entry.key !== key) entry = entry.next;
+  while (entry !== undefined && (entry.tag !== tag || entry.key !== key)) entry = entry.next;
   return entry;
 }
 
@@ -43,6 +49,6 @@ export function chainEntries<V>(chain: EntryChain<V>): LedgerEntry<V>[] {
 }
 
 export function linked<V>(entry: LedgerEntry<V>, next: EntryChain<V>): LedgerEntry<V> {
-  const { key, value, dropAt, order, bytes } = entry;
-  return { key, value, dropAt, order, bytes, next };
+  const { tag, key, value, dropAt, order, bytes } = entry;
+  return { tag, key, next, value, dropAt, order, bytes };
 }

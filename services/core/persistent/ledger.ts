@@ -20,7 +20,7 @@ import {
   indexVisit,
   NO_END,
 } from "./entry-index.ts";
-import { ANY_MARK, markOf, mayHold, NO_MARKS } from "./key-mark.ts";
+import { ANY_MARK, markOf, mayHold, NO_MARKS, tagOf } from "./key-mark.ts";
 import {
   chainEntries,
   chainFilter,
@@ -45,11 +45,11 @@ export interface Ledger<V> {
 }
 
 /** What a snapshot takes of an entry, and gives back. */
-export type StoredEntry<V> = Omit<LedgerEntry<V>, "next">;
+export type StoredEntry<V> = Omit<LedgerEntry<V>, "next" | "tag">;
 
 export { NO_END };
 
-const FEW = 16;
+const FEW = 24;
 
 const EMPTY: Ledger<never> = {
   size: 0,
@@ -66,7 +66,7 @@ export function emptyLedger<V>(): Ledger<V> {
 }
 
 export function ledgerGet<V>(ledger: Ledger<V>, key: string, nowMs: number): V | undefined {
-  const entry = entryOf(ledger, key);
+  const entry = entryOf(ledger, key, tagOf(key));
   return entry !== undefined && entry.dropAt > nowMs ? entry.value : undefined;
 }
 
@@ -78,17 +78,18 @@ export function ledgerPut<V>(
   bytes: number,
 ): Ledger<V> {
   const { nextOrder: order, firstEnd: end } = ledger;
-  const old = entryOf(ledger, key);
+  const tag = tagOf(key);
+  const old = entryOf(ledger, key, tag);
   const size = old === undefined ? ledger.size + 1 : ledger.size;
   const total = ledger.bytes + bytes - (old === undefined ? 0 : old.bytes);
   const firstEnd = Math.min(dropAt, end);
   if (ledger.index === undefined && size <= FEW) {
     const next = old === undefined ? ledger.chain : without(ledger.chain, key);
-    const chain = { key, value, dropAt, order, bytes, next };
-    const marks = ledger.marks | markOf(key);
+    const chain = { tag, key, next, value, dropAt, order, bytes };
+    const marks = ledger.marks | markOf(tag);
     return { size, bytes: total, nextOrder: order + 1, firstEnd, chain, index: undefined, marks };
   }
-  const entry = { key, value, dropAt, order, bytes, next: undefined };
+  const entry = { tag, key, next: undefined, value, dropAt, order, bytes };
   const index = indexPut(indexed(ledger), entry);
   const nextOrder = order + 1;
   return { size, bytes: total, nextOrder, firstEnd, chain: undefined, index, marks: ANY_MARK };
@@ -101,7 +102,7 @@ export function ledgerReplace<V>(
   value: V,
   bytes: number,
 ): Ledger<V> {
-  const old = entryOf(ledger, key);
+  const old = entryOf(ledger, key, tagOf(key));
   return old === undefined ? ledger : replaced(ledger, old, value, old.dropAt, bytes);
 }
 
@@ -116,7 +117,7 @@ export function ledgerEnd<V>(
   dropAt: number,
   bytes: number,
 ): Ledger<V> {
-  const old = entryOf(ledger, key);
+  const old = entryOf(ledger, key, tagOf(key));
   if (old === undefined) return ledger;
   return replaced(ledger, old, value, old.dropAt < NO_END ? old.dropAt : dropAt, bytes);
 }
@@ -130,7 +131,8 @@ function replaced<V>(
   bytes: number,
 ): Ledger<V> {
   const { size, nextOrder, chain, index, firstEnd: end, marks } = ledger;
-  const entry = { key: old.key, value, dropAt, order: old.order, bytes, next: undefined };
+  const { tag, key, order } = old;
+  const entry = { tag, key, next: undefined, value, dropAt, order, bytes };
   const put = dropAt === old.dropAt ? indexReplace : indexPut;
   return {
     size,
@@ -144,7 +146,7 @@ function replaced<V>(
 }
 
 export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
-  const old = entryOf(ledger, key);
+  const old = entryOf(ledger, key, tagOf(key));
   if (old === undefined) return ledger;
   const { size, bytes, nextOrder, firstEnd, index } = ledger;
   const chain = index === undefined ? without(ledger.chain, key) : undefined;
@@ -255,7 +257,7 @@ export function ledgerFrom<V>(entries: Iterable<StoredEntry<V>>, nextOrder: numb
   let bytes = 0;
   let firstEnd = NO_END;
   for (const { key, value, dropAt, order, bytes: taken } of entries) {
-    chain = { key, value, dropAt, order, bytes: taken, next: chain };
+    chain = { tag: tagOf(key), key, next: chain, value, dropAt, order, bytes: taken };
     size += 1;
     bytes += taken;
     if (dropAt < firstEnd) firstEnd = dropAt;
@@ -266,15 +268,15 @@ export function ledgerFrom<V>(entries: Iterable<StoredEntry<V>>, nextOrder: numb
   return { ...ledger, chain: undefined, index: indexed(ledger), marks: ANY_MARK };
 }
 
-function entryOf<V>(ledger: Ledger<V>, key: string): LedgerEntry<V> | undefined {
+function entryOf<V>(ledger: Ledger<V>, key: string, tag: number): LedgerEntry<V> | undefined {
   const { chain, index, marks } = ledger;
   if (index !== undefined) return tableGet(index.map, key);
-  return mayHold(marks, key) ? chainFind(chain, key) : undefined;
+  return mayHold(marks, tag) ? chainFind(chain, key, tag) : undefined;
 }
 
 function marksOf<V>(chain: EntryChain<V>): number {
   let marks = NO_MARKS;
-  for (let entry = chain; entry !== undefined; entry = entry.next) marks |= markOf(entry.key);
+  for (let entry = chain; entry !== undefined; entry = entry.next) marks |= markOf(entry.tag);
   return marks;
 }
 

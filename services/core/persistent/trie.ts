@@ -5,7 +5,7 @@
  * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
  * T2 a key whose mark the first few lack is none of them: see key-mark.ts.
  */
-import { markOf, mayHold, NO_MARKS } from "./key-mark.ts";
+import { markOf, mayHold, NO_MARKS, tagOf } from "./key-mark.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
@@ -41,7 +41,7 @@ const WIDTH = 16;
 const MASK = WIDTH - 1;
 
 /** So many stand side by side: that is looked through in order, and is less than the nodes for them would be. */
-const FEW = 16;
+const FEW = 24;
 const PLACES = 2;
 
 const EMPTY: Trie<never> = { size: 0, few: [], marks: NO_MARKS, root: undefined };
@@ -72,7 +72,7 @@ export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
 
 /** Where a key stands among the first few; -1: nowhere (T2). */
 function placeOf<V>({ marks }: Trie<V>, few: Few<V>, key: string): number {
-  if (!mayHold(marks, key)) return -1;
+  if (!mayHold(marks, tagOf(key))) return -1;
   for (let at = 0; at < few.length; at += PLACES) if (few[at] === key) return at;
   return -1;
 }
@@ -99,7 +99,7 @@ export function trieSet<V>(trie: Trie<V>, key: string, value: V): Trie<V> {
   if (at >= 0) return { size, few: withValue(few, at, value), marks, root: undefined };
   if (size >= FEW) return setInTree(spread(few), size, key, value);
   const more = withPair(few, key, value);
-  return { size: size + 1, few: more, marks: marks | markOf(key), root: undefined };
+  return { size: size + 1, few: more, marks: marks | markOf(tagOf(key)), root: undefined };
 }
 
 function withValue<V>(few: Few<V>, at: number, value: V): Few<V> {
@@ -198,7 +198,7 @@ export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
 
 function marksOf<V>(few: Few<V>): number {
   let marks = NO_MARKS;
-  for (let at = 0; at < few.length; at += PLACES) marks |= markOf(few[at] as string);
+  for (let at = 0; at < few.length; at += PLACES) marks |= markOf(tagOf(few[at] as string));
   return marks;
 }
 

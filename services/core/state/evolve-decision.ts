@@ -11,7 +11,7 @@ import type {
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { markOf } from "../persistent/key-mark.ts";
+import { markOf, tagOf } from "../persistent/key-mark.ts";
 import {
   ledgerDelete,
   ledgerFirst,
@@ -235,7 +235,7 @@ function ringEntry(event: DecisionBase, n: number, state: ConversationState): Ri
 
 function addToRing(state: StateDraft, entry: RingEntry, size: number): void {
   state.ring = pushed(state.ring, entry, size);
-  state.ringMarks |= markOf(entry.actionKey);
+  state.ringMarks |= markOf(tagOf(entry.actionKey));
 }
 
 function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): readonly RingEntry[] {

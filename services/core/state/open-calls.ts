@@ -20,7 +20,7 @@ import { type Trie, trieDelete, trieGet, trieSet, trieVisit } from "../persisten
 import { NOTHING_OPEN, type OpenIndex } from "./open-index.ts";
 import type { ConversationState, OpenCall } from "./state.ts";
 
-const FEW = 16;
+const FEW = 24;
 
 type OpenCalls = Pick<ConversationState, "open" | "openIndex">;
 

@@ -4,7 +4,7 @@
  * N1 equal states give equal text, however they were built: ledgers in their order, tries by key.
  * N2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
-import { markOf, NO_MARKS } from "../persistent/key-mark.ts";
+import { markOf, NO_MARKS, tagOf } from "../persistent/key-mark.ts";
 import { type Ledger, ledgerEntries, ledgerFrom } from "../persistent/ledger.ts";
 import { timesFrom, timesList } from "../persistent/times.ts";
 import { emptyTrie, type Trie, trieSet, trieSorted } from "../persistent/trie.ts";
@@ -90,7 +90,7 @@ export function restoreState(text: string): ConversationState {
     effectIndex: effectIndexOf(effects),
     sketches: ledgerOf(data.sketches, SKETCHED_ROW),
     ring,
-    ringMarks: ring.reduce((marks, { actionKey }) => marks | markOf(actionKey), NO_MARKS),
+    ringMarks: ring.reduce((marks, { actionKey }) => marks | markOf(tagOf(actionKey)), NO_MARKS),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates.map(([key, times]) => [key, timesFrom(times)] as const)),
     grants: trieFrom(data.grants),

@@ -37,13 +37,13 @@ const HELD = opened("ask");
 const step = fc.record({
   act: fc.constantFrom("run", "run", "hold", "take", "take", "unknown"),
   // More than are looked through.
-  id: fc.nat(39),
+  id: fc.nat(59),
   deadlineMs: fc.nat(30),
   twin: fc.constantFrom("a", "b"),
 });
 
 /** Of how many ids, and what becomes of them. */
-const stories = fc.tuple(fc.constantFrom(3, 40), fc.array(step, { maxLength: 160, size: "max" }));
+const stories = fc.tuple(fc.constantFrom(3, 60), fc.array(step, { maxLength: 240, size: "max" }));
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 

@@ -5,6 +5,7 @@ import {
   markOf,
   mayHold,
   NO_MARKS,
+  tagOf,
 } from "../../../../services/core/persistent/key-mark.ts";
 
 const COUNT = 4_096;
@@ -13,7 +14,9 @@ const MARKS = 32;
 /** How many keys have the mark that most of them have. */
 function mostOfOneMark(keys: readonly string[]): number {
   const counts = new Map<number, number>();
-  for (const key of keys) counts.set(markOf(key), (counts.get(markOf(key)) ?? 0) + 1);
+  for (const mark of keys.map((key) => markOf(tagOf(key)))) {
+    counts.set(mark, (counts.get(mark) ?? 0) + 1);
+  }
   for (const mark of counts.keys()) expect(mark & (mark - 1)).toBe(0);
   expect(counts.size).toBe(MARKS);
   return Math.max(...counts.values());
@@ -30,17 +33,17 @@ test.each([
   expect(mostOfOneMark(keys)).toBeLessThan((3 * COUNT) / MARKS);
 });
 
-test("a key that is too short to tell has every mark", () => {
-  expect(["", "a", "ab", "abc"].map(markOf)).toEqual(Array(4).fill(ANY_MARK));
-  expect(markOf("abcd")).not.toBe(ANY_MARK);
+test("none of the keys that are there is told to be missing, and most that are not are", () => {
+  const there = [...Array.from({ length: 4 }, (_, n) => digest(n)), "", "a", "abc", "abcd"];
+  const marks = there.reduce((all, key) => all | markOf(tagOf(key)), NO_MARKS);
+  expect(there.map((key) => mayHold(marks, tagOf(key)))).toEqual(there.map(() => true));
+  const others = Array.from({ length: COUNT }, (_, n) => tagOf(digest(n + 4)));
+  expect(others.filter((tag) => mayHold(marks, tag)).length).toBeLessThan(COUNT / 4);
+  expect(others.some((tag) => mayHold(NO_MARKS, tag))).toBe(false);
+  expect(others.every((tag) => mayHold(ANY_MARK, tag))).toBe(true);
 });
 
-test("none of the keys that are there is told to be missing, and most that are not are", () => {
-  const there = Array.from({ length: 4 }, (_, n) => digest(n));
-  const marks = there.reduce((all, key) => all | markOf(key), NO_MARKS);
-  expect([...there, "a", ""].map((key) => mayHold(marks, key))).toEqual(Array(6).fill(true));
-  const others = Array.from({ length: COUNT }, (_, n) => digest(n + 4));
-  expect(others.filter((key) => mayHold(marks, key)).length).toBeLessThan(COUNT / 4);
-  expect(others.some((key) => mayHold(NO_MARKS, key))).toBe(false);
-  expect(others.every((key) => mayHold(ANY_MARK, key))).toBe(true);
+test("tags of digests are hardly ever alike", () => {
+  const tags = Array.from({ length: COUNT }, (_, n) => tagOf(digest(n)));
+  expect(new Set(tags).size).toBeGreaterThan(0.95 * COUNT);
 });

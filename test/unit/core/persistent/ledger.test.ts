@@ -79,10 +79,10 @@ class Model {
 }
 
 /** More than stand in a chain. */
-const MANY = 20;
+const MANY = 30;
 
 /** Once as few as stand in a chain, once as many as need an index, and what lies between. Too short for a mark, and with one. */
-const KEYS = [..."abcdefghijklm"].flatMap((letter) => [letter, `${letter} of many`]);
+const KEYS = [..."abcdefghijklmnopqrs"].flatMap((letter) => [letter, `${letter} of many`]);
 const key = fc.constantFrom(...KEYS);
 const acts = fc.array(
   fc.oneof(
@@ -99,7 +99,7 @@ const acts = fc.array(
     { weight: 2, arbitrary: fc.record({ drop: key }) },
     { weight: 1, arbitrary: fc.record({ purge: fc.nat(20) }) },
   ),
-  { maxLength: 160, size: "max" },
+  { maxLength: 240, size: "max" },
 );
 
 type Act = typeof acts extends fc.Arbitrary<(infer A)[]> ? A : never;

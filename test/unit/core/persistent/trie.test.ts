@@ -15,7 +15,7 @@ const COLLIDING = ["costarring", "liquid", "declinate", "macallums", "altarage",
 
 const KEYS = ["a", "b", "c", "__proto__", "", ...COLLIDING];
 /** More than stand in a chain. */
-const MANY = Array.from({ length: 24 }, (_, n) => `key ${n}`);
+const MANY = Array.from({ length: 40 }, (_, n) => `key ${n}`);
 
 const keys = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...KEYS) },
@@ -28,7 +28,7 @@ const edits = fc.array(
     { weight: 3, arbitrary: fc.record({ set: keys, to: fc.nat() }) },
     { weight: 2, arbitrary: fc.record({ drop: keys }) },
   ),
-  { maxLength: 120, size: "max" },
+  { maxLength: 200, size: "max" },
 );
 
 describe("a trie", () => {
