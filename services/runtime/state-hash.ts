@@ -43,8 +43,10 @@ export function sumText({ high, low }: StateSum): string {
   return laneText(high) + laneText(low);
 }
 
+/** Of a number that lies less than a lane below 0, and less than two above. */
 function modulo(total: number): number {
-  return (total + LANE) % LANE;
+  const positive = total < 0 ? total + LANE : total;
+  return positive < LANE ? positive : positive - LANE;
 }
 
 function laneText(lane: number): string {
