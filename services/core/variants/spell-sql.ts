@@ -27,7 +27,10 @@ const PARTS_LENGTH_MAX = 1_048_576;
 export interface SqlSpellings {
   /** The whole statement. */
   readonly texts: readonly string[];
-  /** From each writing word inside of it: servers differ in where one statement ends. */
+  /**
+   * From each writing word inside of it, to its end: servers differ in where one statement ends. And up to the
+   * parenthesis that closes around the word.
+   */
   readonly parts: readonly string[];
   /** It runs a text that is not seen. */
   readonly hidden: boolean;
@@ -42,12 +45,18 @@ export function spellSql(statement: string): SqlSpellings {
     const pieces = piecesOf(statement, dialect);
     hidden ||= pieces.some((_, at) => runsText(pieces, at));
     const heads = pieces.flatMap((_, at) => (beginsStatement(pieces, at) ? [at] : []));
+    const closings = closingsOf(pieces, heads);
     for (const style of stylesFor(pieces, new Set([0, ...heads]))) {
-      const { text, begins } = spelled(pieces, heads, style);
+      const { text, begins, places } = spelled(pieces, heads, style);
       texts.add(text);
-      const length = begins.reduce((sum, begin) => sum + text.length - begin, 0);
+      const spans = begins.flatMap(({ at, from }) => {
+        const closing = places[closings.get(at) ?? -1];
+        const whole = { from, to: text.length };
+        return closing === undefined ? [whole] : [whole, { from, to: closing }];
+      });
+      const length = spans.reduce((sum, { from, to }) => sum + to - from, 0);
       if (length > PARTS_LENGTH_MAX) hidden = true;
-      else for (const begin of begins) parts.add(text.slice(begin));
+      else for (const { from, to } of spans) parts.add(text.slice(from, to));
     }
   }
   return { texts: [...texts], parts: [...parts], hidden };
@@ -156,14 +165,39 @@ function stylesFor(pieces: readonly Written[], begins: ReadonlySet<number>): rea
   return [...STYLES, ...more];
 }
 
-/** `begins`: where the pieces at `heads` do, of those that are not left out. */
+/** By head: the parenthesis that closes around it. */
+function closingsOf(
+  pieces: readonly Written[],
+  heads: readonly number[],
+): ReadonlyMap<number, number> {
+  const closings = new Map<number, number>();
+  const isHead = new Set(heads);
+  /** Of each parenthesis that is open, the heads in it. */
+  const open: number[][] = [];
+  for (const [at, { word }] of pieces.entries()) {
+    if (word === "(") open.push([]);
+    else if (word === ")") for (const head of open.pop() ?? []) closings.set(head, at);
+    else if (isHead.has(at)) open.at(-1)?.push(at);
+  }
+  return closings;
+}
+
+interface SpelledPieces {
+  readonly text: string;
+  /** Where the pieces at `heads` begin, of those that are not left out. */
+  readonly begins: readonly { readonly at: number; readonly from: number }[];
+  /** Of each piece, where what stands before it ends. */
+  readonly places: readonly number[];
+}
+
 function spelled(
   pieces: readonly Written[],
   heads: readonly number[],
   style: Style,
-): { readonly text: string; readonly begins: readonly number[] } {
+): SpelledPieces {
   let text = "";
-  const begins: number[] = [];
+  const begins: { at: number; from: number }[] = [];
+  const places: number[] = [];
   let next = 0;
   let link = "";
   const { left, links } = style;
@@ -171,14 +205,15 @@ function spelled(
     const isHead = heads[next] === at;
     if (isHead) next += 1;
     link = links?.get(at) ?? link;
+    places.push(text.length);
     if (left?.has(at)) continue;
     if (left?.has(at - 1) || hasSpace(pieces[at - 1], piece, style)) text += " ";
     if (link !== "") text += `${link} `;
     link = "";
-    if (isHead) begins.push(text.length);
+    if (isHead) begins.push({ at, from: text.length });
     text += style.unquoted ? piece.bare : piece.text;
   }
-  return { text, begins };
+  return { text, begins, places };
 }
 
 function hasSpace(
