@@ -44,7 +44,9 @@ const UNTRUSTED_CODES = new Map<string, string>([
   ],
 ]);
 /** A listener tells those that speak to it in the wrong way no more than this. */
-const CUT_OFF = /^Closed connection$|before secure TLS connection/;
+const CUT_OFF = /^Closed connection$/;
+/** Node's words where TLS was asked for and the other side hung up at it, as one of plain text does. */
+const CUT_OFF_AT_TLS = /before secure TLS connection/;
 /** What kafkajs says where its first request to a broker had no answer in time. */
 const NEVER_ANSWERED = "Broker not connected";
 const NOBODY_THERE = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|^Connection timeout$/;
@@ -155,6 +157,9 @@ function hintOf(error: unknown, text: string, addresses: readonly string[]): str
   const where = addresses.length === 0 ? "there" : `at ${addresses.join(", ")}`;
   if (text === NEVER_ANSWERED) {
     return `; what listens ${where} does not answer as Kafka, see \`kafka.brokers\``;
+  }
+  if (CUT_OFF_AT_TLS.test(text)) {
+    return `; the listener ${where} may not speak TLS, see \`kafka.ssl.enabled\``;
   }
   if (CUT_OFF.test(text)) return "; does that listener want TLS, or a login?";
   const isNobodyThere = [text, ...codesOf(error)].some((one) => NOBODY_THERE.test(String(one)));

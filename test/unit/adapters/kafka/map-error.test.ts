@@ -31,3 +31,21 @@ it("tells where nobody listens, also where a name has several addresses and Node
     "asking: Connection error: connect ECONNREFUSED 127.0.0.1:1; is a broker running there? see `kafka.brokers`",
   );
 });
+
+it("tells TLS asked of a listener that has none from plain text to one that wants TLS or a login", () => {
+  const noTls = new Error(
+    "Client network socket disconnected before secure TLS connection was established",
+  );
+  // As Node says it, and as kafkajs hands it on.
+  for (const text of [noTls.message, `Connection error: ${noTls.message}`]) {
+    const { message, disposition } = mapKafkaError(new Error(text), "asking", ["b:9092"]);
+    expect(message).toBe(
+      `asking: ${text}; the listener at b:9092 may not speak TLS, see \`kafka.ssl.enabled\``,
+    );
+    expect(disposition).toBe("retry");
+  }
+  expect(mapKafkaError(noTls, "asking").message).toContain("; the listener there may not speak");
+  expect(mapKafkaError(new Error("Closed connection"), "asking").message).toBe(
+    "asking: Closed connection; does that listener want TLS, or a login?",
+  );
+});
