@@ -29,6 +29,20 @@ export function runnerOptions(name, options, args = process.argv.slice(2)) {
   }
 }
 
+/**
+ * The number that an option holds. Ends the process as {@link runnerOptions} does where it holds none.
+ * @param {string} name the script as `npm run` knows it
+ * @param {string} option without its dashes
+ * @param {string} text
+ * @returns {number} above 0 and finite
+ */
+export function positiveOption(name, option, text) {
+  const number = Number(text);
+  if (number > 0 && Number.isFinite(number)) return number;
+  process.stderr.write(`${name}: option '--${option}' is a number above 0, and not '${text}'\n`);
+  process.exit(EXIT_USAGE);
+}
+
 /** @param {[string, Option]} option */
 function usage([name, { type, multiple }]) {
   const value = type === "string" ? " VALUE" : "";

@@ -8,7 +8,7 @@
 import { isRegistryFetched } from "../../infra/local/fetch-parts.js";
 import { MissingError, requirePrograms } from "../../infra/local/missing.js";
 import { startKafka } from "../../infra/local/start-kafka.js";
-import { runnerOptions } from "../../tasks/runner-options.js";
+import { positiveOption, runnerOptions } from "../../tasks/runner-options.js";
 import { buildOnce, CLASSES } from "./lab/build.ts";
 import { compileReader } from "./lab/read-topics.ts";
 import type { Row } from "./lab/row.ts";
@@ -29,6 +29,7 @@ const values = runnerOptions("test:faults", {
   "transaction-version": { type: "string" },
   minutes: { type: "string", default: "25" },
 });
+const minutesAtMost = positiveOption("test:faults", "minutes", values.minutes);
 
 function versionOf() {
   const { kafka: version, "transaction-version": transactions } = values;
@@ -78,11 +79,11 @@ class SharedKafka {
 }
 
 async function runRows(rows: readonly Row[], kafka: SharedKafka): Promise<readonly RowResult[]> {
-  const untilMs = Date.now() + Number(values.minutes) * MS_PER_MINUTE;
+  const untilMs = Date.now() + minutesAtMost * MS_PER_MINUTE;
   const results: RowResult[] = [];
   for (const row of rows) {
     if (Date.now() > untilMs) {
-      console.log(`FAILED  ${row.name}: not run, ${values.minutes} minutes are over`);
+      console.log(`FAILED  ${row.name}: not run, ${minutesAtMost} minutes are over`);
       continue;
     }
     const { short } = values;

@@ -54,7 +54,7 @@ function filesOf(read: Read, key: string): readonly (readonly [string, string])[
 
 function readable(file: string): string | undefined {
   return tried(file, () => {
-    if (statSync(file).isDirectory()) return `\`${file}\` is a directory`;
+    if (statSync(file).isDirectory()) return `\`${file}\` cannot be read: it is a directory`;
     accessSync(file, constants.R_OK);
     return undefined;
   });
@@ -79,6 +79,7 @@ function tried(file: string, look: () => string | undefined): string | undefined
     return look();
   } catch (error) {
     const code: unknown = error instanceof Error ? Reflect.get(error, "code") : undefined;
-    return `\`${file}\` cannot be read (${String(code)})`;
+    const why = code === "ENOENT" ? "there is no such file" : String(code);
+    return `\`${file}\` cannot be read: ${why}`;
   }
 }

@@ -68,7 +68,7 @@ test.each([
 ])("a policy that cannot be read is wrong configuration: %s", async (file, why) => {
   const gate = startProcess(["gate"], { ...CONFIG, policy: { files: [file] } });
   expect((await gate.ended).code).toBe(2);
-  expect(gate.stderr).toContain(`cannot read it: ${why}`);
+  expect(gate.stderr).toContain(`cannot be read: ${why}`);
 });
 
 describe("handlers", () => {

@@ -16,6 +16,12 @@ test.each([
     "--row",
     "test:faults: Option '--row <value>' argument missing; options: ",
   ],
+  [
+    "test/faults/run.ts",
+    "--minutes=abc",
+    "test:faults: option '--minutes' is a number above 0, and not 'abc'",
+  ],
+  ["test/faults/run.ts", "--minutes=", "test:faults: option '--minutes' is a number above 0"],
   ["test/eval/run.ts", "--check", "eval: Unknown option '--check'; it has no options"],
   ["tasks/test-nodes.js", "x", "test:nodes: Unexpected argument 'x'"],
   ["tasks/test-kafka-matrix.js", "--shrt", "test:kafka-matrix: Unknown option '--shrt'"],

@@ -136,18 +136,18 @@ describe("files that are not there", () => {
   };
   const CONNECTIONS = ["kafka", "registry", "redis"].map(
     (of) =>
-      `CALLGATE_${of.toUpperCase()}_SSL_CA_FILE: ${of}.ssl.caFile: \`/nowhere/ca.pem\` cannot be read (ENOENT); check the path`,
+      `CALLGATE_${of.toUpperCase()}_SSL_CA_FILE: ${of}.ssl.caFile: \`/nowhere/ca.pem\` cannot be read: there is no such file; check the path`,
   );
 
   test("are told with all that is wrong, where this process reads them", () => {
     expect(problemsOf(NOWHERE)).toEqual(CONNECTIONS);
     expect(problemsOf(NOWHERE, ["policy.files", "secret.value"])).toEqual([
-      "CALLGATE_POLICY_FILES: policy.files.0: `/nowhere/policy.yaml` cannot be read (ENOENT); check the path",
+      "CALLGATE_POLICY_FILES: policy.files.0: `/nowhere/policy.yaml` cannot be read: there is no such file; check the path",
       "CALLGATE_SECRET_PREVIOUS_FILES: secret.previousFiles.0: `/nowhere/secret` cannot be read (ENOENT); check the path",
       ...CONNECTIONS,
     ]);
     expect(problemsOf(NOWHERE, ["executor.handlers"])).toEqual([
-      "CALLGATE_EXECUTOR_HANDLERS: executor.handlers: `/nowhere/handlers.js` cannot be read (ENOENT); check the path",
+      "CALLGATE_EXECUTOR_HANDLERS: executor.handlers: `/nowhere/handlers.js` cannot be read: there is no such file; check the path",
       ...CONNECTIONS,
     ]);
   });
@@ -163,7 +163,9 @@ describe("files that are not there", () => {
       CALLGATE_SECRET_PREVIOUS_FILES: join(folder, "short"),
     };
     expect(problemsOf(set, ["policy.files", "secret.value"])).toEqual([
-      expect.stringMatching(/policy\.files\.0: `.*` is a directory; check the path$/),
+      expect.stringMatching(
+        /policy\.files\.0: `.*` cannot be read: it is a directory; check the path$/,
+      ),
       expect.stringMatching(
         /previousFiles\.0: `.*short`: the secret has 5 bytes: give at least 16;/,
       ),
