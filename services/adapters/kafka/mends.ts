@@ -8,6 +8,7 @@
  */
 import type * as Kafkajs from "kafkajs";
 import { filterAborted } from "./mends/aborted-filter.ts";
+import { assembleRequest } from "./mends/assemble-request.ts";
 import { endBrokenConnections } from "./mends/broken-responses.ts";
 import { waitForTransactionBefore } from "./mends/concurrent-transactions.ts";
 import { cacheCoordinators } from "./mends/coordinator-cache.ts";
@@ -27,6 +28,8 @@ const copy = new PrivatePackage("kafkajs");
 
 const MENDS = {
   "aborted-filter": () => replace("consumer/filterAbortedMessages", filterAborted),
+  // Before anything that loads connections: they keep what they find.
+  "assemble-request": () => replace("protocol/request", assembleRequest),
   "broken-responses": () => endBrokenConnections(internal("network/connection")),
   "concurrent-transactions": () => waitForTransactionBefore(internal("broker")),
   "coordinator-cache": () => cacheCoordinators(internal("cluster"), internal("broker")),

@@ -1,10 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { lookupsIn } from "../../support/kafka/count-lookups.ts";
 import { connectKafka, makeTopics } from "../../support/kafka/test-cluster.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
 const kafka = await kafkaBackend();
+const LARGE_BYTES = 600 * 1024;
 
 describe.skipIf(!kafka.available)(`kafkajs mended ${kafka.reason}`, () => {
   it("looks for its coordinators once, not in every transaction", async () => {
@@ -23,5 +24,18 @@ describe.skipIf(!kafka.available)(`kafkajs mended ${kafka.reason}`, () => {
     expect(await lookupsIn(3, client, proxy, names.proposals)).toBeLessThanOrEqual(2);
     expect(proxy.seen("AddPartitionsToTxn")).toBeGreaterThan(4);
     await proxy.close();
+  });
+
+  it("sends what is large without a copy in fresh zeros", async () => {
+    const names = await makeTopics(kafka.brokers);
+    const producer = connectKafka(kafka.brokers).producer({ idempotent: true });
+    await producer.connect();
+    const value = Buffer.alloc(LARGE_BYTES);
+    const made = vi.spyOn(Buffer, "alloc");
+    await producer.send({ topic: names.proposals, messages: [{ partition: 0, value }] });
+    const largest = Math.max(...made.mock.calls.map(([bytes]) => bytes));
+    made.mockRestore();
+    expect(largest).toBeLessThan(LARGE_BYTES);
+    await producer.disconnect();
   });
 });

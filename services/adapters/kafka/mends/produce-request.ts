@@ -6,6 +6,7 @@ import {
   measureBatch,
   writeBatch,
 } from "../encode-batch.ts";
+import { FRONT_BYTES } from "./assemble-request.ts";
 
 const PRODUCE = 0;
 
@@ -44,9 +45,10 @@ export function createProduceRequest(input: ProduceInput): unknown {
     apiName: "Produce",
     expectResponse: () => input.acks !== 0,
     encode: async () => {
-      const buffer = encode(input);
-      // What an encoder of kafkajs looks like from outside.
-      return { buf: buffer, buffer };
+      const whole = encode(input);
+      const buffer = whole.subarray(FRONT_BYTES);
+      // What an encoder of kafkajs looks like from outside, with room for what comes in front.
+      return { buf: buffer, buffer, whole };
     },
   };
 }
@@ -66,8 +68,8 @@ function encode(input: ProduceInput): Buffer {
     topic,
     partitions: partitions.map((one) => ({ ...one, batch: measureBatch(one.messages) })),
   }));
-  const into = Buffer.allocUnsafe(requestSize(transactionalId, topics));
-  let at = writeString(into, 0, transactionalId);
+  const into = Buffer.allocUnsafe(FRONT_BYTES + requestSize(transactionalId, topics));
+  let at = writeString(into, FRONT_BYTES, transactionalId);
   at = into.writeInt16BE(input.acks, at);
   at = into.writeInt32BE(input.timeout, at);
   at = into.writeInt32BE(topics.length, at);

@@ -2,14 +2,16 @@
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { Socket } from "node:net";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { filterAborted } from "../../../../services/adapters/kafka/mends/aborted-filter.ts";
+import { assembleRequest } from "../../../../services/adapters/kafka/mends/assemble-request.ts";
 import { waitForTransactionBefore } from "../../../../services/adapters/kafka/mends/concurrent-transactions.ts";
 import { cacheCoordinators } from "../../../../services/adapters/kafka/mends/coordinator-cache.ts";
 import { leaveDeadSockets } from "../../../../services/adapters/kafka/mends/dead-sockets.ts";
 import { groupByPartition } from "../../../../services/adapters/kafka/mends/group-by-partition.ts";
 import { stopIdleTimer } from "../../../../services/adapters/kafka/mends/idle-timer.ts";
 import { surviveLostBrokers } from "../../../../services/adapters/kafka/mends/lost-brokers.ts";
+import { createProduceRequest } from "../../../../services/adapters/kafka/mends/produce-request.ts";
 import { tellRefusedTopic } from "../../../../services/adapters/kafka/mends/refused-topic.ts";
 
 const require = createRequire(import.meta.url);
@@ -335,4 +337,27 @@ it("asks for the end of a transaction until its coordinator says what became of 
   waitForTransactionBefore(mended as never);
   await expect(end(mended)).rejects.toBe(fenced);
   expect([theirs.asked, mended.asked]).toEqual([1, 3]);
+});
+
+const VALUE_BYTES = 600 * 1024;
+const MEBIBYTE = 1024 * 1024;
+
+/** Bytes of zeros that are made to put the front before a request of 600 KiB. */
+async function zerosFor(assemble: typeof assembleRequest): Promise<number> {
+  const messages = [{ key: null, value: Buffer.alloc(VALUE_BYTES) }];
+  const topicData = [{ topic: "t", partitions: [{ partition: 0, messages }] }];
+  const request = createProduceRequest({ acks: -1, timeout: 1, topicData });
+  const made = vi.spyOn(Buffer, "alloc");
+  try {
+    await assemble({ correlationId: 1, clientId: "gate", request } as never);
+    return made.mock.calls.reduce((sum, [bytes]) => sum + bytes, 0);
+  } finally {
+    made.mockRestore();
+  }
+}
+
+it("puts the front before a request without a copy of it", async () => {
+  const theirs = stock<typeof assembleRequest>("protocol/request");
+  expect(await zerosFor(theirs)).toBeGreaterThanOrEqual(2 * MEBIBYTE);
+  expect(await zerosFor(assembleRequest)).toBe(0);
 });
