@@ -17,6 +17,7 @@ import {
   isForbidden,
   literalEnd,
   nextBackslash,
+  plainNumberEnd,
   readEscaped,
   readOtherNumber,
   type Token,
@@ -80,9 +81,6 @@ const CLOSE_OBJECT = 0x7d;
 
 /** What begins from here on is no number. */
 const LETTERS = 0x61;
-
-/** Any integer of so many digits is a double and prints as it is written. */
-const SAFE_DIGITS = 15;
 
 /**
  * Value and canonical text of one object or array with nothing around it; undefined where the strict reader has to
@@ -301,17 +299,8 @@ function walkEscaped(walk: Walk, from: number, slot: number): number {
 
 function walkNumber(walk: Walk, from: number, first: number, slot: number): number {
   const { text } = walk;
-  if (first >= 0x31 && first <= 0x39) {
-    let at = from + 1;
-    let unit = charCodeAt.call(text, at);
-    while (unit >= 0x30 && unit <= 0x39) {
-      at += 1;
-      unit = charCodeAt.call(text, at);
-    }
-    const isInteger = unit !== 0x2e && unit !== 0x65 && unit !== 0x45;
-    if (isInteger && at - from <= SAFE_DIGITS) return at;
-  }
-  return placed(walk, readOtherNumber(text, from), slot);
+  const to = plainNumberEnd(text, from, first) | 0;
+  return to === NO ? placed(walk, readOtherNumber(text, from), slot) : to;
 }
 
 function placed(walk: Walk, token: Token | undefined, slot: number): number {

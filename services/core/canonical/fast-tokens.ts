@@ -11,6 +11,11 @@ export type Token = { readonly to: number; readonly printed: string | undefined 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
+const ZERO = 0x30;
+const NINE = 0x39;
+const POINT = 0x2e;
+const LARGE_E = 0x45;
+const SMALL_E = 0x65;
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
@@ -35,6 +40,40 @@ export function readEscaped(text: string, from: number, backslash: number): Toke
   if (isCanonical) return { to, printed: undefined };
   const decoded = JSON.parse(text.slice(from, to)) as string;
   return isWellFormed(decoded) ? { to, printed: JSON.stringify(decoded) } : undefined;
+}
+
+/** From 1e-6 on a number has no exponent in its canonical form. */
+const FRACTION_DIGITS = 6;
+/** A decimal of so many digits is the shortest that names its double: no two of them name the same (DBL_DIG of C). */
+const SAFE_DIGITS = 15;
+
+/**
+ * The offset behind a number from 0 on that is canonical as it stands, given its first unit; -1 where that takes a
+ * closer look.
+ */
+export function plainNumberEnd(text: string, from: number, first: number): number {
+  if (first < ZERO || first > NINE) return -1;
+  // No other digit follows a zero that is the first.
+  let at = first === ZERO ? from + 1 : digitsEnd(text, from + 1);
+  let unit = charCodeAt.call(text, at);
+  if (unit === POINT) {
+    const end = digitsEnd(text, at + 1);
+    if (end - at - 1 > FRACTION_DIGITS || charCodeAt.call(text, end - 1) === ZERO) return -1;
+    if (end === at + 1) return -1;
+    at = end;
+    unit = charCodeAt.call(text, at);
+  }
+  const goesOn = (unit >= ZERO && unit <= NINE) || unit === SMALL_E || unit === LARGE_E;
+  return goesOn || at - from > SAFE_DIGITS ? -1 : at;
+}
+
+function digitsEnd(text: string, from: number): number {
+  let at = from;
+  for (let unit = charCodeAt.call(text, at); unit >= ZERO && unit <= NINE; ) {
+    at += 1;
+    unit = charCodeAt.call(text, at);
+  }
+  return at;
 }
 
 /** Any number of the grammar that the number rule accepts. */

@@ -29,6 +29,7 @@ const SHORT = 1024;
 const PLAIN = /^[^\0-\x1f\\]*$/;
 
 const QUOTE = 0x22;
+const POINT = 0x2e;
 const ZERO = 0x30;
 const OPEN_ARRAY = 0x5b;
 const OPEN_OBJECT = 0x7b;
@@ -38,6 +39,7 @@ const FIRST_OF_TRUE = 0x74;
 
 /** So many digits stay a small integer of the engine while they are read. */
 const SMALL_DIGITS = 9;
+const POWERS_OF_TEN = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
 /** Keys met before, each at a place that follows from its letters: as names, which the engine need not look up again. */
 const NAMES_BITS = 10;
@@ -96,12 +98,19 @@ function valueAt(text: string, parts: Int32Array, slot: number): JsonValue {
 function numberAt(text: string, from: number, to: number): number {
   if (to - from > SMALL_DIGITS) return Number(text.slice(from, to)) + 0;
   let value = 0;
+  let fraction = 0;
   for (let at = from; at < to; at += 1) {
-    const digit = charCodeAt.call(text, at) - ZERO;
-    if (digit < 0 || digit > 9) return Number(text.slice(from, to)) + 0;
-    value = value * 10 + digit;
+    const unit = charCodeAt.call(text, at);
+    if (unit === POINT) {
+      fraction = to - at - 1;
+    } else {
+      const digit = unit - ZERO;
+      if (digit < 0 || digit > 9) return Number(text.slice(from, to)) + 0;
+      value = value * 10 + digit;
+    }
   }
-  return value;
+  // Both are whole numbers that a double holds: their quotient is the nearest double, as the text's is.
+  return fraction === 0 ? value : value / (POWERS_OF_TEN[fraction] as number);
 }
 
 function nameAt(text: string, parts: Int32Array, slot: number): string {

@@ -34,6 +34,22 @@ const damaged = fc
 
 const anyText = fc.oneof(spelled, damaged, fc.string({ unit: "binary" }), fc.json());
 
+const digits = (minLength: number, maxLength: number) =>
+  fc.string({ unit: fc.constantFrom(..."0012345678999"), minLength, maxLength });
+
+/** Spelled as numbers are, right and nearly right. */
+const numberLike = fc
+  .tuple(
+    fc.constantFrom("", "-"),
+    digits(0, 12),
+    fc.oneof(
+      fc.constant(""),
+      digits(0, 8).map((fraction) => `.${fraction}`),
+    ),
+    fc.constantFrom("", "", "", "e2", "E-1"),
+  )
+  .map((parts) => parts.join(""));
+
 /** Tight limits, so that they are met. */
 const limits: fc.Arbitrary<CanonicalLimits> = fc.record({
   maxBytes: fc.integer({ min: 8, max: 200 }),
@@ -176,6 +192,23 @@ describe("the fast reader", () => {
       { numRuns: 10_000 },
     );
     expect(accepted).toBeGreaterThan(1_000);
+  });
+
+  it("reads numbers as the strict reader does, to the last bit", () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(numberLike, (number) => {
+        const fast = readFast(`[${number}]`, DEFAULT_CANONICAL_LIMITS);
+        const strict = readStrict(`[${number}]`, DEFAULT_CANONICAL_LIMITS);
+        expect(fast !== undefined).toBe(strict.ok);
+        if (fast === undefined || !strict.ok) return;
+        accepted += 1;
+        expect(fast.text).toBe(canonicalText(strict.value));
+        expect(fast.value).toStrictEqual(strict.value);
+      }),
+      { numRuns: 20_000 },
+    );
+    expect(accepted).toBeGreaterThan(2_000);
   });
 
   it("takes every object without escapes in its keys that the strict reader takes", () => {

@@ -22,6 +22,12 @@ describe("readFast takes", () => {
     ["other escapes printed anew", '{"b":"\\u00e9\\/","a":"\\n"}', '{"a":"\\n","b":"\u00e9/"}'],
     ["letters beyond ASCII", '{"\u00e9":"\ud83d\ude00","e":1}', '{"e":1,"\u00e9":"\ud83d\ude00"}'],
     ["fractions", '{"b":1.50,"a":19.99}', '{"a":19.99,"b":1.5}'],
+    [
+      "fractions as they stand",
+      "[0,0.5,10.25,0.000001,123456789.12345,9007199254740991]",
+      undefined,
+    ],
+    ["fractions that have an exponent", "[0.0000001,0.10]", "[1e-7,0.1]"],
   ])("%s", (_name, text, expected) => {
     expect(fast(text)).toBe(expected ?? text);
   });
