@@ -9,6 +9,7 @@ import {
   type Server,
   type Socket,
 } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type AddressBook, type Cast, readdressed } from "./addresses.ts";
 import { type Api, Frames, framed, type RequestHead, requestHead } from "./wire.ts";
 
@@ -21,6 +22,8 @@ export type Deed =
   | { readonly type: "swallow" }
   /** The answer comes when `until` resolves. */
   | { readonly type: "hold"; readonly until: Promise<void> }
+  /** Each answer comes so much later. */
+  | { readonly type: "delay"; readonly ms: number }
   /** The broker sees the request when `until` resolves. */
   | { readonly type: "hold-before"; readonly until: Promise<void> }
   /** The broker never sees it: the proxy answers, with what comes after the correlation id. */
@@ -232,6 +235,7 @@ export class KafkaProxy {
     }
     if (deed?.type === "swallow") return;
     if (deed?.type === "hold") await deed.until;
+    if (deed?.type === "delay") await sleep(deed.ms);
     if (client.destroyed) return;
     const answer = request === undefined ? frame : readdressed(frame, request.head, this.#book);
     client.write(framed(deed?.type === "edit" ? deed.edit(answer) : answer));

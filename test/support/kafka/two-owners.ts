@@ -23,6 +23,9 @@ export type GateSafeguards = NonNullable<TestGateChoices["safeguards"]>;
 
 export type CountedGate = { readonly gate: KafkaGate; readonly counts: Map<string, number> };
 
+/** With what stands between it and the brokers. */
+export type ProxiedGate = CountedGate & { readonly proxy: KafkaProxy };
+
 export type World = {
   readonly brokers: readonly string[];
   readonly names: TopicNames;
@@ -52,7 +55,7 @@ export async function startCounted(
 }
 
 /** Decides the calls 0 to 9, then hears nothing of its group any more, and all else as before. */
-export async function startUnaware(world: World, safeguards: GateSafeguards): Promise<CountedGate> {
+export async function startUnaware(world: World, safeguards: GateSafeguards): Promise<ProxiedGate> {
   const proxy = await KafkaProxy.start(world.brokers);
   onTestFinished(() => proxy.close());
   const first = await startCounted(world, safeguards, proxy.brokers, {
@@ -69,7 +72,7 @@ export async function startUnaware(world: World, safeguards: GateSafeguards): Pr
       deed: { type: "answer", make: () => Buffer.alloc(0), after: never },
     });
   }
-  return first;
+  return { ...first, proxy };
 }
 
 /** The group gives the number to the second when the first was silent for a session. */
