@@ -3,12 +3,28 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { loadKafkajs } from "../../../../services/adapters/kafka/mends.ts";
+import { PrivatePackage } from "../../../../services/adapters/kafka/private-package.ts";
 
-test.each([
+type Connection = { processData(data: Buffer): unknown };
+
+const BROKEN: readonly (readonly [string, Buffer])[] = [
   ["a frame with nothing in it", Buffer.from([0, 0, 0, 0])],
   ["a frame shorter than its number", Buffer.from([0, 0, 0, 2, 1, 1])],
   ["a frame of negative length", Buffer.from([255, 255, 255, 0, 1, 1, 1, 1])],
-])("%s is told as a lost connection", async (_name, answer) => {
+];
+
+test.each(BROKEN)("%s is thrown out of a socket's event by kafkajs", (_name, answer) => {
+  const copy = new PrivatePackage("kafkajs");
+  const Stock = copy.load("src/network/connection") as new (options: object) => Connection;
+  const silent = { debug: () => undefined, error: () => undefined };
+  const connection = new Stock({
+    ...{ host: "127.0.0.1", port: 1, connectionTimeout: 1_000, requestTimeout: 1_000 },
+    logger: { namespace: () => silent },
+  });
+  expect(() => connection.processData(answer)).toThrow(RangeError);
+});
+
+test.each(BROKEN)("%s is told as a lost connection", async (_name, answer) => {
   const server = createServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", () => socket.write(answer));

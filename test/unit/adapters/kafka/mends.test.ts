@@ -95,6 +95,34 @@ it("groups messages in one pass", () => {
   expect(ours.count).toBeLessThanOrEqual(2);
 });
 
+type MakeRequest = (input: object) => { encode(): Promise<{ readonly buffer: Buffer }> };
+
+/** How many buffers are made while so many records of two headers each are written. */
+async function buffersFor(records: number, make: MakeRequest): Promise<number> {
+  const messages = Array.from({ length: records }, (_, index) => ({
+    key: Buffer.from("key"),
+    value: Buffer.from(`value ${index}`),
+    headers: { one: Buffer.from("1"), two: Buffer.from("2") },
+  }));
+  const topicData = [{ topic: "calls", partitions: [{ partition: 0, messages }] }];
+  const spies = (["alloc", "allocUnsafe", "concat", "from"] as const).map((way) =>
+    vi.spyOn(Buffer, way),
+  );
+  try {
+    await make({ acks: -1, timeout: 1_000, topicData }).encode();
+    return spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+  }
+}
+
+it("writes a request into one buffer, however many records it has", async () => {
+  const theirs = stock<MakeRequest>("protocol/requests/produce/v3/request");
+  expect(await buffersFor(100, theirs)).toBeGreaterThanOrEqual(300);
+  const ours = createProduceRequest as MakeRequest;
+  expect(await buffersFor(100, ours)).toBe(await buffersFor(1, ours));
+});
+
 type Queue = {
   readonly prototype: {
     readonly pending: readonly unknown[];
