@@ -1,12 +1,11 @@
 // Each fault of kafkajs that a rule of ours guards against: with the guard nothing happens, without it
 // the fault shows.
-import type { Transaction } from "kafkajs";
 import { describe, expect, it } from "vitest";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { oneBroker } from "../../support/backends/one-broker.ts";
-import { uniqueName } from "../../support/backends/unique-name.ts";
-import { connectKafka, openTestLog } from "../../support/kafka/test-cluster.ts";
+import { sendAfterFailed } from "../../support/kafka/failed-send.ts";
+import { openTestLog } from "../../support/kafka/test-cluster.ts";
 import {
   commitWhileLeaderMoves,
   commitWhileOneRefuses,
@@ -14,11 +13,7 @@ import {
   type TwoLeaders,
   valuesOf,
 } from "../../support/kafka/two-leaders.ts";
-import {
-  failFirst,
-  INVALID_REQUEST,
-  REQUEST_TIMED_OUT,
-} from "../../support/kafka-proxy/answers.ts";
+import { failFirst, REQUEST_TIMED_OUT } from "../../support/kafka-proxy/answers.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
 const kafka = await oneBroker();
@@ -96,26 +91,7 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
 
   it("sends nothing more with a producer one of whose sends has failed (K4)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
-    const proxy = await KafkaProxy.start(kafka.brokers);
-    two.opened.unshift(proxy);
-    const transactionalId = uniqueName("writer");
-    const producer = connectKafka(proxy.brokers).producer({ transactionalId, idempotent: true });
-    await producer.connect();
-    two.opened.push({ close: () => producer.disconnect() });
-    const send = (transaction: Transaction, value: string) => {
-      const topics = [two.names.proposals, two.names.results];
-      const messages = [{ value, partition: 0 }];
-      return transaction.sendBatch({ topicMessages: topics.map((topic) => ({ topic, messages })) });
-    };
-    const first = await producer.transaction();
-    const edit = (answer: Buffer): Buffer => failFirst(answer, INVALID_REQUEST);
-    proxy.arm({ api: "Produce", deed: { type: "edit", edit } });
-    await expect(send(first, "aborted")).rejects.toThrow();
-    await first.abort();
-    // Its sequence is that of what was aborted: brokers would take it for the same, and drop it.
-    const second = await producer.transaction();
-    await expect(send(second, "lost")).rejects.toThrow("make a new one");
-    await second.abort();
+    await expect(sendAfterFailed(two)).rejects.toThrow("make a new one");
   });
 
   it("sends a record again to the partition that it was for (K9)", async () => {

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import { oneBroker } from "../../support/backends/one-broker.ts";
+import { sendAfterFailed } from "../../support/kafka/failed-send.ts";
 import { connectKafka } from "../../support/kafka/test-cluster.ts";
 import {
   commitWhileLeaderMoves,
@@ -45,6 +46,14 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
     expect(await commitWhileLeaderMoves(two, false)).toBe("committed");
     expect(await valuesOf(two, "decisions")).toEqual(["d"]);
     expect(await valuesOf(two, "allowed")).toEqual([]);
+  });
+
+  it("would lose what a producer sends after a send of it has failed (K4)", async () => {
+    const two = await makeTwoLeaders(kafka.brokers);
+    await sendAfterFailed(two);
+    // Committed, and dropped: it has the sequence of what was aborted, and brokers take it for the same.
+    expect(await valuesOf(two, "proposals")).toEqual([]);
+    expect(await valuesOf(two, "results")).toEqual([]);
   });
 
   it("would send it elsewhere as well where kafkajs may choose (K9)", async () => {
