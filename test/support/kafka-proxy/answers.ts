@@ -4,13 +4,18 @@ import { Cursor, int16, int32, int64, list, requestBody, text } from "./wire.ts"
 const CORRELATION_BYTES = 4;
 /** Of a Fetch answer, after correlation id, throttling, error and session. */
 const FETCHED_TOPICS_AT = 14;
+/** A producer's id and epoch. */
+const PRODUCER_BYTES = 10;
 /** Error codes of the protocol. */
 export const OFFSET_OUT_OF_RANGE = 1;
 export const NOT_LEADER = 6;
 export const REQUEST_TIMED_OUT = 7;
 export const NOT_ENOUGH_REPLICAS = 19;
+export const GROUP_AUTHORIZATION_FAILED = 30;
 export const CLUSTER_AUTHORIZATION_FAILED = 31;
 export const INVALID_REQUEST = 42;
+export const CONCURRENT_TRANSACTIONS = 51;
+export const TRANSACTIONAL_ID_AUTHORIZATION_FAILED = 53;
 
 /** To a Produce request of version 7: an error for every partition in it. */
 export function refuseProduce(frame: Buffer, code: number): Buffer {
@@ -47,6 +52,29 @@ export function failFirst(answer: Buffer, code: number): Buffer {
 /** To an InitProducerId request of version 1. */
 export function refuseProducerId(code: number): Buffer {
   return Buffer.concat([int32(0), int16(code), int64(-1), int16(-1)]);
+}
+
+/** To a FindCoordinator request of version 1 or 2: nobody is named. */
+export function refuseCoordinator(code: number): Buffer {
+  return Buffer.concat([int32(0), int16(code), text(null), int32(-1), text(""), int32(-1)]);
+}
+
+/** To an AddOffsetsToTxn or an EndTxn request of version 0 or 1. */
+export function refuseStep(code: number): Buffer {
+  return Buffer.concat([int32(0), int16(code)]);
+}
+
+/** To an AddPartitionsToTxn request of version 0 or 1: an error for every partition in it. */
+export function refusePartitions(frame: Buffer, code: number): Buffer {
+  const cursor = new Cursor(requestBody(frame));
+  cursor.text();
+  cursor.at += PRODUCER_BYTES;
+  const topics = cursor.list(() => {
+    const topic = cursor.text();
+    const partitions = cursor.list(() => Buffer.concat([int32(cursor.int32()), int16(code)]));
+    return Buffer.concat([text(topic), list(partitions)]);
+  });
+  return Buffer.concat([int32(0), list(topics)]);
 }
 
 /** To a Fetch request of version 11 for partition 0 of a topic: it is empty. */
