@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { mapKafkaError } from "../../../../services/adapters/kafka/map-error.ts";
+import { isFencedCode, mapKafkaError } from "../../../../services/adapters/kafka/map-error.ts";
 
 /** As kafkajs tells of topics that a broker did not make. */
 function notMade(code: number, ...topics: readonly string[]): Error {
@@ -18,6 +18,17 @@ it("tells why a broker did not make topics, and of which it says so", () => {
   expect(disposition).toBe("fatal");
   expect(mapKafkaError(notMade(17, "a b"), "x").message).toContain("the topic's name is not valid");
   expect(mapKafkaError(notMade(44, "a"), "x").message).toContain("`a`: the broker's words");
+});
+
+it("takes for fenced whom the brokers refuse as another has the id, or as they have forgotten it", () => {
+  const codes = Array.from({ length: 120 }, (_, code) => code);
+  const fenced = [45, 47, 48, 49, 59, 90];
+  expect(codes.filter(isFencedCode)).toEqual(fenced);
+  const refused = (code: number): Error =>
+    new Error("outer", { cause: Object.assign(new Error("x"), { code }) });
+  const dispositions = codes.map((code) => mapKafkaError(refused(code), "committing").disposition);
+  expect(codes.filter((code) => dispositions[code] === "fenced")).toEqual(fenced);
+  expect(isFencedCode(undefined)).toBe(false);
 });
 
 it("tells where nobody listens, also where a name has several addresses and Node gives no text", () => {
