@@ -3,12 +3,15 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { GroupMembership } from "../../../services/adapters/kafka/group-membership.ts";
 import { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
 import { ALL_KAFKA_SAFEGUARDS } from "../../../services/adapters/kafka/kafka-safeguards.ts";
+import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { FatalError, FencedError } from "../../../services/runtime/errors.ts";
 import type { Assignment } from "../../../services/runtime/membership.ts";
+import { INPUT_TOPICS } from "../../../services/runtime/topics.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, makeTopics } from "../../support/kafka/test-cluster.ts";
+import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 import { createTestLogger, type LoggedLine, until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
@@ -17,16 +20,19 @@ const BATCH = {
   consumed: { proposals: 1, results: 0, verdicts: 0 },
 } as const;
 
+type MemberChoices = { readonly brokers?: readonly string[]; readonly lines?: LoggedLine[] };
+
 function memberOf(
   names: TopicNames,
   group: string,
   safeguards = ALL_KAFKA_SAFEGUARDS,
+  { brokers = kafka.brokers, lines = [] }: MemberChoices = {},
 ): GroupMembership {
   const membership = new GroupMembership({
-    newKafka: () => connectKafka(kafka.brokers),
+    newKafka: () => connectKafka(brokers),
     names,
     settings: { group, sessionTimeoutMs: 15_000, heartbeatIntervalMs: 300 },
-    logger: createTestLogger([] satisfies LoggedLine[]),
+    logger: createTestLogger(lines),
     safeguards,
   });
   onTestFinished(() => membership.leave());
@@ -50,6 +56,36 @@ function ownershipOf(
   });
   onTestFinished(() => ownership.close());
   return ownership;
+}
+
+/** Somebody of the same protocol who leads the group, and gives everybody all but number 0 of the first topic. */
+async function joinAndShareBadly(names: TopicNames, groupId: string): Promise<void> {
+  const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol;
+  const [NAME, VERSION, userData] = ["callgate-numbers", 1, Buffer.from("{}")] as const;
+  const consumer = connectKafka(kafka.brokers).consumer({
+    ...{ groupId, heartbeatInterval: 300 },
+    partitionAssigners: [
+      () => ({
+        ...{ name: NAME, version: VERSION },
+        protocol: ({ topics }) => ({
+          name: NAME,
+          metadata: MemberMetadata.encode({ version: VERSION, topics, userData }),
+        }),
+        assign: async ({ members, topics }) => {
+          const shares = topics.map((topic, at) => [topic, at === 0 ? [1] : [0, 1]]);
+          const assignment = Object.fromEntries(shares) as Record<string, number[]>;
+          const encoded = MemberAssignment.encode({ version: VERSION, assignment, userData });
+          return members.map(({ memberId }) => ({ memberId, memberAssignment: encoded }));
+        },
+      }),
+    ],
+  });
+  onTestFinished(() => consumer.disconnect());
+  const joined = new Promise((resolve) => consumer.on(consumer.events.GROUP_JOIN, resolve));
+  await consumer.connect();
+  await consumer.subscribe({ topics: INPUT_TOPICS.map((topic) => names[topic]) });
+  await consumer.run({ eachBatch: () => Promise.resolve() });
+  await joined;
 }
 
 async function makeWorld(partitions = 2) {
@@ -93,6 +129,62 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     await second.leave();
     await until(() => first.assignment.numbers.length === 2);
     expect(first.isCurrent(lost)).toBe(false);
+  });
+
+  it("runs no number of which it has only a part, and says so (K17)", async () => {
+    const { names, group } = await makeWorld();
+    await joinAndShareBadly(names, group);
+    const lines: LoggedLine[] = [];
+    const member = memberOf(names, group, ALL_KAFKA_SAFEGUARDS, { lines });
+    await member.join(ignore);
+    expect(member.assignment.numbers).toEqual([1]);
+    const told = lines.filter(({ level }) => level === "error");
+    expect(told).toMatchObject([
+      { message: expect.stringMatching(/part of a partition number/), fields: { number: 0 } },
+    ]);
+  });
+
+  it("reads nothing through its group, and records nothing there (K12)", async () => {
+    const { names, group } = await makeWorld();
+    const proxy = await KafkaProxy.start(kafka.brokers);
+    onTestFinished(() => proxy.close());
+    const member = memberOf(names, group, ALL_KAFKA_SAFEGUARDS, { brokers: proxy.brokers });
+    await member.join(ignore);
+    const grant = member.grantOf(0);
+    if (grant === undefined) throw new Error("both numbers are ours");
+    // Its loop has turned several times by then.
+    for (let turns = 0; turns < 3; turns += 1) await member.confirm(grant, Date.now());
+    expect(proxy.seen("Heartbeat")).toBeGreaterThanOrEqual(3);
+    expect([proxy.seen("Fetch"), proxy.seen("OffsetCommit")]).toEqual([0, 0]);
+  });
+
+  it("stays where what it tells of an assignment goes wrong (K18)", async () => {
+    const { names, group } = await makeWorld();
+    const first = memberOf(names, group);
+    let told = 0;
+    await first.join(() => {
+      told += 1;
+      if (told === 2) throw new TypeError("it cannot be taken in");
+    });
+    const second = memberOf(names, group);
+    await second.join(ignore);
+    await until(() => told === 2);
+    await second.leave();
+    await until(() => told === 3);
+    expect(first.assignment).toEqual({ epoch: 3, numbers: [0, 1] });
+  });
+
+  it("ends for good, and says so, where the group's client does (K18)", async () => {
+    const { names, group } = await makeWorld();
+    const proxy = await KafkaProxy.start(kafka.brokers);
+    onTestFinished(() => proxy.close());
+    // What cannot be read throws a RangeError in it.
+    const make = (): Buffer => Buffer.alloc(0);
+    const always = Number.POSITIVE_INFINITY;
+    proxy.arm({ api: "SyncGroup", times: always, deed: { type: "answer", make } });
+    const member = memberOf(names, group, ALL_KAFKA_SAFEGUARDS, { brokers: proxy.brokers });
+    await expect(member.join(ignore)).rejects.toThrow(/the group's client ended/);
+    expect(await member.failed).toBeInstanceOf(FatalError);
   });
 
   it("drops work for a number that has gone, before anything is sent, and counts it", async () => {
