@@ -20,6 +20,7 @@ import { stopIdleTimer } from "./mends/idle-timer.ts";
 import { surviveLostBrokers } from "./mends/lost-brokers.ts";
 import { forgetPartialResponses } from "./mends/partial-responses.ts";
 import { createProduceRequest } from "./mends/produce-request.ts";
+import { tellRetry } from "./mends/producer-retry.ts";
 import { tellRefusedTopic } from "./mends/refused-topic.ts";
 import { sendOnceEach } from "./mends/send-messages.ts";
 import { PrivatePackage } from "./private-package.ts";
@@ -40,6 +41,7 @@ const MENDS = {
   "lost-brokers": () => surviveLostBrokers(internal("cluster/brokerPool"), internal("errors")),
   "partial-responses": () => forgetPartialResponses(internal("network/connection")),
   "produce-request": () => replace("protocol/requests/produce/v3/request", createProduceRequest),
+  "producer-retry": () => replace("cluster", tellRetry(internal("cluster"))),
   "refused-topic": () =>
     tellRefusedTopic(internal("protocol/requests/addPartitionsToTxn/v0/response")),
   "send-messages": () =>

@@ -5,11 +5,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { waitForTransactionBefore } from "../../../services/adapters/kafka/mends/concurrent-transactions.ts";
 import { tellCoordinatorRefusals } from "../../../services/adapters/kafka/mends/coordinator-refusals.ts";
 import { rememberEnded } from "../../../services/adapters/kafka/mends/ended-clusters.ts";
+import { tellRetry } from "../../../services/adapters/kafka/mends/producer-retry.ts";
 import { sendOnceEach } from "../../../services/adapters/kafka/mends/send-messages.ts";
 import type { PrivatePackage } from "../../../services/adapters/kafka/private-package.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
-import { kafkajsClient } from "../../support/kafka/kafkajs-copy.ts";
+import { kafkajsClient, RETRIES } from "../../support/kafka/kafkajs-copy.ts";
 import { makeTopics } from "../../support/kafka/test-cluster.ts";
 import {
   CONCURRENT_TRANSACTIONS,
@@ -19,6 +20,7 @@ import {
   refuseCoordinator,
   refusePartitions,
   refuseProduce,
+  refuseProducerId,
   refuseStep,
   TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 } from "../../support/kafka-proxy/answers.ts";
@@ -216,5 +218,24 @@ describe.skipIf(!kafka.available)(`a transaction that is not let in yet ${kafka.
     const theirs = await refusedAt(api);
     expect(theirs.outcome).toMatchObject({ code: CONCURRENT_TRANSACTIONS });
     expect((await refusedAt(api, mend)).outcome).toBe("committed");
+  });
+});
+
+/** How often a producer asks for its id where its transaction before never seems to end. */
+async function asksForId(mend?: (copy: PrivatePackage) => void): Promise<number> {
+  const proxy = await startProxy();
+  const make = (): Buffer => refuseProducerId(CONCURRENT_TRANSACTIONS);
+  proxy.arm({ api: "InitProducerId", times: ALWAYS, deed: { type: "answer", make } });
+  await expect(askTransaction(kafkajsClient(proxy.brokers, mend))).rejects.toThrow();
+  return proxy.seen("InitProducerId");
+}
+
+describe.skipIf(!kafka.available)(`a producer that takes an id over ${kafka.reason}`, () => {
+  it("tries as it was told, and not as kafkajs does by default (K11)", async () => {
+    const mend = (copy: PrivatePackage): void => {
+      copy.replace("src/cluster", tellRetry(copy.load("src/cluster") as never));
+    };
+    expect(await asksForId()).not.toBe(1 + RETRIES);
+    expect(await asksForId(mend)).toBe(1 + RETRIES);
   });
 });

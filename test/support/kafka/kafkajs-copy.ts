@@ -1,8 +1,9 @@
 import type * as Kafkajs from "kafkajs";
 import { PrivatePackage } from "../../../services/adapters/kafka/private-package.ts";
 
-/** So many tries that what is tried again at all is, and so few that they end soon. */
-const RETRY = { initialRetryTime: 3, maxRetryTime: 50, retries: 10 } as const;
+/** So many that what is tried again at all is, and so few that they end soon. */
+export const RETRIES = 10;
+const RETRY = { initialRetryTime: 3, maxRetryTime: 50, retries: RETRIES } as const;
 
 /** A client of kafkajs as it is published, but for what `mend` does to this copy of it, which nobody else has. */
 export function kafkajsClient(

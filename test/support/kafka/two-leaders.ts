@@ -56,7 +56,7 @@ export async function valuesOf(
 }
 
 /** Whatever a first transaction waits for is over then: one may fail, and nothing of it is there. */
-async function commitFirst(ownership: KafkaOwnership): Promise<PartitionWriter> {
+export async function commitFirst(ownership: KafkaOwnership): Promise<PartitionWriter> {
   const records = [record("decisions", FIRST), record("allowed", FIRST)];
   for (;;) {
     const writer = await ownership.takeOver(0);
