@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { noMetrics, quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
@@ -158,4 +158,29 @@ test("each listener is told what comes while it listens, once, whenever it began
   await until(() => seqs.length > 0);
   await early.stop();
   expect(seqs).toEqual([4]);
+});
+
+/** Its tasks wait for what is new, and nothing wakes them but their end. */
+class StuckLog extends MemoryLog {
+  override waitForNew(...[, , signal]: Parameters<MemoryLog["waitForNew"]>): Promise<void> {
+    return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
+  }
+}
+
+test("a task that runs and does not turn for a minute ends its gate, which would keep the number for ever (K19)", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const log = new StuckLog({ partitions: 1, clusterId: "one", nowMs: Date.now });
+  const host = hostWith(OWNER, systemClock, lasting(86_400_000), { log });
+  let failed: Error | undefined;
+  void host.failed.then((error) => {
+    failed = error;
+  });
+  await host.start();
+  await until(() => host.status().partitions[0]?.state === "running");
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(failed).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(failed?.message).toMatch(/partition number 0 did not turn for \d+ ms/);
+  await host.stop();
 });
