@@ -63,7 +63,7 @@ async function joinAndShareBadly(names: TopicNames, groupId: string): Promise<vo
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol;
   const [NAME, VERSION, userData] = ["callgate-numbers", 1, Buffer.from("{}")] as const;
   const consumer = connectKafka(kafka.brokers).consumer({
-    ...{ groupId, heartbeatInterval: 300 },
+    ...{ groupId, heartbeatInterval: 300, maxWaitTimeInMs: 100 },
     partitionAssigners: [
       () => ({
         ...{ name: NAME, version: VERSION },
