@@ -39,7 +39,7 @@ export async function readStretch(
     try {
       entries.push({ record: await journalRecordOf(codec, partition, record), log: record });
     } catch (error) {
-      if (onUnreadable === undefined || !isUnreadable(error)) throw error;
+      if (onUnreadable === undefined || !(error instanceof StateCorruptError)) throw error;
       onUnreadable(record.offset, error);
     }
   }
@@ -66,14 +66,15 @@ export async function journalRecordOf(
   try {
     return codec.decodeJournal(value);
   } catch (error) {
-    if (!isUnreadable(error)) throw error;
-    throw new StateCorruptError(`${error.message} ${place}`, { cause: error, context });
+    if (!(error instanceof StateCorruptError)) throw error;
+    const options = { cause: error, context: { ...error.context, ...context } };
+    throw new StateCorruptError(`${error.message} ${place}`, options);
   }
 }
 
-/** Whether a record itself is wrong: without a registry that was not named, none can be read, and all may be right. */
-export function isUnreadable(error: unknown): error is StateCorruptError {
-  return error instanceof StateCorruptError && error.context["needsRegistry"] !== true;
+/** Whether a record may be right, and the schema registry that it was written with was not named. */
+export function needsRegistry(error: StateCorruptError): boolean {
+  return error.context["needsRegistry"] === true;
 }
 
 /**

@@ -10,7 +10,7 @@
 import { FatalError, StateCorruptError } from "./errors.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { PartitionWriter } from "./ports.ts";
-import { readJournal } from "./read-journal.ts";
+import { needsRegistry, readJournal } from "./read-journal.ts";
 import { Replay } from "./replay.ts";
 import type { RestoreContext, RestoreSource, Start, StoredMark } from "./restore-context.ts";
 import { assertNothingYoungIsGone, startFrom } from "./restore-start.ts";
@@ -231,7 +231,7 @@ function broken(error: unknown): unknown {
   if (!(error instanceof StateCorruptError)) return error;
   const told = `the journal cannot be replayed: ${error.message}. Nothing is decided on it`;
   // The codec has said what is missing, and nothing is wrong with the journal.
-  const mend = error.context["needsRegistry"] === true ? " until then" : `; ${BEGIN_ANEW}`;
+  const mend = needsRegistry(error) ? " until then" : `; ${BEGIN_ANEW}`;
   const options = { cause: error, context: error.context };
   return new FatalError("journal_broken", `${told}${mend}`, options);
 }

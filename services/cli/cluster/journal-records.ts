@@ -1,7 +1,9 @@
 /** The journal as commands read it: a record that is none is told and passed by. */
+
+import { StateCorruptError } from "../../runtime/errors.ts";
 import type { JournalRecord } from "../../runtime/journal.ts";
 import type { LogRecord } from "../../runtime/ports.ts";
-import { isUnreadable, journalRecordOf } from "../../runtime/read-journal.ts";
+import { journalRecordOf, needsRegistry } from "../../runtime/read-journal.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { recordsFrom, type Source } from "./open-source.ts";
 
@@ -11,18 +13,61 @@ export type Journaled = {
   readonly record: JournalRecord;
 };
 
-/** Null: it is no journal record, which was told. @throws PipelineError where its schema cannot be had now. */
+/** Of which it is known that they lack no schema registry. */
+const readable = new WeakSet<Source>();
+
+/**
+ * Without a registry that was not named nothing can be read, and all may be right: so it is where no partition begins with
+ * a record that can be read.
+ *
+ * @throws StateCorruptError, and PipelineError where the log or a schema cannot be had now.
+ */
+export async function assertReadable(source: Source): Promise<void> {
+  let needed: StateCorruptError | undefined;
+  for (let partition = 0; partition < source.log.partitions; partition += 1) {
+    const error = await beginningOf(source, partition);
+    if (error === null) {
+      readable.add(source);
+      return;
+    }
+    if (error !== undefined && needsRegistry(error)) needed ??= error;
+  }
+  if (needed !== undefined) throw needed;
+}
+
+/** Null: its first record can be read; undefined: there is none. */
+async function beginningOf(
+  source: Source,
+  partition: number,
+): Promise<StateCorruptError | null | undefined> {
+  for await (const first of recordsFrom(source, JOURNAL_TOPIC, partition)) {
+    try {
+      await journalRecordOf(source.codec, partition, first);
+      return null;
+    } catch (error) {
+      if (error instanceof StateCorruptError) return error;
+      throw error;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Null: it is no journal record, which was told.
+ * @throws as `assertReadable`.
+ */
 export async function readJournaled(
-  { codec, passedBy }: Source,
+  source: Source,
   partition: number,
   record: LogRecord,
 ): Promise<JournalRecord | null> {
   try {
-    return await journalRecordOf(codec, partition, record);
+    return await journalRecordOf(source.codec, partition, record);
   } catch (error) {
-    if (!isUnreadable(error)) throw error;
+    if (!(error instanceof StateCorruptError)) throw error;
+    if (needsRegistry(error) && !readable.has(source)) await assertReadable(source);
     const { offset } = record;
-    await passedBy.tell({ topic: JOURNAL_TOPIC, partition, offset }, error.message);
+    await source.passedBy.tell({ topic: JOURNAL_TOPIC, partition, offset }, error.message);
     return null;
   }
 }

@@ -6,6 +6,7 @@ import { counted } from "../output/counted.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { assertReadable } from "./journal-records.ts";
 import { openSource, type SourceOptions } from "./open-source.ts";
 
 export type VerifyOptions = SourceOptions & { readonly json: boolean };
@@ -14,15 +15,17 @@ export type VerifyOptions = SourceOptions & { readonly json: boolean };
 const JOURNAL_SPAN_MS = 9 * 86_400_000;
 
 export async function runVerify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
-  const { log, codec, nameOf, close } = await openSource(options, terminal);
+  const source = await openSource(options, terminal);
+  const { log, codec, nameOf } = source;
   const reports: VerifyReport[] = [];
   try {
+    await assertReadable(source);
     const context = { log, codec, fold: coreFold, journalSpanMs: JOURNAL_SPAN_MS };
     for (let partition = 0; partition < log.partitions; partition += 1) {
       reports.push(await verifyJournal(context, partition));
     }
   } finally {
-    await close();
+    await source.close();
   }
   const problems = reports.flatMap((report) => report.problems);
   const { out } = terminal;

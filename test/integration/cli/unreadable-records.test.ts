@@ -15,6 +15,9 @@ const POLICY = {
   },
 };
 
+/** As a producer with a schema registry writes it. */
+const WIRE = Uint8Array.of(0, 0, 0, 0, 7, 1, 2);
+
 let directory = "";
 let dataDir = "";
 let approvalId = "";
@@ -37,6 +40,7 @@ beforeAll(async () => {
   const [journaled] = await log.append([
     { ...of, topic: "decisions", value },
     { ...of, topic: "decisions", value: null },
+    { ...of, topic: "decisions", value: WIRE },
     { ...of, topic: "deadLetters", value },
     { ...of, topic: "deadLetters", value: null },
   ]);
@@ -61,13 +65,14 @@ describe("a record that cannot be read", () => {
       `decisions, partition 0, offset ${foreign}: the journal holds a record that is none`,
     );
     expect(stdout).toContain(`offset ${foreign + 1}: the journal has an empty record`);
-    expect(stdout).toContain(`2 problems in ${foreign} records\n`);
+    expect(stdout).toContain(`offset ${foreign + 2}: the journal holds a record that is none`);
+    expect(stdout).toContain(`3 problems in ${foreign} records\n`);
     const json = await run("verify", "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({
       ok: false,
       topic: "decisions",
       partitions: [
-        { records: foreign, problems: [{ partition: 0, offset: foreign, seq: null }, {}] },
+        { records: foreign, problems: [{ partition: 0, offset: foreign, seq: null }, {}, {}] },
       ],
     });
   });
@@ -83,12 +88,29 @@ describe("a record that cannot be read", () => {
     expect(stdout).toContain(shown);
     expect(times(stderr, `decisions, partition 0, offset ${foreign}: `)).toBe(1);
     expect(times(stderr, `decisions, partition 0, offset ${foreign + 1}: `)).toBe(1);
+    expect(times(stderr, `decisions, partition 0, offset ${foreign + 2}: `)).toBe(1);
   });
 
   it("makes a list of approvals one that may lack some, which is said", async () => {
     const { stderr } = await run("approvals", "list", "--json");
     expect(times(stderr, "approvals of partition 0: calls that wait may be missing")).toBe(1);
   });
+
+  it.each(["verify", "tail --once", "approvals list"])(
+    "ends %s, with its place, where it is in the wire format and nothing was read before it",
+    async (command) => {
+      const empty = join(directory, command);
+      await (
+        await openCallgate({ policy: { policy_engine: POLICY } as never, dataDir: empty })
+      ).close();
+      const { log, close } = openLog(empty);
+      await log.append([{ topic: "decisions", partition: 0, key: "default/a", value: WIRE }]);
+      await close();
+      const { code, stderr } = await runInProcess([...command.split(" "), "--data-dir", empty]);
+      expect(code).toBe(3);
+      expect(stderr).toContain("set `registry.url` (partition 0, offset 0)");
+    },
+  );
 
   it("does not keep dead letters from being shown", async () => {
     const { code, stdout, stderr } = await run("dlq", "list");
