@@ -1,7 +1,8 @@
 /** Files that the configuration names: those that this process will read can be read now. */
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { createSecureContext } from "node:tls";
 import type { ConfigProblem } from "./config-problem.ts";
-import { TLS_SECTIONS, usesTlsFiles } from "./config-tls.ts";
+import { TLS_SECTIONS, type TlsSection, usesTlsFiles } from "./config-tls.ts";
 import { secretFrom } from "./secret-file.ts";
 import { readSecretText } from "./secret-files.ts";
 
@@ -28,7 +29,7 @@ const OF_PROCESSES: readonly Named[] = [
 
 /** @param needs keys that this process cannot do without, `policy.files`. */
 export function namedFileProblems(read: Read, needs: readonly string[]): readonly Unplaced[] {
-  return [...OF_PROCESSES, ...ofTls(read)]
+  const problems = [...OF_PROCESSES, ...ofTls(read)]
     .filter(({ neededBy }) => neededBy === undefined || needs.includes(neededBy))
     .flatMap(({ key, look }) =>
       filesOf(read, key).flatMap(([at, file]) => {
@@ -36,14 +37,54 @@ export function namedFileProblems(read: Read, needs: readonly string[]): readonl
         return message === undefined ? [] : [{ key: at, message, mend: "check the path" }];
       }),
     );
+  return [...problems, ...usedTls(read).flatMap((section) => pairProblems(read, section))];
+}
+
+function usedTls(read: Read): readonly TlsSection[] {
+  return TLS_SECTIONS.filter((section) => usesTlsFiles(read, section));
 }
 
 function ofTls(read: Read): readonly Named[] {
-  return TLS_SECTIONS.filter((section) => usesTlsFiles(read, section)).flatMap((section) => [
+  return usedTls(read).flatMap((section) => [
     { key: `${section}.caFile`, look: holds(CERTIFICATE, "certificate") },
     { key: `${section}.certFile`, look: holds(CERTIFICATE, "certificate") },
     { key: `${section}.keyFile`, look: holds(PRIVATE_KEY, "private key") },
   ]);
+}
+
+/** As a connection takes them. Where one of the files is none, that is told by itself. */
+function pairProblems(read: Read, section: TlsSection): readonly Unplaced[] {
+  const [cert, key] = [
+    pemOf(read(`${section}.certFile`), CERTIFICATE),
+    pemOf(read(`${section}.keyFile`), PRIVATE_KEY),
+  ];
+  const passphrase = read(`${section}.passphrase`) ?? "";
+  const isUnread = passphrase === "" && typeof read(`${section}.passphraseFile`) === "string";
+  if (cert === undefined || key === undefined || isUnread) return [];
+  try {
+    createSecureContext({ cert, key, passphrase: String(passphrase) });
+    return [];
+  } catch (error) {
+    const message = `makes no pair with \`${section}.certFile\`: ${reasonOf(error)}`;
+    const mend = "give the key of that certificate, and the passphrase that opens it";
+    return [{ key: `${section}.keyFile`, message, mend }];
+  }
+}
+
+function pemOf(file: unknown, pattern: RegExp): string | undefined {
+  if (typeof file !== "string") return undefined;
+  try {
+    const text = readFileSync(file, "utf8");
+    return pattern.test(text) ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** OpenSSL's word alone: the message of its errors begins with numbers. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return String(Reflect.get(error, "reason") ?? error.message);
 }
 
 function filesOf(read: Read, key: string): readonly (readonly [string, string])[] {

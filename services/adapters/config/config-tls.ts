@@ -8,7 +8,7 @@ const LEAVES = ["caFile", "certFile", "keyFile", "passphrase", "passphraseFile",
 
 export const TLS_SECTIONS = ["kafka.ssl", "registry.ssl", "redis.ssl"] as const;
 
-type TlsSection = (typeof TLS_SECTIONS)[number];
+export type TlsSection = (typeof TLS_SECTIONS)[number];
 
 export function tlsProblems(read: Read): readonly Unplaced[] {
   return TLS_SECTIONS.flatMap((section) => [...unused(read, section), ...halves(read, section)]);

@@ -5,6 +5,7 @@ import { rootCertificates } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
 import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { kafkaSettings, topicNamesOf } from "../../../services/sdk/kafka-settings.ts";
+import { CERTIFICATE, KEY } from "../../support/tls/fixed-pair.ts";
 
 function configure(kafka: object) {
   const result = configOf({ kafka: { brokers: ["one:1"], ...kafka } }, "test");
@@ -19,23 +20,23 @@ test("without a word of them there is neither TLS nor a login", () => {
 test("TLS trusts the certificates of a file beside the system's", () => {
   const directory = mkdtempSync(join(tmpdir(), "callgate-pem-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const write = (name: string, kind: string): string => {
+  const write = (name: string, text: string): string => {
     const file = join(directory, name);
-    writeFileSync(file, `-----BEGIN ${kind}-----\ntext of ${name}`);
+    writeFileSync(file, text);
     return file;
   };
   const ssl = {
     enabled: true,
-    caFile: write("ca", "CERTIFICATE"),
-    certFile: write("cert", "CERTIFICATE"),
-    keyFile: write("key", "PRIVATE KEY"),
+    caFile: write("ca", "-----BEGIN CERTIFICATE-----\ntext of ca"),
+    certFile: write("cert", CERTIFICATE),
+    keyFile: write("key", KEY),
   };
   const settings = kafkaSettings(
     configure({ ssl: { ...ssl, passphrase: "opens", serverName: "kafka" } }),
   );
   expect(settings.ssl).toMatchObject({
-    cert: "-----BEGIN CERTIFICATE-----\ntext of cert",
-    key: "-----BEGIN PRIVATE KEY-----\ntext of key",
+    cert: CERTIFICATE,
+    key: KEY,
     passphrase: "opens",
     serverName: "kafka",
   });

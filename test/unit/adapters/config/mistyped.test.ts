@@ -1,14 +1,18 @@
 // Values that a start would take and nothing could be done with: a broker that no one is, a name that no
 // topic has, TLS by halves, files that are not there. All of them are told before anything is tried.
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { formatConfigProblem } from "../../../../services/adapters/config/config-problem.ts";
 import { loadConfig } from "../../../../services/adapters/config/load-config.ts";
+import { CERTIFICATE, KEY } from "../../../support/tls/fixed-pair.ts";
 
-const CERTIFICATE = "-----BEGIN CERTIFICATE-----\n";
-const KEY = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n";
+/** The key of the fixed pair, encrypted. */
+const ENCRYPTED = createPrivateKey(KEY).export({
+  ...{ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "hidden" },
+});
 
 function directory(files: Readonly<Record<string, string>> = {}): string {
   const path = mkdtempSync(join(tmpdir(), "callgate-mistyped-"));
@@ -104,7 +108,7 @@ describe("TLS by halves", () => {
   });
 
   test("a certificate has its key, a key its certificate, a passphrase its key", () => {
-    const folder = directory({ cert: CERTIFICATE, key: KEY });
+    const folder = directory({ cert: CERTIFICATE, key: ENCRYPTED.toString() });
     const ssl = (leaf: string, value: string) => ({ [`CALLGATE_KAFKA_SSL_${leaf}`]: value });
     const on = ssl("ENABLED", "true");
     const cert = ssl("CERT_FILE", join(folder, "cert"));
@@ -117,6 +121,44 @@ describe("TLS by halves", () => {
     expect(problemsOf({ ...on, ...key })).toEqual([
       expect.stringMatching(/kafka\.ssl\.keyFile: is given without `kafka\.ssl\.certFile`;/),
     ]);
+  });
+
+  const { privateKey: other } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+  test.each([
+    ["its own", KEY, {}, []],
+    ["its own, encrypted", ENCRYPTED, { PASSPHRASE: "hidden" }, []],
+    ["encrypted, without its passphrase", ENCRYPTED, {}, ["bad decrypt"]],
+    ["encrypted, with another passphrase", ENCRYPTED, { PASSPHRASE: "other" }, ["bad decrypt"]],
+    ["of another", other.export({ type: "pkcs8", format: "pem" }), {}, ["key values mismatch"]],
+    ["cut short", KEY.slice(0, 120), {}, ["unsupported"]],
+  ])("the key of a certificate is %s", (_name, key, leaves, expected) => {
+    const folder = directory({ cert: CERTIFICATE, key: key.toString() });
+    const set = { ENABLED: "true", CERT_FILE: join(folder, "cert"), KEY_FILE: join(folder, "key") };
+    const given = Object.entries({ ...set, ...leaves }).map(
+      ([leaf, value]) => [`CALLGATE_REDIS_SSL_${leaf}`, value] as const,
+    );
+    const problems = problemsOf({
+      CALLGATE_REDIS_URL: "redis://one",
+      ...Object.fromEntries(given),
+    });
+    const mend = "give the key of that certificate, and the passphrase that opens it";
+    expect(problems).toEqual(
+      expected.map(
+        (why) =>
+          `CALLGATE_REDIS_SSL_KEY_FILE: redis.ssl.keyFile: makes no pair with \`redis.ssl.certFile\`: ${why}; ${mend}`,
+      ),
+    );
+  });
+
+  test("a passphrase that cannot be read is told once", () => {
+    const folder = directory({ cert: CERTIFICATE, key: ENCRYPTED.toString() });
+    const set = {
+      CALLGATE_KAFKA_SSL_ENABLED: "true",
+      CALLGATE_KAFKA_SSL_CERT_FILE: join(folder, "cert"),
+      CALLGATE_KAFKA_SSL_KEY_FILE: join(folder, "key"),
+      CALLGATE_KAFKA_SSL_PASSPHRASE_FILE: join(folder, "nowhere"),
+    };
+    expect(problemsOf(set)).toEqual([expect.stringMatching(/passphraseFile: .*ENOENT/)]);
   });
 });
 
