@@ -24,6 +24,8 @@ export type WatchedPolicyParts = {
 /** Decides by the policy from now on, or says what keeps it from that. */
 export type TakeOver = (policy: CompiledPolicy) => Promise<readonly string[]>;
 
+const OUTCOMES = ["loaded", "unchanged", "refused"] as const;
+
 export class WatchedPolicy {
   readonly #parts: WatchedPolicyParts;
   #current: CompiledPolicy;
@@ -37,6 +39,8 @@ export class WatchedPolicy {
     this.#parts = parts;
     this.#current = current;
     this.#stamp = stamp;
+    // What appears with its first event has no increase.
+    for (const outcome of OUTCOMES) this.#told(outcome, 0);
   }
 
   /** @throws CliError that lists every problem of the policy. */
@@ -100,9 +104,9 @@ export class WatchedPolicy {
     this.#told("refused");
   }
 
-  #told(outcome: "loaded" | "unchanged" | "refused"): void {
+  #told(outcome: (typeof OUTCOMES)[number], times = 1): void {
     const help = "times that the policy was loaded again, by outcome";
-    this.#parts.metrics.add("policy_loads", help, { outcome });
+    this.#parts.metrics.add("policy_loads", help, { outcome }, times);
   }
 }
 

@@ -176,6 +176,8 @@ tool_schemas: { pay: { sensitive: [order] } }
       return refusal?.reason ?? outcome;
     };
     expect(await outcomeOf("1")).toBe("allowed");
+    const before = await (await gate.get("/metrics")).text();
+    expect(before).toContain('callgate_policy_loads_total{outcome="refused",service="gate"} 0');
 
     const policy = join(gate.directory, "policy.yaml");
     writeFileSync(policy, "tool_schemas: 5\n");
