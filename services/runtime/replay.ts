@@ -20,8 +20,8 @@ export type ReplayOptions = {
   /** State hashes of records before this `seq` are not compared: checkpoints may be newer. */
   readonly hashesFromSeq: number;
   /**
-   * How long what a conversation was can still matter. Where the log's start has moved, state hashes
-   * are compared only this long after it.
+   * How long what a conversation was can still matter. Where the log's start has moved, state hashes are compared
+   * only this long after it, or longer, where the journal tells of conversations that are kept for longer.
    */
   readonly spanMs: number;
 };
@@ -35,6 +35,9 @@ export class Replay {
   readonly #options: ReplayOptions;
   /** Gate time at the start of a log whose first records are gone; undefined: none are. */
   #anchoredAtMs: number | undefined;
+  /** Until when what began before the log's start can matter, as far as is known; gate time. */
+  #olderUntilMs = 0;
+  #compared = 0;
 
   constructor(state: PartitionState, options: ReplayOptions) {
     this.#state = state;
@@ -43,6 +46,11 @@ export class Replay {
 
   get anchored(): boolean {
     return this.#anchoredAtMs !== undefined;
+  }
+
+  /** State hashes that were what they should be. */
+  get compared(): number {
+    return this.#compared;
   }
 
   /** If one throws, the state stands at some record before it. */
@@ -66,15 +74,14 @@ export class Replay {
     const applied = staged.applyEvents(this.#known(staged, record.events), record.seq);
     const isHashRecord = record.stateHash !== null;
     const lapse = isHashRecord ? staged.lapse(record.clocks.proposals, applied.stateSum) : null;
-    if (
-      lapse !== null &&
-      this.#isComparable(record) &&
-      sumText(lapse.stateSum) !== record.stateHash
-    ) {
-      throw new StateCorruptError(
-        `the state after journal record ${record.seq} is not what it was when it was written`,
-        { context: { seq: record.seq, offset: log.offset } },
-      );
+    if (lapse !== null && this.#isComparable(record)) {
+      if (sumText(lapse.stateSum) !== record.stateHash) {
+        throw new StateCorruptError(
+          `the state after journal record ${record.seq} is not what it was when it was written`,
+          { context: { seq: record.seq, offset: log.offset } },
+        );
+      }
+      this.#compared += 1;
     }
     if (lapse !== null) staged.acceptLapse(lapse);
     staged.advance({
@@ -90,26 +97,40 @@ export class Replay {
   /** The log's start has moved: what came before is too old to matter, and taken on trust. */
   #anchor(staged: StagedState, record: JournalRecord): void {
     this.#anchoredAtMs = record.previousAtMs;
+    this.#olderUntilMs = record.previousAtMs + this.#options.spanMs;
     staged.advance({ ...staged.progress, seq: record.seq - 1, chainHead: record.prevHash });
   }
 
   /** Without the events of conversations whose beginning is no longer in the log. */
   #known(staged: StagedState, events: readonly GateEvent[]): readonly GateEvent[] {
-    if (this.#anchoredAtMs === undefined) return events;
+    const anchoredAtMs = this.#anchoredAtMs;
+    if (anchoredAtMs === undefined) return events;
     const begun = new Set<string>();
     return events.filter((event) => {
       const key = conversationKey(event.tenantId, event.conversationId);
       const begins = "fresh" in event && Boolean(event.fresh);
       if (begins) begun.add(key);
-      return begins || begun.has(key) || staged.state(key) !== undefined;
+      const isKnown = begins || begun.has(key) || staged.state(key) !== undefined;
+      const { atMs, untilMs } = keptBy(event);
+      // One that is silent since before is kept for no longer than one that speaks.
+      const olderUntilMs = isKnown ? anchoredAtMs + untilMs - atMs : untilMs;
+      this.#olderUntilMs = Math.max(this.#olderUntilMs, olderUntilMs);
+      return isKnown;
     });
   }
 
   #isComparable(record: JournalRecord): boolean {
     if (record.seq < this.#options.hashesFromSeq) return false;
-    if (this.#anchoredAtMs === undefined) return true;
-    return record.clocks.proposals - this.#anchoredAtMs > this.#options.spanMs;
+    return this.#anchoredAtMs === undefined || record.clocks.proposals > this.#olderUntilMs;
   }
+}
+
+/** From when until when a decision keeps its conversation: until that is forgotten, or its hold ends. */
+function keptBy(event: GateEvent): { readonly atMs: number; readonly untilMs: number } {
+  if (!("stateDropAtMs" in event)) return { atMs: 0, untilMs: 0 };
+  const { atMs, proposalsAtMs, stateDropAtMs } = event;
+  const holdUntilMs = event.type === "held" ? event.expiresAtMs : 0;
+  return { atMs: Math.min(atMs, proposalsAtMs), untilMs: Math.max(stateDropAtMs, holdUntilMs) };
 }
 
 function assertFollows(staged: StagedState, record: JournalRecord, log: LogRecord): void {

@@ -77,7 +77,6 @@ class Verification {
   #firstSeq = 0;
   #lastSeq = 0;
   #chainHead = GENESIS_HASH;
-  #hashes = 0;
   /** After one mismatch all later ones follow from it. */
   #replaying = true;
 
@@ -120,7 +119,7 @@ class Verification {
       firstSeq: this.#firstSeq,
       lastSeq: this.#lastSeq,
       chainHead: this.#chainHead,
-      stateHashesCompared: this.#hashes,
+      stateHashesCompared: this.#replay.compared,
       problems: this.#problems,
     };
   }
@@ -159,7 +158,6 @@ class Verification {
     if (!this.#replaying) return;
     try {
       this.#replay.apply([entry]);
-      if (entry.record.stateHash !== null && !this.#replay.anchored) this.#hashes += 1;
     } catch (error) {
       this.#replaying = false;
       const what = error instanceof Error ? error.message : String(error);

@@ -11,7 +11,7 @@ import { openSource, type SourceOptions } from "./open-source.ts";
 
 export type VerifyOptions = SourceOptions & { readonly json: boolean };
 
-/** Longest life of a conversation and a hold, by default, and a day (docs/runtime.md). */
+/** Longest life of a conversation and a hold, by default, and a day (docs/runtime.md); of longer ones the journal tells. */
 const JOURNAL_SPAN_MS = 9 * 86_400_000;
 
 export async function runVerify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {

@@ -3,7 +3,8 @@ import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import type { Log, LogRecord } from "../../../services/runtime/ports.ts";
 import { type VerifyReport, verifyJournal } from "../../../services/runtime/verify.ts";
-import { DAY_MS, RuntimeKit } from "../../support/runtime-kit.ts";
+import { DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
+import { createEngine } from "../../support/simulation/engines.ts";
 import { decodeJson, encodeJson, jsonCodec } from "../../support/simulation/json-codec.ts";
 
 let kit: RuntimeKit;
@@ -118,5 +119,63 @@ describe("verifying a journal", () => {
     const cut = await verify((records) => records.slice(0, -2));
     expect(cut.problems).toEqual([]);
     expect(cut.chainHead).not.toBe(chainHead);
+  });
+});
+
+/** A journal of so many days whose first record is gone, and a conversation's beginning with it. */
+async function aged(
+  days: number,
+  conversation: { readonly max_age_ms: number; readonly idle_ms: number },
+  oldOnDays: readonly number[],
+  change: (records: LogRecord[]) => readonly LogRecord[] = (records) => records,
+): Promise<VerifyReport> {
+  kit = new RuntimeKit();
+  const engine = createEngine(
+    { preset: "balanced", conversation, tool_schemas: { pay: {} } },
+    "long",
+  );
+  const task = kit.start({ checkpoints: null, options: { hashEvery: 1 }, engine });
+  let count = 0;
+  const propose = async (conversationId: string): Promise<void> => {
+    await kit.propose({ conversationId, tool: "pay" });
+    count += 1;
+    await until(async () => {
+      const journal = await kit.journal();
+      return journal.at(-1)?.next.proposals === count;
+    });
+  };
+  await propose("old");
+  for (let day = 1; day <= days; day += 1) {
+    kit.clock.advance(DAY_MS);
+    await propose("new");
+    if (oldOnDays.includes(day)) await propose("old");
+  }
+  await task.close();
+  kit.log.topics.deleteBefore("decisions", 0, 1);
+  return verify(change);
+}
+
+describe("a journal whose start has moved, under a policy that lets conversations live for long", () => {
+  it("is not damaged where one that began before goes on", async () => {
+    const conversation = { max_age_ms: 30 * DAY_MS, idle_ms: 7 * DAY_MS };
+    expect((await aged(14, conversation, [5, 10])).problems).toEqual([]);
+  });
+
+  it("is not damaged where one that began before is silent", async () => {
+    const conversation = { max_age_ms: 30 * DAY_MS, idle_ms: 20 * DAY_MS };
+    expect((await aged(14, conversation, [])).problems).toEqual([]);
+  });
+
+  it("is compared once that one is forgotten", async () => {
+    const conversation = { max_age_ms: 30 * DAY_MS, idle_ms: 7 * DAY_MS };
+    const report = await aged(20, conversation, [5, 10]);
+    expect(report.problems).toEqual([]);
+    expect(report.stateHashesCompared).toBeGreaterThan(0);
+    const { problems } = await aged(20, conversation, [5, 10], (records) =>
+      edited(records, records.length - 1, (j) => ({ ...j, stateHash: "0".repeat(24) })),
+    );
+    expect(problems).toEqual([
+      expect.objectContaining({ problem: expect.stringMatching(/do not give the state/) }),
+    ]);
   });
 });
