@@ -52,10 +52,7 @@ const BACKOFF_MS_MAX = 5_000;
 /** Rebuilds in a row without a commit between them, before an operator must look. */
 const REBUILDS_MAX = 3;
 
-type Run = {
-  readonly writer: PartitionWriter;
-  readonly state: PartitionState;
-};
+type Run = { readonly writer: PartitionWriter; readonly state: PartitionState };
 
 export class StreamTask {
   readonly #context: TaskContext;
@@ -91,7 +88,7 @@ export class StreamTask {
       recordsMax: options.batch.inputsMax,
       bytesMax: options.readBytesMax,
     });
-    this.#ticks = new TickSender({ partition, log, codec, clock, metrics });
+    this.#ticks = new TickSender({ partition, log, codec, clock, logger, metrics });
     this.#checkpointer =
       context.checkpoints === null
         ? null
@@ -295,6 +292,7 @@ export class StreamTask {
       this.#failures.succeeded(batch.inputs);
       this.#backoffMs = BACKOFF_MS_MIN;
       this.#rebuilds = 0;
+      this.#ticks.committed(outcome.records, startedMs);
       this.#tell(outcome.records);
       this.#toldSeq = run.state.progress.seq;
       metrics.count("commits");

@@ -1,5 +1,7 @@
+import { ClockWatch } from "./clock-watch.ts";
+import type { CommittedRecord } from "./journal.ts";
 import type { PartitionState } from "./partition-state.ts";
-import type { Clock, Codec, Log, Metrics } from "./ports.ts";
+import type { Clock, Codec, Log, Logger, Metrics } from "./ports.ts";
 
 /** Least time between two ticks: the log's clock may be behind ours, and a tick then finds nothing due. */
 const BETWEEN_TICKS_MS = 250;
@@ -9,6 +11,7 @@ export type TickContext = {
   readonly log: Log;
   readonly codec: Codec;
   readonly clock: Clock;
+  readonly logger: Logger;
   readonly metrics: Metrics;
 };
 
@@ -18,12 +21,21 @@ export type TickContext = {
  */
 export class TickSender {
   readonly #context: TickContext;
+  readonly #watch: ClockWatch;
   #sentAtMs = Number.NEGATIVE_INFINITY;
   /** Offset of the last tick sent; null: none, or not known any more. */
   #sentOffset: number | null = null;
 
   constructor(context: TickContext) {
     this.#context = context;
+    this.#watch = new ClockWatch(context.partition, context.logger);
+  }
+
+  /** What was committed since a time of the local clock shows whether that is the log's. */
+  committed(records: readonly CommittedRecord[], sinceMs: number): void {
+    const last = records.at(-1);
+    if (last === undefined) return;
+    this.#watch.appended(last.appendTimeMs, sinceMs, this.#context.clock.nowMs());
   }
 
   reset(): void {

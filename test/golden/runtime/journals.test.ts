@@ -201,8 +201,9 @@ describe.each(journals)("the journal $name", (journal) => {
     const report = await verify(later.kit.log);
     expect(report.problems).toEqual([]);
     expect(report.lastSeq).toBeGreaterThan(recordsOf(journal).length);
-    expect(later.kit.lines.filter(({ level }) => level === "warn" || level === "error")).toEqual(
-      [],
-    );
+    const told = later.kit.lines.filter(({ level }) => level === "warn" || level === "error");
+    // A telling has a clock that stands still.
+    const others = told.filter(({ message }) => !message.startsWith("this host's clock is behind"));
+    expect(others).toEqual([]);
   });
 });

@@ -1,0 +1,57 @@
+// A gate whose host has another time than the brokers: nothing is decided by it, but ticks are sent by it.
+import { afterEach, describe, expect, it } from "vitest";
+import type { Clock } from "../../../services/runtime/ports.ts";
+import { RuntimeKit } from "../../support/runtime-kit.ts";
+
+let kit: RuntimeKit;
+afterEach(() => kit.close());
+
+/** What is told of the clock after some decisions of a gate whose clock is off by so much, ms. */
+async function told(offMs: number, decisions = 3): Promise<readonly unknown[]> {
+  kit = new RuntimeKit();
+  const clock: Clock = {
+    nowMs: () => kit.clock.nowMs() + offMs,
+    sleep: () => kit.clock.sleep(),
+  };
+  kit.start({ checkpoints: null, context: { clock } });
+  for (let count = 1; count <= decisions; count += 1) {
+    await kit.propose({ conversationId: `c${count}`, tool: "read_order" });
+    await kit.journaled(count);
+  }
+  return kit.lines.filter(({ message }) => message.includes("clock"));
+}
+
+describe("the clock of a gate's host", () => {
+  it("is told once to be behind the brokers'", async () => {
+    expect(await told(-60_000)).toEqual([
+      {
+        level: "warn",
+        message: expect.stringMatching(/^this host's clock is behind .*fall due that much later/),
+        fields: { partition: 0, byMs: 60_000 },
+      },
+    ]);
+  });
+
+  it("is told once to be ahead of the brokers'", async () => {
+    expect(await told(60_000)).toEqual([
+      {
+        level: "warn",
+        message: expect.stringMatching(/^this host's clock is ahead of .*looks for deadlines/),
+        fields: { partition: 0, byMs: 60_000 },
+      },
+    ]);
+  });
+
+  it("is told again after a while, as long as it is off", async () => {
+    await told(-60_000, 1);
+    kit.clock.advance(11 * 60_000);
+    await kit.propose({ conversationId: "later", tool: "read_order" });
+    await expect
+      .poll(() => kit.lines.filter(({ message }) => message.includes("clock")))
+      .toHaveLength(2);
+  });
+
+  it.each([-4_000, 0, 4_000])("may be off by little: %d ms", async (offMs) => {
+    expect(await told(offMs)).toEqual([]);
+  });
+});
