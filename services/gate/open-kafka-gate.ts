@@ -66,18 +66,28 @@ const BATCH_BYTES_MAX = 2 * 1024 * 1024;
 const BATCH_INPUTS_MAX = 500;
 const OUTPUTS: readonly Topic[] = ["allowed", "refused", "held", "decisions", "deadLetters"];
 
-/**
- * Checks the topics and opens the log; nothing is decided before `host.start`.
- * @throws PipelineError: FatalError `log_mismatch` with everything that is wrong with the topics.
- */
-export async function openKafkaGate(options: KafkaGateOptions): Promise<KafkaGate> {
-  const newKafka = () => createKafka(options.kafka, options.logger);
-  const inspector = new KafkaTopicInspector(newKafka, options.names);
-  const facts = await inspector.describe();
+type InspectorOptions = Pick<KafkaGateOptions, "kafka" | "names" | "logger" | "policy">;
+
+/** @throws PipelineError: FatalError `log_mismatch` with everything that is wrong with the topics. */
+export async function checkGateTopics(options: InspectorOptions): Promise<readonly TopicFacts[]> {
+  const facts = await inspectorOf(options).describe();
   const problems = checkTopics(facts, { keepMs: journalKeepMs(options.policy) });
   if (problems.length > 0) throw new FatalError("log_mismatch", describeStartProblems(problems));
+  return facts;
+}
+
+function inspectorOf({ kafka, logger, names }: InspectorOptions): KafkaTopicInspector {
+  return new KafkaTopicInspector(() => createKafka(kafka, logger), names);
+}
+
+/**
+ * Checks the topics and opens the log; nothing is decided before `host.start`.
+ * @throws as `checkGateTopics`.
+ */
+export async function openKafkaGate(options: KafkaGateOptions): Promise<KafkaGate> {
+  const facts = await checkGateTopics(options);
   const log = await openKafkaLog({
-    kafka: newKafka(),
+    kafka: createKafka(options.kafka, options.logger),
     names: options.names,
     topics: GATE_TOPICS,
     clientId: options.kafka.clientId,
@@ -86,7 +96,12 @@ export async function openKafkaGate(options: KafkaGateOptions): Promise<KafkaGat
   const membership = createMembership(options);
   const ownership = createOwnership(options, log, membership, facts);
   const host = createHost(options, log, membership, ownership, facts);
-  return { host, log, checkPolicy: checkWith(inspector), stop: stopOf(host, log, ownership) };
+  return {
+    host,
+    log,
+    checkPolicy: checkWith(inspectorOf(options)),
+    stop: stopOf(host, log, ownership),
+  };
 }
 
 function createMembership(options: KafkaGateOptions): GroupMembership {

@@ -35,9 +35,10 @@ export async function openCluster(
   const newKafka: OpenedCluster["newKafka"] = (other = {}) =>
     createKafka({ ...settings, ...other }, logger);
   const { clientId, requestTimeoutMs } = settings;
-  const opened = await openCodec(config, names, secrets);
+  // Topics first: schemas are registered under their names.
+  const log = await openKafkaLog({ kafka: newKafka(), names, clientId, requestTimeoutMs });
   try {
-    const log = await openKafkaLog({ kafka: newKafka(), names, clientId, requestTimeoutMs });
+    const opened = await openCodec(config, names, secrets);
     const close = async (): Promise<void> => {
       await log.close();
       opened.close();
@@ -48,7 +49,7 @@ export async function openCluster(
     };
     return { log, codec: opened.codec, names, newKafka, close, abandon };
   } catch (error) {
-    opened.close();
+    await log.close();
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
 import { systemClock } from "../../adapters/system/clock.ts";
 import type { GateHost, GateTuning } from "../../gate/gate-host.ts";
 import {
+  checkGateTopics,
   type KafkaGate,
   type KafkaGateOptions,
   openKafkaGate,
@@ -35,6 +36,9 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   const { keyId } = secrets.current;
   const policy = await WatchedPolicy.open({ config: config.policy, secrets, logger, metrics });
   const names = topicNamesOf(config);
+  const cluster = { kafka: kafkaSettings(config), names, logger, policy: policy.current };
+  // Before the schemas, which are registered under the names of topics.
+  await untilThere(() => checkGateTopics(cluster), context, BROKERS);
   const { codec, close } = await untilThere(
     () => openCodec(config, names, secrets.byKeyId),
     context,
@@ -42,11 +46,10 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   );
   const redis = await openRedis(config, logger);
   const options: KafkaGateOptions = {
-    ...{ kafka: kafkaSettings(config), names, codec, logger, metrics },
+    ...{ ...cluster, codec, metrics },
     ...groupOf(config),
     checkpoints: () => redis?.checkpoints ?? null,
     clock: systemClock,
-    policy: policy.current,
     tuning: tuningOf(config),
     warmUpMs: config.gate.warmUpMs,
   };

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { redisBackend } from "../../support/backends/redis-backend.ts";
 import { registryBackend } from "../../support/backends/registry-backend.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
 import { runInProcess } from "../../support/memory-terminal.ts";
 import { makeDirectory } from "../../support/open-gate.ts";
 import { createClusterKit } from "../../support/processes/cluster-kit.ts";
@@ -22,6 +23,20 @@ describe.skipIf(!kafka.available || !registry.available)("with a schema registry
     const gate = kit.startGate(POLICY, { registry: { url: registry.url } });
     expect((await gate.ended).code).toBe(3);
     expect(gate.stderr).toMatch(/proposed\S*-value: `proposed-call` is not registered/);
+  });
+
+  test("a gate whose topics are not there says so, and registers nothing under their names", async () => {
+    const kit = await createClusterKit(kafka.brokers);
+    const topicPrefix = uniqueName("nowhere");
+    const gate = kit.startGate(POLICY, {
+      kafka: { brokers: kafka.brokers, topicPrefix },
+      registry: { url: registry.url, register: true },
+    });
+    expect((await gate.ended).code).toBe(3);
+    expect(gate.stderr).toContain(`\`${topicPrefix}.proposed.v1\``);
+    expect(gate.stderr).not.toMatch(/registr/);
+    const subjects = await (await fetch(`${registry.url}/subjects`)).text();
+    expect(subjects).not.toContain(topicPrefix);
   });
 
   test("everybody speaks its wire format", async () => {
