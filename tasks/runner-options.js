@@ -43,6 +43,21 @@ export function positiveOption(name, option, text) {
   process.exit(EXIT_USAGE);
 }
 
+/**
+ * The text of an option that has few. Ends the process as {@link runnerOptions} does where it is another.
+ * @param {string} name the script as `npm run` knows it
+ * @param {string} option without its dashes
+ * @param {string} text
+ * @param {readonly string[]} choices
+ */
+export function choiceOption(name, option, text, choices) {
+  if (choices.includes(text)) return text;
+  process.stderr.write(
+    `${name}: option '--${option}' is ${choices.join(" or ")}, and not '${text}'\n`,
+  );
+  process.exit(EXIT_USAGE);
+}
+
 /** @param {[string, Option]} option */
 function usage([name, { type, multiple }]) {
   const value = type === "string" ? " VALUE" : "";

@@ -8,7 +8,7 @@
 import { isRegistryFetched } from "../../infra/local/fetch-parts.js";
 import { MissingError, requirePrograms } from "../../infra/local/missing.js";
 import { startKafka } from "../../infra/local/start-kafka.js";
-import { positiveOption, runnerOptions } from "../../tasks/runner-options.js";
+import { choiceOption, positiveOption, runnerOptions } from "../../tasks/runner-options.js";
 import { buildOnce, CLASSES } from "./lab/build.ts";
 import { compileReader } from "./lab/read-topics.ts";
 import type { Row } from "./lab/row.ts";
@@ -30,9 +30,13 @@ const values = runnerOptions("test:faults", {
   minutes: { type: "string", default: "25" },
 });
 const minutesAtMost = positiveOption("test:faults", "minutes", values.minutes);
+const transactions = values["transaction-version"];
+if (transactions !== undefined) {
+  choiceOption("test:faults", "transaction-version", transactions, ["0", "2"]);
+}
 
 function versionOf() {
-  const { kafka: version, "transaction-version": transactions } = values;
+  const { kafka: version } = values;
   return {
     ...(version === undefined ? {} : { version }),
     ...(transactions === undefined ? {} : { transactionVersion: Number(transactions) }),

@@ -22,6 +22,11 @@ test.each([
     "test:faults: option '--minutes' is a number above 0, and not 'abc'",
   ],
   ["test/faults/run.ts", "--minutes=", "test:faults: option '--minutes' is a number above 0"],
+  [
+    "test/faults/run.ts",
+    "--transaction-version=abc",
+    "test:faults: option '--transaction-version' is 0 or 2, and not 'abc'",
+  ],
   ["test/eval/run.ts", "--check", "eval: Unknown option '--check'; it has no options"],
   ["tasks/test-nodes.js", "x", "test:nodes: Unexpected argument 'x'"],
   ["tasks/test-kafka-matrix.js", "--shrt", "test:kafka-matrix: Unknown option '--shrt'"],
