@@ -141,7 +141,7 @@ function afterLimit(wordAt: WordAt, at: number, closing: ReadonlyMap<number, num
 
 /** Behind `if exists`, `if not exists` before a name. */
 function afterCondition(wordAt: WordAt, at: number): number {
-  if (at === 0 || wordAt(at) !== "if") return at;
+  if (wordAt(at) !== "if") return at;
   const exists = wordAt(at + 1) === "not" ? at + 2 : at + 1;
   return wordAt(exists) === "exists" && wordAt(exists + 1) !== "(" ? exists + 1 : at;
 }

@@ -88,6 +88,18 @@ test("of too many that a pattern has, what they begin with counts", () => {
   expect(PROGRAMS.filter(compileCanFit({ match: `^git ${many}` }))).toEqual(["git"]);
 });
 
+test("8,192 beginnings are told apart, and of one more what they have in common counts", () => {
+  const fits = (first: number, second: string, program: string) => {
+    const numbers = Array.from({ length: first }, (_, at) => String(at).padStart(4, "0"));
+    return compileCanFit({ match: `^git (${numbers.join("|")})(${second})` })(program);
+  };
+  expect([fits(4_096, "a|b", "git 0000a"), fits(4_096, "a|b", "git 0000c")]).toEqual([true, false]);
+  expect([fits(2_731, "a|b|c", "git 0000d"), fits(2_731, "a|b|c", "git 9999a")]).toEqual([
+    true,
+    false,
+  ]);
+});
+
 test("texts fit the programs that they begin with", () => {
   expect(PROGRAMS.filter(compileCanFit({ equals: ["git push", "make"] }))).toEqual(["git", "make"]);
 });

@@ -125,6 +125,8 @@ test.each([
   ["unknown -- deploy", ["unknown -- deploy", "deploy"]],
   ["grep -- deploy", ["grep -- deploy"]],
   ["cargo test -- deploy", ["cargo test -- deploy"]],
+  ["sg g 'deploy x'", ["sg g deploy x", "deploy x"]],
+  ["nodemon -x 'cat <<E\na\nE'", ["nodemon -x cat <<E\na\nE", "cat"]],
 ])("nothing else is seen of %s", (line, texts) => {
   expect(read(line)).toMatchObject({ texts, isSeen: true });
 });

@@ -89,6 +89,7 @@ describe("a rule fits by the bare name", () => {
     ],
     ["^drop index a", "drop index concurrently if exists public.a"],
     ["^drop schema a", "drop schema if exists a"],
+    ["^drop a", "drop if exists public.a"],
     ["^create table users", "create table if not exists public.users (a int)"],
     ["^drop table if exists users", "drop table if exists public.users"],
     ["^drop table public[.]users", "drop table if exists public.users"],
@@ -129,6 +130,8 @@ test("a permission for a name is none for that of another schema, and what is wr
 test("there is one more text where something is left out", () => {
   expect(spellSql("delete from a.b").texts).toEqual(["delete from a.b", "delete from b"]);
   expect(spellSql("delete from b").texts).toEqual(["delete from b"]);
+  const inside = "with a as (delete from b) select 1";
+  expect(spellSql(inside).texts).toEqual([inside, "with a as(delete from b) select 1"]);
 });
 
 test("a long chain of names is looked at once", () => {
