@@ -7,29 +7,28 @@ export interface Heredoc {
   readonly tabs: boolean;
 }
 
-/** Where a body stands; `runs`: it may have substitutions, which run. */
-export interface Body {
+/** Where a body stands. */
+interface Body {
   readonly from: number;
   readonly to: number;
-  readonly runs: boolean;
 }
 
-/** The bodies that begin at `from`, and where the text goes on after them; null: that cannot be told. */
+/** Of the bodies that begin at `from`, those that may have substitutions, which run, and where the text goes on after all; null: that cannot be told. */
 export function bodiesAt(
   text: string,
   from: number,
   heredocs: readonly Heredoc[],
-): { readonly bodies: readonly Body[]; readonly end: number } | null {
-  const bodies: Body[] = [];
+): { readonly run: readonly Body[]; readonly end: number } | null {
+  const run: Body[] = [];
   let at = from;
   for (const heredoc of heredocs) {
     const found = endOfBody(text, at, heredoc);
     if (found === null) return null;
     const { to, end } = found;
-    bodies.push({ from: at, to, runs: !heredoc.quoted && substitutes(joined(text, at, to)) });
+    if (!heredoc.quoted && substitutes(joined(text, at, to))) run.push({ from: at, to });
     at = end;
   }
-  return { bodies, end: at };
+  return { run, end: at };
 }
 
 /** Those of arithmetic without commands and of variables do not matter here, but that their values may be run. */

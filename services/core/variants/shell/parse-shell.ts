@@ -3,6 +3,7 @@
  * run. It executes nothing and expands nothing: it only finds out which words are surely what they seem
  * to be. What it does not understand makes the whole line unreadable.
  */
+import { endOfArithmetic, endOfForHead } from "./arithmetic.ts";
 import { afterBlank } from "./blank.ts";
 import {
   addTarget,
@@ -16,19 +17,12 @@ import {
 import { hasControlLetters } from "./control-letters.ts";
 import { expansionAt } from "./expansion.ts";
 import { CLOSES_GROUP, type Group, OPENS_GROUP, withGroups } from "./groups.ts";
-import { type Body, bodiesAt, type Heredoc } from "./heredoc.ts";
+import { bodiesAt, type Heredoc } from "./heredoc.ts";
+import { DEPTH_MAX, EXPANDED_MAX, LENGTH_MAX } from "./line-limits.ts";
 import { ansiQuotedAt, type Quoted, singleQuotedAt } from "./quotes.ts";
 import { redirectionAt } from "./redirection.ts";
 import type { ShellCommand, ShellLine, ShellWord } from "./shell-line.ts";
-import {
-  ARITHMETIC,
-  ASSIGNMENT,
-  MOMENT,
-  RUNNING_INDEX,
-  STRUCTURE,
-  TIMED,
-  UNREAD,
-} from "./spelling.ts";
+import { ASSIGNMENT, MOMENT, RUNNING_INDEX, STRUCTURE, TIMED, UNREAD } from "./spelling.ts";
 import {
   addLetter,
   addQuoted,
@@ -38,15 +32,6 @@ import {
   spelled,
   type WordDraft,
 } from "./word-draft.ts";
-
-/** Substitutions and groups inside of each other. */
-const DEPTH_MAX = 16;
-
-/** Longest line that is read, in characters. */
-const LENGTH_MAX = 65_536;
-
-/** What braces make of the words of a line, in characters. */
-const EXPANDED_MAX = 262_144;
 
 /** Null: the text is not understood. Linear in the text for each level of nesting. */
 export function parseShell(text: string): ShellLine | null {
@@ -130,19 +115,16 @@ class ShellReader {
 
   #readCommand(): void {
     const draft = emptyCommand();
-    let background = false;
     for (;;) {
       this.#skipBlank();
       const next = this.#peek();
       if (this.#endsCommand(next)) {
-        background = next === "&" && this.#peek(1) !== "&";
-        break;
+        this.#finish(draft, next === "&" && this.#peek(1) !== "&");
+        return;
       }
-      if (next === "(") {
-        if (!this.#readGroup(draft)) throw new Unreadable();
-      } else if (!this.#readRedirection(draft)) this.#addWord(draft, this.#readWord());
+      if (next === "(") this.#readGroup(draft);
+      else if (!this.#readRedirection(draft)) this.#addWord(draft, this.#readWord());
     }
-    this.#finish(draft, background);
   }
 
   #endsCommand(next: string): boolean {
@@ -151,21 +133,21 @@ class ShellReader {
   }
 
   /** `( … )`, also behind `time`; `name()` and an array are not read. */
-  #readGroup(draft: CommandDraft): boolean {
-    if (!mayBeGroup(draft, this.#text, this.#at)) return false;
+  #readGroup(draft: CommandDraft): void {
+    if (!mayBeGroup(draft, this.#text, this.#at)) throw new Unreadable();
     clearWords(draft);
-    if (this.#peek(1) === "(") this.#readArithmetic(this.#at);
+    if (this.#peek(1) === "(") this.#endOfArithmetic(this.#at);
     this.#at += 1;
     draft.encloses = this.#commands.length;
     this.#readList(")");
-    return true;
   }
 
-  /** `((…))` may be groups as well, and is read as such; it may set variables. */
-  #readArithmetic(from: number): void {
-    ARITHMETIC.lastIndex = from;
-    if (!ARITHMETIC.test(this.#text)) throw new Unreadable();
+  /** `((…))` may be groups as well, and is read as such: 0; it may set variables. */
+  #endOfArithmetic(from: number): number {
+    const end = endOfArithmetic(this.#text, from);
+    if (end === null) throw new Unreadable();
     this.#setsVariable();
+    return end;
   }
 
   #setsVariable(): void {
@@ -205,8 +187,19 @@ class ShellReader {
     return true;
   }
 
-  /** `for name in words`: the words run nothing by themselves; their substitutions are read. */
+  /** `for name in words`, `for ((…; …; …))`. */
   #readFor(): void {
+    this.#skipBlank();
+    const end = endOfForHead(this.#text, this.#at);
+    if (end === null) this.#readValues();
+    else {
+      this.#setsVariable();
+      this.#readSubstituted(this.#at + 2, end - 2, end);
+    }
+  }
+
+  /** The words run nothing by themselves; their substitutions are read. */
+  #readValues(): void {
     for (let at = 0; ; at++) {
       this.#skipBlank();
       const next = this.#peek();
@@ -259,18 +252,18 @@ class ShellReader {
   /** After a line feed come the bodies of the here-documents that the line announced. */
   #endLine(): void {
     const found = bodiesAt(this.#text, this.#at + 1, this.#heredocs.splice(0));
-    if (found === null) throw new Unreadable();
-    for (const body of found.bodies) if (body.runs) this.#readBody(body);
+    if (found === null || (this.#inBackquotes && found.run.length > 0)) throw new Unreadable();
+    for (const { from, to } of found.run) this.#readSubstituted(from, to);
     this.#at = found.end;
   }
 
-  /** What is substituted must end in the body: shells disagree on where the body ends otherwise. */
-  #readBody({ from, to }: Body): void {
-    if (this.#inBackquotes) throw new Unreadable();
+  /** What is substituted must end before the place: shells disagree on where a body ends otherwise. */
+  #readSubstituted(from: number, to: number, end = to): void {
     const word = emptyWord();
     this.#at = from;
     while (this.#at < to) this.#readInDouble(word);
     if (this.#at > to) throw new Unreadable();
+    this.#at = end;
   }
 
   #readWord(): WordDraft {
@@ -363,11 +356,7 @@ class ShellReader {
   /** A lone dollar is itself; everything else is only known when it runs. */
   #readDollar(word: WordDraft): void {
     if (this.#starts("$(")) {
-      reveal(word);
-      if (this.#peek(2) === "(") this.#readArithmetic(this.#at + 1);
-      this.#at += 2;
-      // `$((…))` is read as a group in a substitution: its words are no commands, and count as such.
-      this.#readList(")");
+      this.#readSubstitution(word);
       return;
     }
     const expansion = expansionAt(this.#text, this.#at);
@@ -379,6 +368,17 @@ class ShellReader {
       word.splits ||= expansion.isList;
       if (MOMENT.has(expansion.name)) this.#usesMoment = true;
       else this.#usesVariables = true;
+    }
+  }
+
+  /** `$(…)`, `$((…))`. */
+  #readSubstitution(word: WordDraft): void {
+    reveal(word);
+    const end = this.#peek(2) === "(" ? this.#endOfArithmetic(this.#at + 1) : 0;
+    if (end > 0) this.#readSubstituted(this.#at + 3, end - 2, end);
+    else {
+      this.#at += 2;
+      this.#readList(")");
     }
   }
 

@@ -20,8 +20,6 @@ export const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
 /** Sticky: an expansion in braces whose end all shells see in one place; first group: the name, which is never cut: without an end that takes the square of time. */
 export const BRACED =
   /\$\{[#!]?([A-Za-z_]\w*(?!\w)|[?!$@*#_-]|\d+(?!\d))(?:[^{}`$()'"\\]|"[^{}`$()'"\\]*")*\}/y;
-/** Quotes and the like mean other things in arithmetic, where shells disagree on its end. */
-export const ARITHMETIC = /\(\((?:(?!\)\))[^'"\\`#\n;])*\)\)/y;
 /** An option of which a part is not seen; the value of a long one is none. */
 export const OPEN_OPTION = /^-(?!-[\w-]+=|v\w+=|[IC]?\{\}$)/;
 /** How a word begins that sets a variable. */

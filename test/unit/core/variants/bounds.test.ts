@@ -64,6 +64,8 @@ test.each([
   ["braces without an end in a body", `cat <<E\n${"${".repeat(32_000)}\nE`],
   ["words between them", `cat <<E\n${"text ${a ".repeat(7_000)}\nE`],
   ["a file of many descriptors", `source '${"/fd/".repeat(16_000)}\n'`],
+  ["blanks between names in arithmetic", `echo $((a${" ".repeat(65_000)}b))`],
+  ["arithmetic without an end", `echo ${"$((a".repeat(16_000)}`],
   ["a place of many slashes", `find ${"/".repeat(65_000)}a -exec rm {} +`],
 ])("no line takes the square of its length in time: %s", (_, line) => {
   const start = performance.now();
