@@ -1,5 +1,5 @@
 /** `find` reads, unless an action of it runs or writes something. */
-import { asFound, standsFor } from "./found.ts";
+import { asFound, mayBeStart, standsFor } from "./found.ts";
 import type { Ran, Words } from "./ran.ts";
 import type { ShellWord } from "./shell-line.ts";
 
@@ -20,6 +20,7 @@ export function ranByFind(words: readonly ShellWord[]): Ran {
   const before: ShellWord[] = words.slice(0, 1);
   let left = FOUND_MAX;
   let actions = 0;
+  let isWriting = false;
   for (let at = 1; at < words.length; at++) {
     const word = words[at] as ShellWord;
     if (RUNNING.has(word.text)) {
@@ -30,16 +31,22 @@ export function ranByFind(words: readonly ShellWord[]): Ran {
       commands.push(...found.commands);
       left = found.left;
       at = end;
-    } else if (mayBeAction(word, words[at - 1])) return WRITES;
-    else before.push(word);
+    } else {
+      const writes = writesBy(word, words[at - 1], before);
+      if (writes === null) return WRITES;
+      isWriting ||= writes;
+      before.push(word);
+    }
   }
-  const floor = before.some(({ text }) => WRITING.has(text)) ? "write" : "read";
+  const floor = isWriting ? "write" : "read";
   return { floor, commands, lines: [], hidden: false };
 }
 
-/** A starting point or a pattern may be a glob; what follows a test may not become an action. */
-function mayBeAction({ splits, startsOpen }: ShellWord, before: ShellWord | undefined): boolean {
-  return splits || (startsOpen && !isValue(before));
+/** A pattern may be a glob; what follows a test may not become an action: null. A starting point that is not seen counts as an option that writes. */
+function writesBy(word: ShellWord, last: ShellWord | undefined, before: Words): boolean | null {
+  const isOpen = word.splits || (word.startsOpen && !isValue(last));
+  if (isOpen && (word.splits || !mayBeStart(before))) return null;
+  return isOpen || WRITING.has(word.text);
 }
 
 /** A command as it is written, and with what is found. Null: it is not seen, or there is too much of it. */
@@ -86,7 +93,8 @@ function endOfRun(words: readonly ShellWord[], from: number): number {
 
 /** After a test such as `-name` comes its value, whatever it looks like. */
 function isValue(before: ShellWord | undefined): boolean {
-  return /^-(?:i?name|i?path|i?regex|newer|size|mtime|mmin|atime|ctime|type|user|group|perm|maxdepth|mindepth)$/.test(
-    before?.text ?? "",
-  );
+  return VALUED.test(before?.text ?? "");
 }
+
+const VALUED =
+  /^-(?:i?(?:l|whole)?name|i?path|i?regex|regextype|[ac]?newer|newer[aBcm][aBcmt]|samefile|size|[acm](?:time|min)|x?type|user|group|[ug]id|perm|m(?:ax|in)depth|fstype|inum|links|printf)$/;

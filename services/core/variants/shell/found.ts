@@ -50,6 +50,12 @@ function isConjunction(tests: Words): boolean {
     .some((text) => CHOICE.test(text));
 }
 
+/** `before`: the words up to one that is not seen. Where none is seen, it is taken for a starting point, as a file is elsewhere. */
+export function mayBeStart(before: Words): boolean {
+  const isFew = before.length <= STANDS_MAX;
+  return isFew && before.slice(startsAt(before)).every(({ startsOpen }) => startsOpen);
+}
+
 function startsAt(words: Words): number {
   let at = 1;
   for (;;) {

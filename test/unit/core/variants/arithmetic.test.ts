@@ -9,7 +9,7 @@ describe("behind a dollar", () => {
     "echo $((a > b ? a : -b))",
     "echo $(( (a+b)*2 ))",
     "echo $((2*(a+(b-1))))",
-    "echo $((a[i] + $b + ${c} + ${#d[@]} + $#))",
+    `echo $((a[i] + $b + \${c} + \${#d[@]} + $#))`,
     "x=$((x*2)); echo $x",
     "cat <<E\n$((i*2))\nE",
   ])("it is read: %s", (line) => {
@@ -33,7 +33,7 @@ describe("behind a dollar", () => {
     "echo $((deploy x) )",
     "echo $((a[$(deploy x)]))",
     "echo $((`deploy x`))",
-    "echo $(( ${x:-$(deploy x)} ))",
+    `echo $(( \${x:-$(deploy x)} ))`,
     "echo $(( $(ls # ) ))",
     "echo $((1*2)",
     "y='a[$(deploy x)]'; echo $((y*2))",
@@ -46,7 +46,7 @@ describe("behind a dollar", () => {
 describe("behind `for`", () => {
   test.each([
     "for ((i=0;i<3;i++)); do deploy x; done",
-    "for (( i = 0 ; i < ${#a[@]} ; i += 2 )) do deploy x; done",
+    `for (( i = 0 ; i < \${#a[@]} ; i += 2 )) do deploy x; done`,
     "for ((;;)) { deploy x; }",
     "for\t((i=$(deploy x);i<3;i++)); do ls; done",
   ])("what runs is seen: %s", (line) => {

@@ -57,6 +57,32 @@ describe("a file that is found is", () => {
   });
 });
 
+describe("a word that is not seen", () => {
+  test.each([
+    ['find "$X"', "write"],
+    ['find -L "$X" "$Y/a" -type f', "write"],
+    ["find *.d -name a", "write"],
+    [`find ${'"$X" '.repeat(32)}`, "write"],
+    ['find "$X" -exec ls {} +', "write"],
+    ['find . -newermt "$X" -samefile "$Y" -wholename "$Z" -printf "$F" -xtype "$T"', "read"],
+  ])("is a starting point, or the value of a test: %s", (line, found) => {
+    const parts = partsOfShell(line, { session: false }) ?? [];
+    expect(parts.map((part) => [part.class, part.hidden])).toEqual([[found, false]]);
+  });
+
+  test.each([
+    "find $(ls) -type f",
+    'find "$@" -type f',
+    'find . "$X"',
+    'find . -type f "$X"',
+    'find "$X" -type f "$Y"',
+    'find . -newerx "$X"',
+    `find ${'"$X" '.repeat(33)}`,
+  ])("or may be an action: %s", (line) => {
+    expect(read(line).isSeen).toBe(false);
+  });
+});
+
 test("so many starting points and names are tried, and no more", () => {
   const starts = (count: number) => `find ${"a ".repeat(count)} -exec rm {} \\;`;
   expect([32, 33].map((count) => read(starts(count)).isSeen)).toEqual([true, false]);
