@@ -33,6 +33,7 @@ function usualOf(name: string): string | null {
   if (name === "docker-compose" || name === "podman-compose") return name.replace("-", " ");
   if (name === "gmake") return "make";
   if (name === "sls") return "serverless";
+  if (name === "cargo-watch") return "cargo watch";
   return /^git-[a-z]/.test(name) ? name.replace("-", " ") : null;
 }
 

@@ -13,6 +13,7 @@ import {
   type Words,
 } from "./ran.ts";
 import { ranAsText } from "./ran-as-text.ts";
+import { ranByCargo } from "./ran-by-cargo.ts";
 import { ranByForeignShell } from "./ran-by-foreign-shell.ts";
 import { ranByGit } from "./ran-by-git.ts";
 import { ranByRunner } from "./ran-by-runner.ts";
@@ -141,6 +142,7 @@ export function ranBy(words: Words): Ran | null {
 function ranByTool(name: string, words: Words): Ran | null {
   if (name === "flock") return ranByFlock(words);
   if (name === "git") return ranByGit(words);
+  if (name === "cargo") return ranByCargo(words);
   return (
     ranByForeignShell(name, words) ??
     ranAsText(name, words) ??

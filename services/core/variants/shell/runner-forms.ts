@@ -149,7 +149,6 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
   nodemon: { text: /^-x$|^--exec(?:=|$)/, onlyText: true, takesRest: true },
   // The group, and a text with or without `-c` before it.
   sg: { takesTexts: true, operands: 1 },
-  cargo: { subcommands: /^watch$/, text: /^-s$|^--shell$/, onlyText: true },
   sshpass: { flags: /^-[ve]$|^-[pfdP].+$/, values: /^-[pfdP]$/ },
   gosu: AS_USER,
   "su-exec": AS_USER,

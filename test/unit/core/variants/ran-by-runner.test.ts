@@ -28,6 +28,12 @@ describe("the command is seen", () => {
     "watchexec -w src -e ts -- deploy x",
     "watchexec -r deploy x",
     "cargo watch -w src -s 'deploy x'",
+    "cargo watch -x test -s ls -cs 'deploy x'",
+    "cargo watch -s'deploy x'",
+    "cargo +nightly watch --shell='deploy x'",
+    "cargo watch -w src -- deploy x",
+    "cargo watch -- 'deploy x'",
+    "cargo-watch --shell 'deploy x'",
     "xvfb-run -a -s b deploy x",
     "fakeroot -u deploy x",
     "pkexec --user root deploy x",
@@ -103,6 +109,7 @@ test.each([
   'nix-shell --run "$X"',
   "unknown -- a | sh",
   "npx --a$X -c 'deploy x'",
+  'cargo watch -x "$X"',
 ])("%s hides what runs", (line) => {
   expect(read(line).isSeen).toBe(false);
 });
@@ -125,6 +132,11 @@ test.each([
   ["unknown -- deploy", ["unknown -- deploy", "deploy"]],
   ["grep -- deploy", ["grep -- deploy"]],
   ["cargo test -- deploy", ["cargo test -- deploy"]],
+  ["cargo watch", ["cargo watch"]],
+  ["cargo watch -w -q", ["cargo watch -w -q"]],
+  ["cargo watch -s", ["cargo watch -s"]],
+  ["cargo watch -qx 'publish -p a'", ["cargo watch -qx publish -p a", "cargo publish -p a"]],
+  ["cargo watch -xtest --exec=b", ["cargo watch -xtest --exec=b", "cargo test", "cargo b"]],
   ["sg g 'deploy x'", ["sg g deploy x", "deploy x"]],
   ["nodemon -x 'cat <<E\na\nE'", ["nodemon -x cat <<E\na\nE", "cat"]],
 ])("nothing else is seen of %s", (line, texts) => {
