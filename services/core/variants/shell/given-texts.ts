@@ -63,7 +63,7 @@ export interface OptionGap {
 /** Of one spelling of a command: the first ones are tried. */
 const GAPS_MAX = 4;
 
-/** Where an expansion without quotes stands as options do: before the first operand, and not as the only one; and where an input brings words. */
+/** Where an expansion without quotes stands as options do: before the first operand behind values of options, and not as the only one; and where an input brings words. */
 export function optionGaps(words: Words, spelled: readonly Spelled[]): readonly OptionGap[] {
   const found = new Map<string, OptionGap>();
   for (const one of [{ words, from: 1 }, ...spelled]) {
@@ -83,7 +83,15 @@ function gapsOf({ words, from }: Spelled): readonly OptionGap[] {
       const after = surely(words.slice(at + 1));
       if (!after.some(({ text }) => !text.startsWith("-"))) break;
       gaps.push({ before: textOf(surely(words.slice(0, at))), after: textOf(after) });
-    } else if (word.text === "--" || (at >= from && !word.text.startsWith("-"))) break;
+    } else if (word.text === "--" || (at >= from && isOperand(words, at, from))) break;
   }
   return gaps;
+}
+
+/** Behind an option of a subcommand may stand its value. */
+function isOperand(words: Words, at: number, from: number): boolean {
+  const isOption = (word: ShellWord | undefined): boolean => word?.text.startsWith("-") === true;
+  if (isOption(words[at])) return false;
+  const option = words[at - 1];
+  return from === 1 || !isOption(option) || option?.text.includes("=") === true;
 }

@@ -111,6 +111,14 @@ test("an expansion is looked at as an option before the first operand of a subco
   const gaps = (line: string) => partsOf(line).flatMap((part) => part.gaps);
   expect(gaps("git push $X main")).toEqual([{ before: "git push", after: "main" }]);
   expect(gaps("git push origin $X main")).toEqual([]);
+  expect(gaps("git push -o a -q $X main")).toEqual([{ before: "git push -o a -q", after: "main" }]);
+  expect(gaps("docker image build --tag a $X .")).toEqual([
+    { before: "docker image build --tag a", after: "." },
+  ]);
+  expect(gaps("git push -o=a b $X main")).toEqual([]);
+  expect(gaps("git push -o a b $X main")).toEqual([]);
+  expect(gaps("git push -o -- $X main")).toEqual([]);
+  expect(gaps("rm -f a $X b")).toEqual([]);
 });
 
 test.each(["npx -c git", "npx --foo", "npm exec ls"])(
