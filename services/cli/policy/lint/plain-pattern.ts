@@ -29,7 +29,8 @@ export function plainPattern(pattern: string): readonly string[] {
     at = quantifier === null ? ATOM.lastIndex : QUANTIFIER.lastIndex;
     const letter = letterOf(atom);
     const mayLack = quantifier?.[1] !== undefined;
-    if (mayLack && MEANING.test(letter)) continue;
+    // Behind the end nothing is what stands there.
+    if (mayLack && (MEANING.test(letter) || plain.endsWith(END))) continue;
     // Of blanks it matters whether there must be several.
     plain += letter === " " && Number(quantifier?.[2] ?? 1) > 1 ? "  " : letter;
   }

@@ -129,6 +129,8 @@ describe("rules of a shell that fit no line", () => {
     ["$^", "behind `$`"],
     ["git push$ && rm", "behind `$`"],
     ["^a$b", "behind `$`"],
+    ["^a( |$).+", "behind `$`"],
+    ["^a( |$).*b", "behind `$`"],
   ])("an expression that no command fits is told: %s", (match, expected) => {
     const [found] = told(
       "unfit-rule",
@@ -140,6 +142,8 @@ describe("rules of a shell that fit no line", () => {
   it.each([
     "match: '^\\s*git push\\s*$'",
     "match: '^git push( |$)'",
+    "match: '^git push( |$).*'",
+    "match: '^git push( |$).*x?[a-z]*'",
     "match: '^(a$|b) c'",
     "match: '(^| )rm'",
     "match: '^$'",
