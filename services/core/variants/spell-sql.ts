@@ -4,7 +4,8 @@
  */
 
 import { WRITING } from "./classify-sql.ts";
-import { nameForms } from "./sql-names.ts";
+import { type NameForms, nameForms } from "./sql-names.ts";
+import { type OtherName, otherNames } from "./sql-others.ts";
 import {
   afterBlank,
   type Dialect,
@@ -29,7 +30,7 @@ export interface SqlSpellings {
   readonly texts: readonly string[];
   /**
    * From each writing word inside of it, to its end: servers differ in where one statement ends. And up to the
-   * parenthesis that closes around the word.
+   * parenthesis that closes around the word. And with each further name in the place of the first.
    */
   readonly parts: readonly string[];
   /** It runs a text that is not seen. */
@@ -46,20 +47,51 @@ export function spellSql(statement: string): SqlSpellings {
     hidden ||= pieces.some((_, at) => runsText(pieces, at));
     const heads = pieces.flatMap((_, at) => (beginsStatement(pieces, at) ? [at] : []));
     const closings = closingsOf(pieces, heads);
-    for (const style of stylesFor(pieces, new Set([0, ...heads]))) {
-      const { text, begins, places } = spelled(pieces, heads, style);
-      texts.add(text);
-      const spans = begins.flatMap(({ at, from }) => {
-        const closing = places[closings.get(at) ?? -1];
-        const whole = { from, to: text.length };
-        return closing === undefined ? [whole] : [whole, { from, to: closing }];
-      });
-      const length = spans.reduce((sum, { from, to }) => sum + to - from, 0);
-      if (length > PARTS_LENGTH_MAX) hidden = true;
-      else for (const { from, to } of spans) parts.add(text.slice(from, to));
+    const isHead = new Set([0, ...heads]);
+    const forms = nameForms(pieces, (at) => isHead.has(at));
+    const others = otherNames(pieces, forms.names);
+    hidden ||= others === null;
+    const further = others?.map((one) => ({ ...one, head: headOf(heads, one.first) })) ?? [];
+    for (const style of stylesFor(forms)) {
+      const whole = spelled(pieces, heads, style);
+      texts.add(whole.text);
+      const found = partsOf(whole, closings, further);
+      hidden ||= found === null;
+      for (const part of found ?? []) parts.add(part);
     }
   }
   return { texts: [...texts], parts: [...parts], hidden };
+}
+
+/** A name in the place of another, and where the statement of both begins. */
+interface Further extends OtherName {
+  readonly head: number;
+}
+
+/** Null: they are too long. */
+function partsOf(
+  { text, begins, places, starts }: SpelledPieces,
+  closings: ReadonlyMap<number, number>,
+  further: readonly Further[],
+): readonly string[] | null {
+  const startOf = (at: number): number => starts[at] ?? text.length;
+  const spans = begins.flatMap(({ at, from }) => {
+    const closing = places[closings.get(at) ?? -1];
+    const whole = { from, to: text.length };
+    return closing === undefined ? [whole] : [whole, { from, to: closing }];
+  });
+  const length = spans.reduce((sum, { from, to }) => sum + to - from, 0);
+  if (length + further.length * text.length > PARTS_LENGTH_MAX) return null;
+  const about = further.map(
+    ({ head, first, name }) =>
+      text.slice(startOf(head), startOf(first)) + text.slice(startOf(name)),
+  );
+  return [...spans.map(({ from, to }) => text.slice(from, to)), ...about];
+}
+
+/** Where the statement begins that the place is in. */
+function headOf(heads: readonly number[], at: number): number {
+  return heads.findLast((head) => head <= at) ?? 0;
 }
 
 /** A piece of the statement, as it is written. */
@@ -148,8 +180,7 @@ const STYLES: readonly Style[] = [
 const PARENTHESES = ["as written", "none", "one"] as const;
 
 /** Those of all statements; and names without their schemas, without what changes nothing before them, and without both. */
-function stylesFor(pieces: readonly Written[], begins: ReadonlySet<number>): readonly Style[] {
-  const { schemas, modifiers, links } = nameForms(pieces, (at) => begins.has(at));
+function stylesFor({ schemas, modifiers, links }: NameForms): readonly Style[] {
   const forms: Pick<Style, "left" | "links">[] = [];
   const isModified = modifiers.size > 0 || links.size > 0;
   if (schemas.size > 0) forms.push({ left: schemas });
@@ -188,6 +219,8 @@ interface SpelledPieces {
   readonly begins: readonly { readonly at: number; readonly from: number }[];
   /** Of each piece, where what stands before it ends. */
   readonly places: readonly number[];
+  /** Of each, where it begins, or what follows where it is left out. */
+  readonly starts: readonly number[];
 }
 
 function spelled(
@@ -198,6 +231,7 @@ function spelled(
   let text = "";
   const begins: { at: number; from: number }[] = [];
   const places: number[] = [];
+  const starts: number[] = [];
   let next = 0;
   let link = "";
   const { left, links } = style;
@@ -207,13 +241,19 @@ function spelled(
     link = links?.get(at) ?? link;
     places.push(text.length);
     if (left?.has(at)) continue;
-    if (left?.has(at - 1) || hasSpace(pieces[at - 1], piece, style)) text += " ";
+    text += spaceBefore(pieces, at, style);
     if (link !== "") text += `${link} `;
     link = "";
     if (isHead) begins.push({ at, from: text.length });
+    while (starts.length <= at) starts.push(text.length);
     text += style.unquoted ? piece.bare : piece.text;
   }
-  return { text, begins, places };
+  return { text, begins, places, starts };
+}
+
+function spaceBefore(pieces: readonly Written[], at: number, style: Style): string {
+  const isBehindLeft = style.left?.has(at - 1) === true;
+  return isBehindLeft || hasSpace(pieces[at - 1], pieces[at] as Written, style) ? " " : "";
 }
 
 function hasSpace(

@@ -2,6 +2,7 @@
  * What a statement may say around a name that changes nothing of what it is about: schemas, `only`, `if exists`,
  * `low_priority`, `top (5)`; and words that it may leave out, as `from` in `delete users`.
  */
+import type { FoundName } from "./sql-others.ts";
 
 /** A piece of a statement, in small letters; of a name in quotes `"`. */
 interface Said {
@@ -16,6 +17,8 @@ export interface NameForms {
   readonly modifiers: ReadonlySet<number>;
   /** What could as well stand before the piece. */
   readonly links: ReadonlyMap<number, string>;
+  /** In the order of the text. */
+  readonly names: readonly FoundName[];
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
@@ -33,6 +36,10 @@ const MODIFIERS = words(
 /** `insert or ignore into` of SQLite. */
 const INSTEAD = words("ignore replace abort fail rollback");
 const LIMITED = words("delete update insert merge");
+/** Names may stand behind them with commas between them. */
+const LISTING = words(
+  "table view index sequence function procedure trigger type domain exists if drop truncate delete update analyze vacuum from on",
+);
 const LINKS = new Map([
   ["delete", "from"],
   ["insert", "into"],
@@ -48,20 +55,26 @@ export function nameForms(pieces: readonly Said[], begins: (at: number) => boole
     schemas: new Set<number>(),
     modifiers: new Set<number>(),
     links: new Map<number, string>(),
+    names: [] as FoundName[],
   };
   const wordAt: WordAt = (at) => pieces[at]?.word ?? "";
   const closing = closingOf(pieces);
   let isAbout = false;
+  let comma = -1;
   for (let at = 0; at < pieces.length; ) {
     const word = wordAt(at);
     const isStatement = begins(at) && wordAt(at - 1) !== "or";
     if (isStatement) isAbout = ABOUT.has(word);
-    const isBefore = BEFORE_NAME.has(word) || (isAbout && word === "on");
-    const found = isBefore ? behindWord(wordAt, at, closing) : behindCondition(wordAt, at);
+    const isListed = at === comma;
+    const isBefore = isListed || (isAbout && word === "on");
+    const found = nameBehind(wordAt, at, isBefore, closing);
     if (found !== null) {
+      const { name, last } = found;
+      forms.names.push({ before: word, isStatement, isListed, name, last });
       addForms(forms, wordAt, found);
-      if (isStatement) addLink(forms.links, wordAt, { verb: word, name: found.name });
+      if (isStatement) addLink(forms.links, wordAt, { verb: word, name });
     }
+    if (isListed || LISTING.has(word)) comma = commaBehind(wordAt, found?.last);
     // What is left out is looked at once.
     at = Math.max(found?.last ?? 0, at + 1);
   }
@@ -69,6 +82,14 @@ export function nameForms(pieces: readonly Said[], begins: (at: number) => boole
 }
 
 type WordAt = (at: number) => string;
+
+/** Behind a name, or the one that it has besides; -1: there is none. */
+function commaBehind(wordAt: WordAt, last: number | undefined): number {
+  if (last === undefined) return -1;
+  if (wordAt(last + 1) === ",") return last + 1;
+  const behind = wordAt(last + 1) === "as" ? last + 3 : last + 2;
+  return wordAt(behind) === "," ? behind : -1;
+}
 
 /** A name and what stands before it, from `first` on. */
 interface Named {
@@ -78,6 +99,18 @@ interface Named {
   readonly inner: number;
   /** Its last part. */
   readonly last: number;
+}
+
+/** `isBefore`: a name stands behind the place, whatever its word is. */
+function nameBehind(
+  wordAt: WordAt,
+  at: number,
+  isBefore: boolean,
+  closing: ReadonlyMap<number, number>,
+): Named | null {
+  return isBefore || BEFORE_NAME.has(wordAt(at))
+    ? behindWord(wordAt, at, closing)
+    : behindCondition(wordAt, at);
 }
 
 function behindWord(wordAt: WordAt, at: number, closing: ReadonlyMap<number, number>): Named {
@@ -152,7 +185,9 @@ function afterModifiers(wordAt: WordAt, from: number, word: string): number {
     wordAt(at) === "table" && (word === "into" || word === "on") && NAME.test(wordAt(at + 1));
   let at = from;
   while (MODIFIERS.has(wordAt(at)) || isTable(at)) at += 1;
-  return at;
+  // `on object::users` of SQL Server.
+  const isOfKind = word === "on" && wordAt(at + 1) === ":" && wordAt(at + 2) === ":";
+  return isOfKind ? at + 3 : at;
 }
 
 function addLink(

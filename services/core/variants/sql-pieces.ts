@@ -102,8 +102,9 @@ export function readPiece(text: string, at: number, dialect: Dialect): Piece | n
   if (beginsWord(unit)) {
     const end = wordEnd(text, at);
     const word = text.slice(at, end).toLowerCase();
-    // Strings of Oracle, which end at a letter of their own.
+    // Strings of Oracle, which end at a letter of their own, and texts and names with codes for letters.
     if ((word === "q" || word === "nq") && text.charAt(end) === "'") return null;
+    if (word === "u" && text.charAt(end) === "&" && /["']/.test(text.charAt(end + 1))) return null;
     return { end, token: { word, call: isCall(text, end, dialect.blank) } };
   }
   if (isSpecial(unit)) return readSpecial(text, at, dialect);

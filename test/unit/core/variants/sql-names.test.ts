@@ -55,6 +55,22 @@ describe("a rule on a name fits", () => {
     "alter table if exists public.users drop a",
     "alter online table users drop a",
     "select 1 delete public.users",
+    "delete u from users u where u.id = 1",
+    "DELETE U FROM dbo.users AS u",
+    "delete [u] from [users] [u]",
+    "delete from u from users u",
+    "delete top (5) u from orders o join users u on o.a = u.a",
+    "delete u.* from orders o, users u",
+    "delete orders, public.users from orders join users",
+    "delete o, u from orders o join users u",
+    "delete from orders, users using orders join users",
+    "set nocount on delete u from users u",
+    "update u set a = 1 from users u",
+    "update orders o, users as u set u.a = 1",
+    "drop table orders, users",
+    "drop table if exists orders,public.users cascade",
+    "truncate orders, b.users",
+    'delete from u&"\\0075sers"',
   ])("%s", (query) => {
     expect(sql({ query })[0]).toBe("never");
   });
@@ -67,6 +83,14 @@ describe("a rule on a name fits", () => {
     "delete from public.users_old.x",
     "select 'delete from public.users'",
     "update orders set users.a = 1",
+    "update orders set a = 1, users = 2",
+    "delete o from orders o join users u on o.a = u.a",
+    "delete o from orders o, users u",
+    "delete from orders where a in (select 1 from b, users)",
+    "select a from orders, users",
+    "update db.u set a = 1 from users u",
+    "insert into a select u from users u",
+    "select u&1",
   ])("but not %s", (query) => {
     expect(sql({ query })[0]).toBeNull();
   });
@@ -82,6 +106,9 @@ describe("a rule fits by the bare name", () => {
     ["^call pay", "CALL public.pay(1)"],
     ["^grant .* on users", "GRANT ALL ON public.users TO a"],
     ["^grant .* on users", "grant select, update on table users to a"],
+    ["^grant .* on users", "grant all on a, public.users to b"],
+    ["^grant .* on users", "GRANT ALL ON OBJECT::dbo.users TO b"],
+    ["^delete from users as u", "delete u from a.users as u"],
     ["^create .* on users", "create index a on only public.users (b)"],
     [
       "^create .* on users",
@@ -132,6 +159,18 @@ test("there is one more text where something is left out", () => {
   expect(spellSql("delete from b").texts).toEqual(["delete from b"]);
   const inside = "with a as (delete from b) select 1";
   expect(spellSql(inside).texts).toEqual([inside, "with a as(delete from b) select 1"]);
+});
+
+test("256 further names are told, and of one more none", () => {
+  const listed = (count: number) => spellSql(`drop table a${", a".repeat(count)}`);
+  expect([listed(256).hidden, listed(256).parts.length]).toEqual([false, 256]);
+  expect([listed(257).hidden, listed(257).parts.length]).toEqual([true, 0]);
+  expect(spellSql(`select 1 from a${", a".repeat(300)}`)).toMatchObject({
+    hidden: false,
+    parts: [],
+  });
+  const joined = (count: number) => spellSql(`delete u from a u${" join a u".repeat(count)}`);
+  expect([joined(255).hidden, joined(256).hidden]).toEqual([false, true]);
 });
 
 test("a long chain of names is looked at once", () => {
