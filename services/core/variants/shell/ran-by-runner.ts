@@ -74,6 +74,9 @@ const OWN: Readonly<Record<string, ReadonlySet<string>>> = {
 /** Behind an option that is not known stands its value, or the command: so many are looked behind. */
 const UNKNOWN_MAX = 4;
 
+/** Texts of one command: each may be as long as the line. */
+const TEXTS_MAX = 4;
+
 function ranFrom(words: Words, from: number, runner: Runner, ranBy: RanBy): Ran | null {
   const { operands = 0, takesTexts, onlyText } = runner;
   if (takesTexts === true) return ranByEach(words, from, runner);
@@ -142,18 +145,24 @@ function isText({ text }: ShellWord, runner: Runner): boolean {
   return runner.text?.test(text) === true;
 }
 
-/** The next word, or all that follow. Null: there is no such option before the end. */
+/** Of the first such option, and of each behind it. Null: there is none before the end. */
 function ranByTextOf(words: Words, end: number, runner: Runner): Ran | null {
   const at = words.findIndex((word, i) => i > 0 && i < end && isText(word, runner));
   if (at <= 0) return null;
+  const places = words.flatMap((word, i) => (i >= at && isText(word, runner) ? [i] : []));
+  const lines = places.slice(0, TEXTS_MAX).flatMap((place) => textsAt(words, place, runner));
+  const hidden = places.length > TEXTS_MAX || words.slice(at).some(({ open }) => open);
+  return { floor: "run", commands: [], lines, hidden };
+}
+
+/** The next word, or all that follow; and with them what may belong to it. */
+function textsAt(words: Words, at: number, runner: Runner): readonly string[] {
   const { takesAll = false, takesRest = false } = runner;
   const joined = /^--(?:call|command|run|exec)=(.*)$/s.exec(words[at]?.text ?? "")?.[1];
   const from = joined === undefined ? at + 1 : at;
   const line = joined ?? textOf(takesAll ? words.slice(from) : words.slice(from, from + 1));
   const rest = takesRest ? words.slice(from + 1) : [];
-  const lines = rest.length > 0 ? [line, `${line} ${textOf(rest)}`] : [line];
-  const hidden = words.slice(at).some(({ open }) => open);
-  return { floor: "run", commands: [], lines, hidden };
+  return rest.length > 0 ? [line, `${line} ${textOf(rest)}`] : [line];
 }
 
 function ranByAll(commands: readonly Words[], { only }: Runner): Ran | null {

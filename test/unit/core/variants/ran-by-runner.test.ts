@@ -27,6 +27,9 @@ describe("the command is seen", () => {
     "ls | entr -s 'cd a && deploy x'",
     "watchexec -w src -e ts -- deploy x",
     "watchexec -r deploy x",
+    "npx -c ls -c 'deploy x'",
+    "doppler run --command ls --command='deploy x'",
+    "nix-shell --run a --run b --run c --run 'deploy x'",
     "cargo watch -w src -s 'deploy x'",
     "cargo watch -x test -s ls -cs 'deploy x'",
     "cargo watch -s'deploy x'",
@@ -110,6 +113,7 @@ test.each([
   "unknown -- a | sh",
   "npx --a$X -c 'deploy x'",
   'cargo watch -x "$X"',
+  "nix-shell --run a --run b --run c --run d --run e",
 ])("%s hides what runs", (line) => {
   expect(read(line).isSeen).toBe(false);
 });
