@@ -36,9 +36,10 @@ const MODIFIERS = words(
 /** `insert or ignore into` of SQLite. */
 const INSTEAD = words("ignore replace abort fail rollback");
 const LIMITED = words("delete update insert merge");
-/** Names may stand behind them with commas between them. */
-const LISTING = words(
-  "table view index sequence function procedure trigger type domain exists if drop truncate delete update analyze vacuum from on",
+/** Statements that may be about several names, and what these stand behind, with commas between them. */
+const LISTING = words("drop truncate delete update grant revoke deny");
+const BEFORE_LIST = words(
+  "table view index sequence function procedure trigger type domain if drop truncate delete update from on",
 );
 const LINKS = new Map([
   ["delete", "from"],
@@ -59,14 +60,14 @@ export function nameForms(pieces: readonly Said[], begins: (at: number) => boole
   };
   const wordAt: WordAt = (at) => pieces[at]?.word ?? "";
   const closing = closingOf(pieces);
-  let isAbout = false;
+  let statement = "";
   let comma = -1;
   for (let at = 0; at < pieces.length; ) {
     const word = wordAt(at);
     const isStatement = begins(at) && wordAt(at - 1) !== "or";
-    if (isStatement) isAbout = ABOUT.has(word);
+    if (isStatement) statement = word;
     const isListed = at === comma;
-    const isBefore = isListed || (isAbout && word === "on");
+    const isBefore = isListed || (word === "on" && ABOUT.has(statement));
     const found = nameBehind(wordAt, at, isBefore, closing);
     if (found !== null) {
       const { name, last } = found;
@@ -74,7 +75,7 @@ export function nameForms(pieces: readonly Said[], begins: (at: number) => boole
       addForms(forms, wordAt, found);
       if (isStatement) addLink(forms.links, wordAt, { verb: word, name });
     }
-    if (isListed || LISTING.has(word)) comma = commaBehind(wordAt, found?.last);
+    if (isListed || mayList(statement, word)) comma = commaBehind(wordAt, found?.last);
     // What is left out is looked at once.
     at = Math.max(found?.last ?? 0, at + 1);
   }
@@ -82,6 +83,10 @@ export function nameForms(pieces: readonly Said[], begins: (at: number) => boole
 }
 
 type WordAt = (at: number) => string;
+
+function mayList(statement: string, word: string): boolean {
+  return LISTING.has(statement) && BEFORE_LIST.has(word);
+}
 
 /** Behind a name, or the one that it has besides; -1: there is none. */
 function commaBehind(wordAt: WordAt, last: number | undefined): number {
