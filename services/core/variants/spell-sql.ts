@@ -91,7 +91,7 @@ function partsOf(
 
 /** Where the statement begins that the place is in. */
 function headOf(heads: readonly number[], at: number): number {
-  return heads.findLast((head) => head <= at) ?? 0;
+  return heads.findLast((head) => head < at) ?? 0;
 }
 
 /** A piece of the statement, as it is written. */

@@ -68,6 +68,7 @@ describe("a rule on a name fits", () => {
     "update u set a = 1 from users u",
     "update orders o, users as u set u.a = 1",
     "drop table orders, users",
+    "update copy c set a = 1 from users copy",
     "drop table if exists orders,public.users cascade",
     "truncate orders, b.users",
     'delete from u&"\\0075sers"',
