@@ -1,12 +1,15 @@
 /** `cargo watch -x test -s 'npm test'`, `cargo watch -- npm test`. */
 import { formsOf } from "./option-forms.ts";
 import { placesOf } from "./places.ts";
-import { NO_OPTION, type Ran, ranByText, type Words } from "./ran.ts";
+import { NO_OPTION, type Ran, ranByText, UNSEEN, type Words } from "./ran.ts";
 import type { ShellWord } from "./shell-line.ts";
 
 /** A subcommand of cargo with its words, and a text for a shell; each as often as it stands there. */
 const SUBCOMMAND = /^(?:-[bcgjkNpqvV]*x=?|--exec(?:=|$))(.*)$/s;
 const TEXT = /^(?:-[bcgjkNpqvV]*s=?|--shell(?:=|$))(.*)$/s;
+
+/** Texts of one command: more are not looked at. */
+const TEXTS_MAX = 16;
 
 /** Null: it runs no other. */
 export function ranByCargo(words: Words): Ran | null {
@@ -14,6 +17,7 @@ export function ranByCargo(words: Words): Ran | null {
   const at = found.find((place) => words[place]?.text === "watch");
   const given = at === undefined ? [] : textsIn(words.slice(at + 1));
   if (given.length === 0) return null;
+  if (given.length > TEXTS_MAX) return UNSEEN;
   const ran = given.map((one) => ranByText(one));
   return {
     // It may be another subcommand, of which this is an argument.

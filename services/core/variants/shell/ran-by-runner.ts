@@ -150,14 +150,20 @@ function ranByTextOf(words: Words, end: number, runner: Runner): Ran | null {
   const at = words.findIndex((word, i) => i > 0 && i < end && isText(word, runner));
   if (at <= 0) return null;
   const places = words.flatMap((word, i) => (i >= at && isText(word, runner) ? [i] : []));
-  const lines = places.slice(0, TEXTS_MAX).flatMap((place) => textsAt(words, place, runner));
+  // What follows the first may belong to it, those behind it among that.
+  const lines = places
+    .slice(0, TEXTS_MAX)
+    .flatMap((place) => textsAt(words, place, place === at ? runner : {}));
   const hidden = places.length > TEXTS_MAX || words.slice(at).some(({ open }) => open);
   return { floor: "run", commands: [], lines, hidden };
 }
 
 /** The next word, or all that follow; and with them what may belong to it. */
-function textsAt(words: Words, at: number, runner: Runner): readonly string[] {
-  const { takesAll = false, takesRest = false } = runner;
+function textsAt(
+  words: Words,
+  at: number,
+  { takesAll = false, takesRest = false }: Runner,
+): readonly string[] {
   const joined = /^--(?:call|command|run|exec)=(.*)$/s.exec(words[at]?.text ?? "")?.[1];
   const from = joined === undefined ? at + 1 : at;
   const line = joined ?? textOf(takesAll ? words.slice(from) : words.slice(from, from + 1));

@@ -154,6 +154,17 @@ test("what may stand behind two hyphens makes no other class", () => {
   );
 });
 
+test("sixteen texts of cargo watch are seen, and of one more none", () => {
+  const isSeen = (count: number) => read(`cargo watch${" -x a".repeat(count)}`).isSeen;
+  expect([16, 17].map(isSeen)).toEqual([true, false]);
+});
+
+test("what may be an argument of another subcommand of cargo writes", () => {
+  const classes = (line: string) => read(line).classes;
+  expect(classes("cargo watch -s ls")).toEqual(["run"]);
+  expect(classes("cargo --a b watch -s ls")).toEqual(["write"]);
+});
+
 test("nor is it looked into beyond eight commands in each other", () => {
   const nested = (depth: number) => read(`${"unknown -- ".repeat(depth)}deploy x`).texts;
   expect([8, 9].map((depth) => nested(depth).includes("deploy x"))).toEqual([true, false]);
