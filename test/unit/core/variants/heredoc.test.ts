@@ -56,3 +56,10 @@ test.each([body("$" + "{X:-'a'} $X $" + "{a[@]}"), body("a b"), body("\\", "a")]
 test("what follows the bodies is read where it begins", () => {
   expect(textsOf("cat <<A; ls <<'B'\n$(id)\nA\n$(rm a)\nB\nps")).toEqual(["cat", "ls", "id", "ps"]);
 });
+
+test("lines in backquotes are read, and bodies with what may run are not", () => {
+  const isRead = (line: string) => partsOfShell(line, { session: false }) !== null;
+  expect(isRead("echo `ls\nls a`")).toBe(true);
+  expect(isRead("echo `cat <<E\na\nE\n`")).toBe(true);
+  expect(isRead("echo `cat <<E\n$(ls)\nE\n`")).toBe(false);
+});
