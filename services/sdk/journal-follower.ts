@@ -5,6 +5,7 @@
 import { classify } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import type { Clock, Codec, Log, WaitPosition } from "../runtime/ports.ts";
+import { journalRecordOf } from "../runtime/read-journal.ts";
 import { JOURNAL_TOPIC } from "../runtime/topics.ts";
 import type { JournalListener } from "./gate-link.ts";
 
@@ -91,10 +92,11 @@ export class JournalFollower {
     const from = this.#next.get(partition) ?? 0;
     const { records, nextOffset } = await log.read(JOURNAL_TOPIC, partition, from, READ_LIMITS);
     const committed: CommittedRecord[] = [];
-    for (const { offset, appendTimeMs, value } of records) {
+    for (const one of records) {
+      const { offset, appendTimeMs, value } = one;
       if (value === null) continue;
-      await codec.pending?.(value);
-      committed.push({ offset, appendTimeMs, record: codec.decodeJournal(value) });
+      const record = await journalRecordOf(codec, partition, one);
+      committed.push({ offset, appendTimeMs, record });
     }
     this.#next.set(partition, Math.max(from, nextOffset));
     if (committed.length > 0) told(committed, partition);

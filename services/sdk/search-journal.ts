@@ -8,6 +8,7 @@
 import { FatalError } from "../runtime/errors.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
 import type { Codec, Log, LogRecord, ReadResult } from "../runtime/ports.ts";
+import { journalRecordOf } from "../runtime/read-journal.ts";
 import { JOURNAL_TOPIC } from "../runtime/topics.ts";
 import type { JournalPlace } from "./journal-place.ts";
 
@@ -36,8 +37,7 @@ export async function readJournalRecord(
   const { offset } = place;
   const found = await recordAt(log, place);
   if (found === undefined || found.offset !== offset || found.value === null) return undefined;
-  await codec.pending?.(found.value);
-  return codec.decodeJournal(found.value);
+  return await journalRecordOf(codec, place.partition, found);
 }
 
 async function recordAt(
@@ -92,12 +92,12 @@ async function searchWindow<T>(
   search: Search<T>,
 ): Promise<T | undefined> {
   for (let at = records.length - 1; at >= 0; at -= 1) {
-    const { offset, value } = records[at] as LogRecord;
+    const record = records[at] as LogRecord;
+    const { offset, value } = record;
     if (value === null) continue;
     await pause(search);
-    const pending = codec.pending?.(value) ?? null;
-    if (pending !== null) await pending;
-    const found = search.find(codec.decodeJournal(value), { partition, offset });
+    const said = await journalRecordOf(codec, partition, record);
+    const found = search.find(said, { partition, offset });
     if (found !== undefined) return found;
   }
   return undefined;

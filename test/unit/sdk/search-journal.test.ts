@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { FatalError } from "../../../services/runtime/errors.ts";
+import { systemClock } from "../../../services/adapters/system/clock.ts";
+import { FatalError, StateCorruptError } from "../../../services/runtime/errors.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import type { Codec, Log } from "../../../services/runtime/ports.ts";
+import { JournalFollower } from "../../../services/sdk/journal-follower.ts";
 import {
   readJournalRecord,
   searchJournal,
@@ -40,6 +42,31 @@ describe("the journal record at a place", () => {
     await expect(readJournalRecord(journal, PLACE)).rejects.toBe(closed);
   });
 });
+
+function unreadable(): never {
+  throw new StateCorruptError("the record is no journal record");
+}
+
+test("A record that cannot be read is named with its place, whoever looks for it", async () => {
+  const { journal } = new NumberedJournal(3, unreadable);
+  const search = { find: () => undefined, assertWanted: () => undefined };
+  const named = "the record is no journal record (partition 0, offset 2)";
+  const place = { partition: 0, offset: 2 };
+  await expect(readJournalRecord(journal, place)).rejects.toThrow(named);
+  await expect(searchJournal(journal, search)).rejects.toThrow(named);
+  await expect(untilLost(journal)).resolves.toMatchObject({ message: named });
+});
+
+/** What a follower of the last record ends with. */
+function untilLost({ log, codec }: NumberedJournal["journal"]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const following = { ...log, endOffset: async () => 2 } as Log;
+    const told = () => reject(new Error("it was read"));
+    const clock = systemClock;
+    const follower = new JournalFollower({ log: following, codec, clock, told, lost: resolve });
+    follower.follow(0).catch(reject);
+  });
+}
 
 /** A journal of so many records, each its own sequence number; `startOffset` may move. */
 class NumberedJournal {
