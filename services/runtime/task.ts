@@ -292,7 +292,7 @@ export class StreamTask {
       this.#failures.succeeded(batch.inputs);
       this.#backoffMs = BACKOFF_MS_MIN;
       this.#rebuilds = 0;
-      this.#ticks.committed(outcome.records, startedMs);
+      this.#ticks.committed(run.state, startedMs);
       this.#tell(outcome.records);
       this.#toldSeq = run.state.progress.seq;
       metrics.count("commits");

@@ -1,5 +1,4 @@
 import { ClockWatch } from "./clock-watch.ts";
-import type { CommittedRecord } from "./journal.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { Clock, Codec, Log, Logger, Metrics } from "./ports.ts";
 
@@ -32,10 +31,8 @@ export class TickSender {
   }
 
   /** What was committed since a time of the local clock shows whether that is the log's. */
-  committed(records: readonly CommittedRecord[], sinceMs: number): void {
-    const last = records.at(-1);
-    if (last === undefined) return;
-    this.#watch.appended(last.appendTimeMs, sinceMs, this.#context.clock.nowMs());
+  committed(state: PartitionState, sinceMs: number): void {
+    this.#watch.appended(state.journalTimeMs, sinceMs, this.#context.clock.nowMs());
   }
 
   reset(): void {
