@@ -1,4 +1,5 @@
 /** A period of two to five different calls, over and over. */
+import { mayBeRecent } from "../state/recent-calls.ts";
 import type { RingEntry } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
@@ -7,6 +8,8 @@ const PERIODS = [2, 3, 4, 5] as const;
 /** `refused`: the action keys of a cycle found before, refused until there is progress. */
 export function findCycle(call: CallContext, refused: readonly string[] | null): Finding | null {
   if (refused?.includes(call.actionKey) === true) return cycleFinding(call, refused);
+  // A call that was not made before completes no round.
+  if (!mayBeRecent(call.state, call.actionKey)) return null;
   const { ring } = call.state;
   for (const period of PERIODS) {
     const keys = completes(call, ring, period);

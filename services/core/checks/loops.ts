@@ -3,8 +3,8 @@
  * are not in it, so the gate's own refusals are neither progress nor failure.
  */
 
-import { mayHold, tagOf } from "../persistent/key-mark.ts";
 import { trieGet } from "../persistent/trie.ts";
+import { mayBeRecent } from "../state/recent-calls.ts";
 import type { ConversationState, RingEntry } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
 import { hasChanged } from "./changed.ts";
@@ -33,13 +33,11 @@ export function checkLoops(call: CallContext): readonly Finding[] {
 
 const NONE: readonly RingEntry[] = [];
 
-type RecentCalls = Pick<ConversationState, "ring" | "ringMarks">;
-
 /** What became of the calls with this action key that ran, oldest first. */
-function sameIn({ ring, ringMarks }: RecentCalls, actionKey: string): readonly RingEntry[] {
-  if (!mayHold(ringMarks, tagOf(actionKey))) return NONE;
+function sameIn(state: ConversationState, actionKey: string): readonly RingEntry[] {
+  if (!mayBeRecent(state, actionKey)) return NONE;
   let same: RingEntry[] | undefined;
-  for (const entry of ring) {
+  for (const entry of state.ring) {
     if (entry.actionKey !== actionKey || entry.status === "not_executed") continue;
     same ??= [];
     same.push(entry);

@@ -2,6 +2,7 @@
  * Check 10, its wider loops: not the same call again, but calls that bring nothing new. They count
  * within the turn. A new call is never harmless to refuse, so `balanced` only warns of them.
  */
+import { toldAtMost } from "../state/recent-calls.ts";
 import type { RingEntry } from "../state/state.ts";
 import { type CallContext, type Finding, finding } from "./check.ts";
 
@@ -25,7 +26,8 @@ function isTold({ status }: RingEntry): boolean {
 function noProgress(call: CallContext): Finding | null {
   const { tool, policy } = call;
   const need = policy.loops.noProgress;
-  if (tool.emptyOutput || !gaveOneOutput(call, need)) return null;
+  if (tool.emptyOutput || toldAtMost(call.state) < need) return null;
+  if (!gaveOneOutput(call, need)) return null;
   return finding({
     reason: "loop_no_progress",
     rule: "tool_deduplication.no_progress_threshold",
@@ -94,6 +96,7 @@ function bringsNews(ring: readonly RingEntry[], at: number): boolean {
 function failureRun(call: CallContext): Finding | null {
   const { sameTool, any } = call.policy.loops.failureRun;
   const { name } = call.tool;
+  if (toldAtMost(call.state) < Math.min(sameTool, any)) return null;
   if (failedLast(call, any, null)) return runFinding(call, `${any} calls in a row failed.`);
   if (!failedLast(call, sameTool, name)) return null;
   return runFinding(call, `${sameTool} calls of \`${name}\` failed in the same way.`);

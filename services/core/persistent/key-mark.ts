@@ -1,7 +1,8 @@
 /**
  * Tags and marks of keys, by which one that is not there is told apart from those that are without looking at them: they lie
- * outside the processor's caches when a conversation was not met for a while. A tag is 32 bits of a key; a mark is one of 32
- * bits, made of the tag, and what has any of several marks is told in one number (a Bloom filter with one hash, Bloom 1970).
+ * outside the processor's caches when a conversation was not met for a while. A tag is 32 bits of a key; of it two marks are
+ * made, each one of 32 bits, and what has any of several marks is told in two numbers (a Bloom filter with two hashes, each
+ * with bits of its own; Bloom 1970). With one alone half of the new keys were looked for among twenty.
  */
 
 /** Called as a function: see docs/style.md, "Loops over texts". */
@@ -15,8 +16,10 @@ const SPREAD = 0x9e3779b1;
 const RADIX = 31;
 /** What is left of 32 bits is a number below 32. */
 const DROPPED_BITS = 27;
+/** The bits below those are the other mark's. */
+const OTHER_DROPPED_BITS = 22;
 /** Letters at either end that a tag is made of. */
-const ENDS = 2;
+const ENDS = 3;
 
 /** Of the first and the last letters: digests differ in the first, names that are counted up in the last. */
 export function tagOf(key: string): number {
@@ -24,6 +27,8 @@ export function tagOf(key: string): number {
   if (length < 2 * ENDS) return 0;
   let sum = charCodeAt.call(key, 0);
   sum = (sum * RADIX + charCodeAt.call(key, 1)) | 0;
+  sum = (sum * RADIX + charCodeAt.call(key, 2)) | 0;
+  sum = (sum * RADIX + charCodeAt.call(key, length - 3)) | 0;
   sum = (sum * RADIX + charCodeAt.call(key, length - 2)) | 0;
   sum = (sum * RADIX + charCodeAt.call(key, length - 1)) | 0;
   return Math.imul(sum, SPREAD);
@@ -33,7 +38,12 @@ export function markOf(tag: number): number {
   return 1 << (tag >>> DROPPED_BITS);
 }
 
+export function otherMarkOf(tag: number): number {
+  // Only the last five bits of a number of places count.
+  return 1 << (tag >>> OTHER_DROPPED_BITS);
+}
+
 /** Whether one of the keys that these are the marks of may have this tag; false: none has. */
-export function mayHold(marks: number, tag: number): boolean {
-  return (marks & markOf(tag)) !== 0;
+export function mayHold(marks: number, otherMarks: number, tag: number): boolean {
+  return (marks & markOf(tag)) !== 0 && (otherMarks & otherMarkOf(tag)) !== 0;
 }

@@ -6,7 +6,7 @@
  * L2 putting a key again makes it the newest; what goes first is the smallest (dropAt, order).
  * L3 up to `FEW` entries stand in a chain, as most conversations never have more; more in an index.
  * L4 an entry without an end (`NO_END`) is dropped by nothing, and never goes to make room.
- * L5 a key whose bit `marks` lacks stands in no entry: most keys that are looked up are new, and the entries of a conversation
+ * L5 a key of which a mark lacks stands in no entry: most keys that are looked up are new, and the entries of a conversation
  *    that was not met for a while lie outside the processor's caches, each a wait of its own.
  */
 import {
@@ -20,7 +20,7 @@ import {
   indexVisit,
   NO_END,
 } from "./entry-index.ts";
-import { ANY_MARK, markOf, mayHold, NO_MARKS, tagOf } from "./key-mark.ts";
+import { ANY_MARK, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./key-mark.ts";
 import {
   chainEntries,
   chainFilter,
@@ -42,6 +42,7 @@ export interface Ledger<V> {
   readonly index: EntryIndex<V> | undefined;
   /** The marks of the chain's keys; where there is an index, all. */
   readonly marks: number;
+  readonly otherMarks: number;
 }
 
 /** What a snapshot takes of an entry, and gives back. */
@@ -51,6 +52,8 @@ export { NO_END };
 
 const FEW = 24;
 
+const NO_KEYS: readonly string[] = [];
+
 const EMPTY: Ledger<never> = {
   size: 0,
   bytes: 0,
@@ -59,6 +62,7 @@ const EMPTY: Ledger<never> = {
   chain: undefined,
   index: undefined,
   marks: NO_MARKS,
+  otherMarks: NO_MARKS,
 };
 
 export function emptyLedger<V>(): Ledger<V> {
@@ -86,13 +90,21 @@ export function ledgerPut<V>(
   if (ledger.index === undefined && size <= FEW) {
     const next = old === undefined ? ledger.chain : without(ledger.chain, key);
     const chain = { tag, key, next, value, dropAt, order, bytes };
-    const marks = ledger.marks | markOf(tag);
-    return { size, bytes: total, nextOrder: order + 1, firstEnd, chain, index: undefined, marks };
+    return {
+      size,
+      bytes: total,
+      nextOrder: order + 1,
+      firstEnd,
+      chain,
+      index: undefined,
+      marks: ledger.marks | markOf(tag),
+      otherMarks: ledger.otherMarks | otherMarkOf(tag),
+    };
   }
   const entry = { tag, key, next: undefined, value, dropAt, order, bytes };
   const index = indexPut(indexed(ledger), entry);
   const nextOrder = order + 1;
-  return { size, bytes: total, nextOrder, firstEnd, chain: undefined, index, marks: ANY_MARK };
+  return { size, bytes: total, nextOrder, firstEnd, chain: undefined, index, ...ALL_MARKS };
 }
 
 /** Replaces the value of a stored key; its place and its end stay. Absent keys stay absent. */
@@ -130,7 +142,7 @@ function replaced<V>(
   dropAt: number,
   bytes: number,
 ): Ledger<V> {
-  const { size, nextOrder, chain, index, firstEnd: end, marks } = ledger;
+  const { size, nextOrder, chain, index, firstEnd: end, marks, otherMarks } = ledger;
   const { tag, key, order } = old;
   const entry = { tag, key, next: undefined, value, dropAt, order, bytes };
   const put = dropAt === old.dropAt ? indexReplace : indexPut;
@@ -142,6 +154,7 @@ function replaced<V>(
     chain: index === undefined ? chainReplace(chain, entry) : undefined,
     index: index === undefined ? undefined : put(index, entry),
     marks,
+    otherMarks,
   };
 }
 
@@ -157,7 +170,7 @@ export function ledgerDelete<V>(ledger: Ledger<V>, key: string): Ledger<V> {
     firstEnd,
     chain,
     index: index === undefined ? undefined : indexDelete(index, old),
-    marks: index === undefined ? marksOf(chain) : ANY_MARK,
+    ...(index === undefined ? marksOf(chain) : ALL_MARKS),
   };
 }
 
@@ -185,7 +198,7 @@ function purgedChain<V>(ledger: Ledger<V>, nowMs: number): Ledger<V> {
     if (entry.dropAt < firstEnd) firstEnd = entry.dropAt;
   }
   const { nextOrder } = ledger;
-  return { size, bytes, nextOrder, firstEnd, chain, index: undefined, marks: marksOf(chain) };
+  return { size, bytes, nextOrder, firstEnd, chain, index: undefined, ...marksOf(chain) };
 }
 
 /** The key that goes first (L2), or undefined where none can go (L4). */
@@ -203,9 +216,9 @@ export function ledgerOverflow<V>(
   bytesMost: number,
   nowMs: number,
 ): readonly string[] {
-  const keys: string[] = [];
   let { size, bytes } = ledger;
-  if (size < sizeMost && bytes < bytesMost) return keys;
+  if (size < sizeMost && bytes < bytesMost) return NO_KEYS;
+  const keys: string[] = [];
   indexVisit(indexed(ledger), (entry) => {
     if (size < sizeMost && bytes < bytesMost) return true;
     if (entry.dropAt > nowMs) keys.push(entry.key);
@@ -262,22 +275,27 @@ export function ledgerFrom<V>(entries: Iterable<StoredEntry<V>>, nextOrder: numb
     bytes += taken;
     if (dropAt < firstEnd) firstEnd = dropAt;
   }
-  const marks = marksOf(chain);
-  const ledger = { size, bytes, nextOrder, firstEnd, chain, index: undefined, marks };
+  const ledger = { size, bytes, nextOrder, firstEnd, chain, index: undefined, ...marksOf(chain) };
   if (size <= FEW) return ledger;
-  return { ...ledger, chain: undefined, index: indexed(ledger), marks: ANY_MARK };
+  return { ...ledger, chain: undefined, index: indexed(ledger), ...ALL_MARKS };
 }
 
 function entryOf<V>(ledger: Ledger<V>, key: string, tag: number): LedgerEntry<V> | undefined {
-  const { chain, index, marks } = ledger;
+  const { chain, index, marks, otherMarks } = ledger;
   if (index !== undefined) return tableGet(index.map, key);
-  return mayHold(marks, tag) ? chainFind(chain, key, tag) : undefined;
+  return mayHold(marks, otherMarks, tag) ? chainFind(chain, key, tag) : undefined;
 }
 
-function marksOf<V>(chain: EntryChain<V>): number {
+const ALL_MARKS = { marks: ANY_MARK, otherMarks: ANY_MARK };
+
+function marksOf<V>(chain: EntryChain<V>): Pick<Ledger<V>, "marks" | "otherMarks"> {
   let marks = NO_MARKS;
-  for (let entry = chain; entry !== undefined; entry = entry.next) marks |= markOf(entry.tag);
-  return marks;
+  let otherMarks = NO_MARKS;
+  for (let entry = chain; entry !== undefined; entry = entry.next) {
+    marks |= markOf(entry.tag);
+    otherMarks |= otherMarkOf(entry.tag);
+  }
+  return { marks, otherMarks };
 }
 
 function entriesOf<V>({ chain, index }: Ledger<V>): LedgerEntry<V>[] {

@@ -3,9 +3,9 @@
  * copies the path it changes and shares the rest, so that keeping an earlier state is keeping a reference.
  *
  * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
- * T2 a key whose mark the first few lack is none of them: see key-mark.ts.
+ * T2 a key of which the first few lack a mark is none of them: see key-mark.ts.
  */
-import { markOf, mayHold, NO_MARKS, tagOf } from "./key-mark.ts";
+import { markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./key-mark.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
@@ -16,6 +16,7 @@ export interface Trie<V> {
   readonly few: Few<V> | undefined;
   /** The marks of the first few. */
   readonly marks: number;
+  readonly otherMarks: number;
   readonly root: TrieNode<V> | undefined;
 }
 
@@ -44,7 +45,9 @@ const MASK = WIDTH - 1;
 const FEW = 24;
 const PLACES = 2;
 
-const EMPTY: Trie<never> = { size: 0, few: [], marks: NO_MARKS, root: undefined };
+const NONE_MARKED = { marks: NO_MARKS, otherMarks: NO_MARKS };
+
+const EMPTY: Trie<never> = { size: 0, few: [], ...NONE_MARKED, root: undefined };
 
 export function emptyTrie<V>(): Trie<V> {
   return EMPTY;
@@ -71,8 +74,8 @@ export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
 }
 
 /** Where a key stands among the first few; -1: nowhere (T2). */
-function placeOf<V>({ marks }: Trie<V>, few: Few<V>, key: string): number {
-  if (!mayHold(marks, tagOf(key))) return -1;
+function placeOf<V>({ marks, otherMarks }: Trie<V>, few: Few<V>, key: string): number {
+  if (!mayHold(marks, otherMarks, tagOf(key))) return -1;
   for (let at = 0; at < few.length; at += PLACES) if (few[at] === key) return at;
   return -1;
 }
@@ -93,13 +96,19 @@ function find<V>(root: TrieNode<V> | undefined, key: string, hash: number): V | 
 }
 
 export function trieSet<V>(trie: Trie<V>, key: string, value: V): Trie<V> {
-  const { few, size, marks } = trie;
+  const { few, size, marks, otherMarks } = trie;
   if (few === undefined) return setInTree(trie.root, size, key, value);
   const at = placeOf(trie, few, key);
-  if (at >= 0) return { size, few: withValue(few, at, value), marks, root: undefined };
+  if (at >= 0) return { size, few: withValue(few, at, value), marks, otherMarks, root: undefined };
   if (size >= FEW) return setInTree(spread(few), size, key, value);
-  const more = withPair(few, key, value);
-  return { size: size + 1, few: more, marks: marks | markOf(tagOf(key)), root: undefined };
+  const tag = tagOf(key);
+  return {
+    size: size + 1,
+    few: withPair(few, key, value),
+    marks: marks | markOf(tag),
+    otherMarks: otherMarks | otherMarkOf(tag),
+    root: undefined,
+  };
 }
 
 function withValue<V>(few: Few<V>, at: number, value: V): Few<V> {
@@ -122,7 +131,7 @@ function setInTree<V>(tree: TrieNode<V> | undefined, size: number, key: string, 
   const had = find(tree, key, hash) !== undefined;
   const leaf: Leaf<V> = { slots: undefined, hash, key, value, next: undefined };
   const root = insert(tree, leaf, 0);
-  return { size: had ? size : size + 1, few: undefined, marks: NO_MARKS, root };
+  return { size: had ? size : size + 1, few: undefined, ...NONE_MARKED, root };
 }
 
 /** Slots that nobody else has seen yet. */
@@ -188,18 +197,23 @@ export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
     const hash = hashOf(key);
     if (find(root, key, hash) === undefined) return trie;
     if (size === 1) return emptyTrie();
-    return { size: size - 1, few, marks: NO_MARKS, root: remove(root, hash, key, 0) };
+    return { size: size - 1, few, ...NONE_MARKED, root: remove(root, hash, key, 0) };
   }
   const at = placeOf(trie, few, key);
   if (at < 0) return trie;
   const left = few.toSpliced(at, PLACES);
-  return { size: size - 1, few: left, marks: marksOf(left), root: undefined };
+  return { size: size - 1, few: left, ...marksOf(left), root: undefined };
 }
 
-function marksOf<V>(few: Few<V>): number {
+function marksOf<V>(few: Few<V>): Pick<Trie<V>, "marks" | "otherMarks"> {
   let marks = NO_MARKS;
-  for (let at = 0; at < few.length; at += PLACES) marks |= markOf(tagOf(few[at] as string));
-  return marks;
+  let otherMarks = NO_MARKS;
+  for (let at = 0; at < few.length; at += PLACES) {
+    const tag = tagOf(few[at] as string);
+    marks |= markOf(tag);
+    otherMarks |= otherMarkOf(tag);
+  }
+  return { marks, otherMarks };
 }
 
 function remove<V>(

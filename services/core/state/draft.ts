@@ -25,6 +25,7 @@ export function draftOf(state: ConversationState): StateDraft {
     sketches: state.sketches,
     ring: state.ring,
     ringMarks: state.ringMarks,
+    ringOtherMarks: state.ringOtherMarks,
     strikes: state.strikes,
     cycle: state.cycle,
     flags: state.flags,

@@ -11,7 +11,7 @@ import type {
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { markOf, tagOf } from "../persistent/key-mark.ts";
+import { markOf, otherMarkOf, tagOf } from "../persistent/key-mark.ts";
 import {
   ledgerDelete,
   ledgerFirst,
@@ -235,7 +235,9 @@ function ringEntry(event: DecisionBase, n: number, state: ConversationState): Ri
 
 function addToRing(state: StateDraft, entry: RingEntry, size: number): void {
   state.ring = pushed(state.ring, entry, size);
-  state.ringMarks |= markOf(tagOf(entry.actionKey));
+  const tag = tagOf(entry.actionKey);
+  state.ringMarks |= markOf(tag);
+  state.ringOtherMarks |= otherMarkOf(tag);
 }
 
 function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): readonly RingEntry[] {

@@ -4,7 +4,7 @@
  * N1 equal states give equal text, however they were built: ledgers in their order, tries by key.
  * N2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
-import { markOf, NO_MARKS, tagOf } from "../persistent/key-mark.ts";
+import { markOf, NO_MARKS, otherMarkOf, tagOf } from "../persistent/key-mark.ts";
 import { type Ledger, ledgerEntries, ledgerFrom } from "../persistent/ledger.ts";
 import { timesFrom, timesList } from "../persistent/times.ts";
 import { emptyTrie, type Trie, trieSet, trieSorted } from "../persistent/trie.ts";
@@ -34,7 +34,8 @@ export function snapshotState(state: ConversationState): string {
 /** Whatever is not named here stands as it is. */
 function dataOf(state: ConversationState) {
   const at = state.lastAtMs;
-  const { openIndex: _open, effectIndex: _effects, ringMarks: _marks, ...members } = state;
+  const { openIndex: _open, effectIndex: _effects, ...rest } = state;
+  const { ringMarks: _marks, ringOtherMarks: _otherMarks, ...members } = rest;
   return {
     ...members,
     tools: trieSorted(state.tools),
@@ -90,13 +91,18 @@ export function restoreState(text: string): ConversationState {
     effectIndex: effectIndexOf(effects),
     sketches: ledgerOf(data.sketches, SKETCHED_ROW),
     ring,
-    ringMarks: ring.reduce((marks, { actionKey }) => marks | markOf(tagOf(actionKey)), NO_MARKS),
+    ringMarks: marksOf(ring, markOf),
+    ringOtherMarks: marksOf(ring, otherMarkOf),
     strikes: data.strikes.map(STRIKE_ROW.unpack),
     rates: trieFrom(data.rates.map(([key, times]) => [key, timesFrom(times)] as const)),
     grants: trieFrom(data.grants),
     confirmations: trieFrom(data.confirmations),
     given: trieFrom(data.given),
   };
+}
+
+function marksOf(ring: ConversationState["ring"], mark: (tag: number) => number): number {
+  return ring.reduce((marks, { actionKey }) => marks | mark(tagOf(actionKey)), NO_MARKS);
 }
 
 interface LedgerData<R> {

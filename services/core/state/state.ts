@@ -52,6 +52,7 @@ export interface ConversationState {
   readonly ring: readonly RingEntry[];
   /** The marks (`key-mark.ts`) of all action keys in the ring, and of some that have left it. */
   readonly ringMarks: number;
+  readonly ringOtherMarks: number;
   /** Loops with strikes, oldest first. */
   readonly strikes: readonly Strike[];
   /** Action keys of a cycle that is refused until progress. */
@@ -262,6 +263,7 @@ export function initialState(
     sketches: emptyLedger(),
     ring: [],
     ringMarks: NO_MARKS,
+    ringOtherMarks: NO_MARKS,
     strikes: [],
     cycle: null,
     flags: NO_FLAGS,

@@ -7,6 +7,7 @@ import type { GateInput, ProposalInput } from "../../../services/core/inputs.ts"
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import { evolve } from "../../../services/core/state/evolve.ts";
+import { mayBeRecent, toldAtMost } from "../../../services/core/state/recent-calls.ts";
 import { restoreState, snapshotState } from "../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import { compiled } from "../../support/core/compile.ts";
@@ -17,6 +18,8 @@ import { type Act, Actor, acts } from "../../support/core/random-history.ts";
 const SEED = Number(process.env["CALLGATE_SEED"] ?? 20_260_102);
 
 type State = ConversationState | undefined;
+
+const TOLD: ReadonlySet<string> = new Set(["succeeded", "failed"]);
 
 interface Moment {
   readonly before: State;
@@ -206,6 +209,19 @@ describe("evolve", () => {
         frozen(input);
         frozen(events);
         frozen(after);
+      });
+    });
+  });
+
+  test("leaves a state of which more is never told of the ring than is in it", () => {
+    always(20, (policy, tools, history) => {
+      live(policy, tools, history, ({ after }) => {
+        if (after === undefined) return;
+        for (const state of [after, restoreState(snapshotState(after))]) {
+          const told = state.ring.filter(({ status }) => TOLD.has(status)).length;
+          expect(told).toBeLessThanOrEqual(toldAtMost(state));
+          for (const { actionKey } of state.ring) expect(mayBeRecent(state, actionKey)).toBe(true);
+        }
       });
     });
   });

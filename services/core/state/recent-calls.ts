@@ -1,0 +1,17 @@
+/** What is known of the ring of recent calls without looking at its entries. */
+import { mayHold, tagOf } from "../persistent/key-mark.ts";
+import type { ConversationState } from "./state.ts";
+
+type Marked = Pick<ConversationState, "ringMarks" | "ringOtherMarks">;
+
+type Counted = Pick<ConversationState, "n" | "open" | "openIndex">;
+
+/** False: no entry of the ring has this action key. */
+export function mayBeRecent({ ringMarks, ringOtherMarks }: Marked, actionKey: string): boolean {
+  return mayHold(ringMarks, ringOtherMarks, tagOf(actionKey));
+}
+
+/** Of how many entries, at most, it is known what came of them: the calls that are still open have none. */
+export function toldAtMost({ n, open, openIndex }: Counted): number {
+  return n - (open.size - openIndex.heldCount);
+}
