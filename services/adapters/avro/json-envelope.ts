@@ -68,8 +68,6 @@ export function readPlainEnvelope(
   limits: CanonicalLimits,
 ): Envelope | undefined {
   if (value.length > limits.maxBytes || !isAscii(value)) return undefined;
-  const members = readMembers(asBuffer(value).toString("latin1"), limits, ARGUMENTS);
-  if (members === undefined) return undefined;
   const draft: Draft = {
     tenantId: DEFAULT_TENANT,
     conversationId: undefined,
@@ -83,15 +81,8 @@ export function readPlainEnvelope(
     estimatedCost: null,
     confirmation: null,
   };
-  try {
-    for (const member of members) {
-      const isFit = member.text === NULL ? ENVELOPE_FIELDS.has(member.key) : take(draft, member);
-      if (!isFit) return undefined;
-    }
-  } catch {
-    return undefined;
-  }
-  return isWhole(draft) ? draft : undefined;
+  const text = asBuffer(value).toString("latin1");
+  return readMembers(text, limits, ARGUMENTS, draft, take) && isWhole(draft) ? draft : undefined;
 }
 
 function isWhole(draft: Draft): draft is Envelope {
@@ -106,6 +97,7 @@ function isWhole(draft: Draft): draft is Envelope {
 /** False where the member is not as in most proposals. @throws SyntaxError where its string is none. */
 function take(draft: Draft, member: Member): boolean {
   const { key, text } = member;
+  if (text === NULL) return ENVELOPE_FIELDS.has(key);
   const first = text.charCodeAt(0);
   const isText = first === QUOTE;
   switch (key) {

@@ -23,7 +23,7 @@ import {
   type Token,
   withComma,
 } from "./fast-tokens.ts";
-import { readValue } from "./fast-value.ts";
+import { isPlain, nameAt, valueOfParts } from "./fast-value.ts";
 import { type FastRead, newWalk, skipSpace, toToken, type Walk } from "./fast-walk.ts";
 import type { JsonValue } from "./json-value.ts";
 import type { CanonicalLimits } from "./limits.ts";
@@ -94,7 +94,9 @@ export function readFast(text: string, limits: CanonicalLimits): FastRead | unde
     if (walkValue(walk, 0, charCodeAt.call(text, 0), 0, ROOT) !== text.length) return undefined;
     if (walk.keyCount > limits.maxKeys) return undefined;
     const canonical = walk.asItStands ? text : valueText(walk, ROOT, PARTS[ROOT + KIND] as number);
-    const value = readValue(text, canonical, PARTS, ROOT);
+    const value: JsonValue = isPlain(text)
+      ? valueOfParts(text, canonical, PARTS, ROOT)
+      : JSON.parse(canonical);
     return { ok: true, value, text: canonical, keyCount: walk.keyCount, depth: walk.depth };
   } catch {
     return undefined;
@@ -106,6 +108,7 @@ const MEMBER = ROOT + SLOT;
 
 /** Steps over a member of the outermost object and the space around it, to a place within the text. */
 export function walkMember(walk: Walk, start: number): number {
+  walk.stamp += 1;
   walk.free = MEMBER;
   const at = walkKey(walk, walk.text, start, MEMBER);
   const to = at === NO ? NO : walkItem(walk, walk.text, at, 1, MEMBER);
@@ -113,7 +116,7 @@ export function walkMember(walk: Walk, start: number): number {
 }
 
 export function memberKey({ text }: Walk): string {
-  return text.slice(PARTS[MEMBER + KEY_FROM] as number, PARTS[MEMBER + KEY_TO] as number);
+  return nameAt(text, PARTS, MEMBER);
 }
 
 /** Canonical text of the member's value, whose strings were not looked into. */
@@ -121,9 +124,9 @@ export function memberText(walk: Walk): string {
   return valueText(walk, MEMBER, PARTS[MEMBER + KIND] as number);
 }
 
-/** The member's value, an object or an array, of such a text; throws where it turns out not to be JSON. */
+/** The member's value, an object or an array, as long as its parts are in the table; of a plain text (`fast-value.ts`). */
 export function memberValue({ text }: Walk, canonical: string): JsonValue {
-  return readValue(text, canonical, PARTS, MEMBER);
+  return valueOfParts(text, canonical, PARTS, MEMBER);
 }
 
 /** Each walking function steps over what it is named after and gives the offset behind it. */

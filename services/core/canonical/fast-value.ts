@@ -45,14 +45,18 @@ const POWERS_OF_TEN = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 const NAMES_BITS = 10;
 const NAMES: string[] = new Array<string>(1 << NAMES_BITS).fill("");
 
-/** The object or array of a slot, whose form is `canonical`; throws where it turns out not to be JSON. */
-export function readValue(
+/** Whether the values in a text can be made of its parts (V1, V2); then it is JSON if it could be walked over. */
+export function isPlain(text: string): boolean {
+  return text.length <= SHORT && PLAIN.test(text);
+}
+
+/** The object or array of a slot of a plain text, whose form is `canonical`. */
+export function valueOfParts(
   text: string,
   canonical: string,
   parts: Int32Array,
   slot: number,
 ): JsonValue {
-  if (text.length > SHORT || !PLAIN.test(text)) return JSON.parse(canonical) as JsonValue;
   // Joins the pieces, which JSON.parse would do and whoever hashes it must.
   charCodeAt.call(canonical, 0);
   const from = parts[slot + VALUE_FROM] as number;
@@ -113,7 +117,8 @@ function numberAt(text: string, from: number, to: number): number {
   return fraction === 0 ? value : value / (POWERS_OF_TEN[fraction] as number);
 }
 
-function nameAt(text: string, parts: Int32Array, slot: number): string {
+/** The key of a slot, as the engine's own copy: comparing it with a constant is comparing two references. */
+export function nameAt(text: string, parts: Int32Array, slot: number): string {
   const from = parts[slot + KEY_FROM] as number;
   const to = parts[slot + KEY_TO] as number;
   const key = text.slice(from, to);

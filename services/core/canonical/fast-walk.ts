@@ -14,6 +14,8 @@ export type FastRead = {
 
 /** A walk over one text; it and the parts in the reader's table hold until the next walk begins. */
 export type Walk = {
+  /** Another number with each text, and with each member of one that is taken apart: then other parts are in the table. */
+  stamp: number;
   text: string;
   limits: CanonicalLimits;
   /** Where the next backslash stands, or the length of the text. */
@@ -34,6 +36,7 @@ const CLOSE_OBJECT = 0x7d;
 
 /** One for all walks, as the reader's table is: no walk begins within another. */
 const WALK: Walk = {
+  stamp: 0,
   text: "",
   limits: DEFAULT_CANONICAL_LIMITS,
   backslash: 0,
@@ -49,6 +52,7 @@ export function newWalk(text: string, limits: CanonicalLimits, free: number): Wa
   if (text.length < 2 || !isWellFormed(text)) return undefined;
   const last = text.charCodeAt(text.length - 1);
   if (last !== CLOSE_OBJECT && last !== CLOSE_ARRAY) return undefined;
+  WALK.stamp += 1;
   WALK.text = text;
   WALK.limits = limits;
   WALK.backslash = nextBackslash(text, 0);

@@ -50,12 +50,12 @@ export function parseCanonical(
 let ahead: CanonicalSuccess | undefined;
 
 /**
- * Keeps the value of a member, false where there is none. The next who asks for its text gets it, once: the text of a
+ * Keeps what was read of a member, false where nothing was. The next who asks for its text gets it, once: the text of a
  * call's arguments is read with its proposal and decided after.
  */
-export function keepAhead({ text, value, keyCount, depth }: Member): boolean {
-  if (value === undefined) return false;
-  ahead = { ok: true, value, text, keyCount, depth };
+export function keepAhead({ read }: Member): boolean {
+  if (read === undefined) return false;
+  ahead = read;
   return true;
 }
 

@@ -14,25 +14,24 @@ import { actionDigest } from "../hash.ts";
 import type { ClearArguments, ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
-import { isObject } from "../policy/argument-path.ts";
+import { allArguments } from "../policy/compile-identity.ts";
 import type {
   CompiledPolicy,
   CompiledTool,
   ResourceGraph,
   SealArguments,
 } from "../policy/compiled.ts";
-import { toolOfCall } from "../policy/tool-of-call.ts";
 import { identitySeal, sealProposal, toldProblems, withSealed } from "../seal/seal-arguments.ts";
 import { recalled } from "../state/kept-decision.ts";
 import { callNameOf, findNamed } from "../state/names.ts";
 import { type ConversationState, initialState, type Twin } from "../state/state.ts";
 import { enterTurn } from "../state/turn.ts";
 import { findTwin } from "../state/twins.ts";
-import { noAdvice, withAdvice } from "./advice.ts";
+import { Advice, withAdvice } from "./advice.ts";
 import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
 import { type Draft, decisionBase } from "./decision-base.ts";
-import { factsOf, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
+import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
 import { judge } from "./judge.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
@@ -57,8 +56,7 @@ export function decideProposal(
     if (unread === null) return refusePlainly(base, CONFLICT);
   }
   if (unread !== null) return unread;
-  const value = named.parsed.ok ? named.parsed.value : null;
-  const args = clear === null ? (value as JsonObject) : clear.value;
+  const args = (clear ?? named.parsed) as Given;
   return decideRead(state, proposal, base, args, policy, nowMs, null);
 }
 
@@ -97,7 +95,7 @@ function refuseUnread(
       detail: sentence(parsed.message),
     });
   }
-  if (!isObject(parsed.value)) {
+  if (!parsed.text.startsWith("{")) {
     const detail = 'The arguments are not a JSON object: send `{"name": value}`.';
     return refusePlainly(base, { ...plain, reason: "malformed", detail });
   }
@@ -108,27 +106,34 @@ function sentence(message: string): string {
   return `Detail: ${message}.`;
 }
 
+/** A call's arguments, which are made when somebody looks into them. */
+export interface Given {
+  readonly value: JsonObject;
+}
+
 /**
- * Checks 3 and 4, then the rest. `args`: as they were sent, also where the proposal has `clear`.
+ * Checks 3 and 4, then the rest. `given`: as it was sent, also where the proposal has `clear`.
  * `approval`: of the hold that a verdict ends, if one does.
  */
 export function decideRead(
   state: ConversationState | undefined,
   proposal: Omit<ProposalInput, "type" | "arguments" | "rejected">,
   base: Draft,
-  args: JsonObject,
+  given: Given,
   policy: CompiledPolicy,
   nowMs: number,
   approval: Approval | null,
 ): DecisionEvent {
-  const tool = toolOfCall(policy, proposal.tool, args);
+  // As `toolOfCall`, which would have the arguments made for every tool.
+  const named = policy.tool(proposal.tool);
+  const tool = named.variantOf === null ? named : named.variantOf(given.value);
   const entered: Draft = base;
   entered.entersTurn = approval === null;
   entered.isRead = tool.isRead;
   entered.tier = tool.tier.name;
   const killed = policy.killedBy(proposal);
   if (killed !== null) return refusePlainly(entered, killedBy(killed));
-  const advice = noAdvice();
+  const advice = new Advice();
   const unknown = tool.known ? null : "unknown_tool";
   if (unknown !== null && isUnknownRefused(policy, tool)) {
     const mode = tool.modes.unknown_tool;
@@ -144,7 +149,7 @@ export function decideRead(
   const clear = proposal.clear ?? null;
   const read =
     clear === null
-      ? readArguments(tool, args, base.arguments, policy.graph)
+      ? readArguments(tool, given, base.arguments, policy.graph)
       : readSealed(tool, clear, entered, policy);
   if (read.problems.length > 0) {
     const mode = tool.modes.invalid_arguments;
@@ -182,6 +187,8 @@ function isUnknownRefused(policy: CompiledPolicy, tool: CompiledTool): boolean {
   return policy.unknownTools === "deny" && !tool.known;
 }
 
+const NONE: readonly never[] = [];
+
 interface ReadArguments {
   readonly identityText: string;
   readonly touched: Touched;
@@ -192,11 +199,15 @@ interface ReadArguments {
 /** Check 4: every problem is listed. Where it does not enforce, all arguments are the identity. */
 function readArguments(
   tool: CompiledTool,
-  args: JsonObject,
+  given: Given,
   text: string,
   graph: ResourceGraph,
   sealed?: SealArguments,
 ): ReadArguments {
+  if (sealed === undefined && !looksInside(tool)) {
+    return { identityText: text, touched: UNDECLARED, sketches: NO_SKETCHES, problems: NONE };
+  }
+  const args = given.value;
   const invalid = tool.validate === null ? [] : tool.validate(args);
   const identity = tool.identity(args, text, sealed);
   if (!identity.ok) {
@@ -204,12 +215,20 @@ function readArguments(
     return { identityText: text, touched: UNDECLARED, sketches: [], problems };
   }
   const touched = touchedBy(tool, identity, graph);
-  const unnamed = [...new Set(touched.unnamed)].map((name) => ({
-    path: `$.${name}`,
-    message: "is missing, and says what the call would change",
-  }));
-  const problems = unnamed.length === 0 ? invalid : [...invalid, ...unnamed];
+  const problems =
+    touched.unnamed.length === 0 ? invalid : [...invalid, ...unnamedProblems(touched.unnamed)];
   return { identityText: identity.text, touched, sketches: sketchesOf(tool, identity), problems };
+}
+
+/** Whether anything of the policy looks into the tool's arguments: else their text is all that counts. */
+function looksInside({ validate, identity, effects, reads, similarity }: CompiledTool): boolean {
+  if (validate !== null || identity !== allArguments) return true;
+  return effects.length > 0 || reads !== null || similarity.length > 0;
+}
+
+function unnamedProblems(names: readonly string[]): ReadArguments["problems"] {
+  const message = "is missing, and says what the call would change";
+  return [...new Set(names)].map((name) => ({ path: `$.${name}`, message }));
 }
 
 /** The same, and nothing of it says what the sensitive values are. */
@@ -219,9 +238,9 @@ function readSealed(
   base: DecisionBase,
   policy: CompiledPolicy,
 ): ReadArguments {
-  const { value, text } = clear;
+  const { text } = clear;
   const sealed = identitySeal(clear, base.tenantId, policy);
-  const read = readArguments(tool, value, text, policy.graph, sealed);
+  const read = readArguments(tool, clear, text, policy.graph, sealed);
   const problems = toldProblems(read.problems, clear);
   // Where the arguments have no identity, all of them are, as they are journaled.
   const identityText = read.identityText === text ? base.arguments : read.identityText;

@@ -193,7 +193,7 @@ function approve(
     approvedBy: by,
   };
   if (!reopened.ok) return [refusePlainly(base, notReopened(reopened.failure))];
-  const { value: args, text, clear } = reopened;
+  const { text, clear } = reopened;
   const proposal = {
     ...held,
     assistantText: null,
@@ -203,7 +203,8 @@ function approve(
   };
   base.arguments = text;
   const approval = { approvalId: held.holdId, by, stands };
-  const decision = decideRead(state, proposal, base, args, policy, base.proposalsAtMs, approval);
+  const at = base.proposalsAtMs;
+  const decision = decideRead(state, proposal, base, reopened, policy, at, approval);
   // What was said of the old rule gives no further calls under the new one either.
   if (!stands || decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;

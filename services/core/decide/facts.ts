@@ -136,7 +136,7 @@ function moreOf(
   return { cost, given: null, pending, sketches };
 }
 
-const NO_SKETCHES: readonly Sketch[] = [];
+export const NO_SKETCHES: readonly Sketch[] = [];
 
 /** Of each field that the tool's `similarity` names and the call has. */
 export function sketchesOf(tool: CompiledTool, { normalized }: Identified): readonly Sketch[] {

@@ -32,6 +32,8 @@ export function compileIdentity(
   const members = fields.length === 0 ? null : membersOf(fields);
   const drop = tool.idempotency_argument;
   const defaults = schema?.defaults ?? null;
+  const isWhole = steps.length === 0 && members === null && defaults === null;
+  if (isWhole && drop === undefined) return allArguments;
   return (args, text, sealed) => {
     const filled = defaults === null ? args : (defaults(args) as JsonObject);
     const bare = bareOf(filled, drop);
@@ -47,6 +49,13 @@ export function compileIdentity(
     return { ok: true, text: same ? text : canonicalText(normalized), normalized, fields: null };
   };
 }
+
+/** All arguments, as they stand. */
+export const allArguments: Identity = (args, text, sealed) => {
+  const normalized = sealedIf(sealed, args);
+  const same = normalized === args;
+  return { ok: true, text: same ? text : canonicalText(normalized), normalized, fields: null };
+};
 
 type Prepared =
   | { readonly ok: true; readonly value: JsonObject }

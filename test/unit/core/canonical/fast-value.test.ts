@@ -1,9 +1,10 @@
 // Values are right by the property test beside the strict reader; here, where each way of making them ends.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { readFast } from "../../../../services/core/canonical/fast-reader.ts";
+import type { FastRead } from "../../../../services/core/canonical/fast-walk.ts";
 import type { JsonValue } from "../../../../services/core/canonical/json-value.ts";
 import { DEFAULT_CANONICAL_LIMITS } from "../../../../services/core/canonical/limits.ts";
-import { readMembers } from "../../../../services/core/canonical/read-members.ts";
+import { type Member, readMembers } from "../../../../services/core/canonical/read-members.ts";
 
 function value(text: string): JsonValue | undefined {
   return readFast(text, DEFAULT_CANONICAL_LIMITS)?.value;
@@ -96,8 +97,17 @@ describe("a value", () => {
 });
 
 describe("the value of a member", () => {
-  const valuesOf = (text: string) =>
-    readMembers(text, DEFAULT_CANONICAL_LIMITS, "b")?.map(({ key, value: found }) => [key, found]);
+  type Read = [key: string, read: FastRead | undefined][];
+  const take = (into: Read, { key, read }: Member) => into.push([key, read]) > 0;
+  const takeAtOnce = (into: Read, member: Member) =>
+    member.read?.value !== "" && take(into, member);
+
+  /** Undefined where the strict reader has to look. */
+  const valuesOf = (text: string, taking = take) => {
+    const read: Read = [];
+    const isWhole = readMembers(text, DEFAULT_CANONICAL_LIMITS, "b", read, taking);
+    return isWhole ? read.map(([key, found]) => [key, found?.value]) : undefined;
+  };
 
   it("is made of the one that was asked for", () => {
     const parse = vi.spyOn(JSON, "parse");
@@ -106,8 +116,38 @@ describe("the value of a member", () => {
       ["b", { y: { v: "w" }, z: [1, true] }],
       ["c", undefined],
     ]);
-    expect(valuesOf('{"b":[[],{}]}')).toEqual([["b", [[], {}]]]);
+    expect(valuesOf('{"b":[[],{}]}', takeAtOnce)).toEqual([["b", [[], {}]]]);
+    expect(parse).toHaveBeenCalledTimes(1);
+  });
+
+  it("is the same whether it is asked for at once or when other members have been read", () => {
+    const text = '{"a":1,"b": {"z": [1, -0, 1.5], "y": {"v": "w"}},"c":{"b":[2]}}';
+    expect(valuesOf(text, take)).toEqual(valuesOf(text, takeAtOnce));
+    expect(valuesOf(text)?.[1]).toEqual(["b", { y: { v: "w" }, z: [1, 0, 1.5] }]);
+  });
+
+  it("is not made where nobody asks for it, and only once where somebody does", () => {
+    const parse = vi.spyOn(JSON, "parse");
+    const read: Read = [];
+    expect(readMembers('{"b":{"x":1},"c":2}', DEFAULT_CANONICAL_LIMITS, "b", read, take)).toBe(
+      true,
+    );
+    expect(read.map(([, found]) => [found?.text, found?.keyCount, found?.depth])).toEqual([
+      ['{"x":1}', 1, 1],
+      [undefined, undefined, undefined],
+    ]);
     expect(parse).not.toHaveBeenCalled();
+    const made = read[0]?.[1]?.value;
+    expect(read[0]?.[1]?.value).toBe(made);
+    expect(parse).toHaveBeenCalledTimes(1);
+  });
+
+  it("is none where who takes a member refuses it, or throws", () => {
+    const throwing = () => {
+      throw new SyntaxError("no string");
+    };
+    for (const taking of [() => false, throwing])
+      expect(valuesOf('{"b":{}}', taking)).toBeUndefined();
   });
 
   it("comes from JSON.parse where a string has an escape, and is none where it is not JSON", () => {
