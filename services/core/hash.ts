@@ -7,6 +7,7 @@
  */
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, hash } from "node:crypto";
+import { digitsInto, MOST_DIGITS } from "./digits-into.ts";
 import { quoted, quotedList } from "./quoted.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
@@ -59,11 +60,10 @@ const LINE_FEED = 0x0a;
 const SPACE = 0x20;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
 const LETTER_N = 0x6e;
 const DIGIT_ZERO = 0x30;
-/** Of a safe integer. */
-const MOST_DIGITS = 16;
 
 /** What has been put into the scratch. */
 function laid(end: number): Uint8Array {
@@ -84,7 +84,7 @@ export type Lines = readonly (readonly (string | number | boolean | null)[])[];
  * of dozens of counters, it would be most of what a record leaves to the garbage collector.
  */
 export function linesHash(tag: string, texts: readonly string[], lines: Lines): string {
-  let end = asciiInto(0, `${tag}\n[`);
+  let end = tagInto(tag);
   for (let at = 0; at < texts.length && end >= 0; at += 1) {
     end = quotedInto(end, texts[at] as string);
     if (end >= 0) scratch[end++] = COMMA;
@@ -93,6 +93,14 @@ export function linesHash(tag: string, texts: readonly string[], lines: Lines): 
   if (end < 0) return sha256Hex(tag, ...texts, linesText(lines));
   end = asciiInto(end, "]");
   return end < 0 ? sha256Hex(tag, ...texts, linesText(lines)) : hash("sha256", laid(end), "hex");
+}
+
+/** Puts what a list of parts begins with at the beginning of the scratch. */
+function tagInto(tag: string): number {
+  let end = asciiInto(0, tag);
+  scratch[end++] = LINE_FEED;
+  scratch[end++] = OPEN_LIST;
+  return end;
 }
 
 /** Puts a list as JSON prints it into the scratch; -1 as the others. */
@@ -130,39 +138,25 @@ function wordsInto(start: number, words: Lines[number]): number {
   for (let at = 0; at < words.length; at += 1) {
     if (at > 0) scratch[end++] = SPACE;
     const word = words[at] as Lines[number][number];
+    if (typeof word === "number" && word >= 0 && word < 10 && (word | 0) === word) {
+      // Most counters are.
+      scratch[end++] = DIGIT_ZERO + word;
+      continue;
+    }
     end =
       typeof word === "number" && Number.isSafeInteger(word) && word >= 0
-        ? digitsInto(end, word)
+        ? numberInto(end, word)
         : escapedInto(end, String(word));
     if (end < 0) return -1;
   }
   return end;
 }
 
-/** What a number is cut into, so that most of its digits are found by the arithmetic of small integers. */
-const DIGIT_GROUP = 10_000_000;
-
-/** Puts the digits of a whole number from 0 on into the scratch; -1: no room. */
-function digitsInto(start: number, value: number): number {
-  if (start + MOST_DIGITS + SPARE_BYTES > scratch.length) return -1;
-  if (value < DIGIT_GROUP) return smallInto(start, value, 1);
-  const high = Math.floor(value / DIGIT_GROUP);
-  const end = digitsInto(start, high);
-  return smallInto(end, value - high * DIGIT_GROUP, DIGIT_GROUP / 10);
-}
-
-/** `least`: of what magnitude the first digit is at least, zeros in front included. */
-function smallInto(start: number, value: number, least: number): number {
-  let magnitude = least;
-  while (magnitude * 10 <= value) magnitude *= 10;
-  let end = start;
-  let rest = value | 0;
-  for (; magnitude >= 1; magnitude = (magnitude / 10) | 0) {
-    const digit = (rest / magnitude) | 0;
-    scratch[end++] = DIGIT_ZERO + digit;
-    rest -= digit * magnitude;
-  }
-  return end;
+/** Puts the digits of a safe integer from 0 on into the scratch; -1: no room. */
+function numberInto(start: number, value: number): number {
+  return start + MOST_DIGITS + SPARE_BYTES > scratch.length
+    ? -1
+    : digitsInto(scratch, start, value);
 }
 
 /** SHA-256 of a tag and parts, 64 hex digits. The tag is a constant of the caller without line feeds. */
@@ -173,7 +167,7 @@ export function sha256Hex(tag: string, ...parts: readonly (string | Uint8Array)[
 
 /** Where what is hashed ends in the scratch; -1 where it has more than ASCII, or no room there. */
 function laidOut(tag: string, parts: readonly (string | Uint8Array)[]): number {
-  let end = asciiInto(0, `${tag}\n[`);
+  let end = tagInto(tag);
   let hasBytes = false;
   for (let at = 0; at < parts.length && end >= 0; at += 1) {
     const part = parts[at] as string | Uint8Array;

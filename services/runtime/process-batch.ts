@@ -77,6 +77,7 @@ type Judged = {
 
 const PASSED_ON = ["traceparent", "tracestate"];
 const NO_HEADERS: readonly RecordHeader[] = [];
+const NO_RECORDS: readonly OutgoingRecord[] = [];
 
 export class BatchBuilder {
   readonly #context: BatchContext;
@@ -203,20 +204,27 @@ export class BatchBuilder {
   ): Judged {
     const passedOn =
       headers.length === 0 ? NO_HEADERS : headers.filter(({ name }) => PASSED_ON.includes(name));
-    const outputs: OutgoingRecord[] = [];
-    for (const event of events) {
-      if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") continue;
-      const { topic, value } = this.#context.codec.encodeDecision(event, input.at);
-      outputs.push({
-        topic,
-        partition: this.#context.partition,
-        // A tick has none: its events are of many conversations.
-        key: key ?? conversationKey(event.tenantId, event.conversationId),
-        value,
-        headers: passedOn,
-      });
+    const record = (event: GateEvent): readonly OutgoingRecord[] =>
+      this.#outputsOf(event, input.at, key, passedOn);
+    const [only] = events;
+    const isOne = only !== undefined && events.length === 1;
+    return { input, events, key, outputs: isOne ? record(only) : events.flatMap(record) };
+  }
+
+  #outputsOf(
+    event: GateEvent,
+    at: InputPosition,
+    key: string | Uint8Array | null,
+    headers: readonly RecordHeader[],
+  ): readonly OutgoingRecord[] {
+    if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") {
+      return NO_RECORDS;
     }
-    return { input, events, key, outputs };
+    const { topic, value } = this.#context.codec.encodeDecision(event, at);
+    const { partition } = this.#context;
+    // A tick has none: its events are of many conversations.
+    const written = key ?? conversationKey(event.tenantId, event.conversationId);
+    return [{ topic, partition, key: written, value, headers }];
   }
 
   #quarantined(

@@ -82,8 +82,9 @@ function summaryOf(state: ConversationState): Lines {
   countersOf(state);
   const { turn, ring, strikes, cycle } = state;
   const last = ring[ring.length - 1];
-  CALL.length = 0;
-  if (last !== undefined) {
+  if (last === undefined) {
+    CALL.length = 0;
+  } else {
     CALL[0] = last.decisionId;
     CALL[1] = last.actionKey;
     CALL[2] = last.status;
@@ -92,9 +93,21 @@ function summaryOf(state: ConversationState): Lines {
   }
   REST[0] =
     strikes.length === 0 && cycle === null
-      ? `[${quoted(turn.id)},[],null]`
+      ? quietTurn(turn.id)
       : JSON.stringify([turn.id, strikes, cycle]);
   return SUMMARY;
+}
+
+let lastTurn: string | null = null;
+let lastText = "[null,[],null]";
+
+/** A turn without strikes and cycle. Most are named alike in many conversations: the latest text is kept. */
+function quietTurn(id: string | null): string {
+  if (id !== lastTurn) {
+    lastTurn = id;
+    lastText = `[${quoted(id)},[],null]`;
+  }
+  return lastText;
 }
 
 function countersOf(state: ConversationState): void {

@@ -5,16 +5,25 @@ import { ledgerGet } from "../persistent/ledger.ts";
 import type { KeptDecision } from "./kept-decision.ts";
 import type { ConversationState } from "./state.ts";
 
-/** The latest: a call is named when it is decided, and again when the decision is kept. */
-let latest = { turn: null as string | null, step: null as string | null, callId: "", name: "- - " };
+/** Of the latest: a call is named when it is decided, and again when the decision is kept. */
+let lastTurn: string | null = null;
+let lastStep: string | null = null;
+let lastStart = "- - ";
+let lastCallId = "";
+let lastName = lastStart;
 
 /** (turn, step, callId) within a conversation; null counts as a value. */
 export function callNameOf(turn: string | null, step: string | null, callId: string): string {
-  if (latest.callId !== callId || latest.turn !== turn || latest.step !== step) {
-    const name = `${namePart(turn)} ${namePart(step)} ${callId}`;
-    latest = { turn, step, callId, name };
+  const isOfStep = lastTurn === turn && lastStep === step;
+  if (isOfStep && lastCallId === callId) return lastName;
+  if (!isOfStep) {
+    lastStart = `${namePart(turn)} ${namePart(step)} `;
+    lastTurn = turn;
+    lastStep = step;
   }
-  return latest.name;
+  lastCallId = callId;
+  lastName = lastStart + callId;
+  return lastName;
 }
 
 /** The length in front keeps parts with spaces apart. */

@@ -7,13 +7,13 @@ let kit: RuntimeKit;
 afterEach(() => kit.close());
 
 /** What is told of the clock after some decisions of a gate whose clock is off by so much, ms. */
-async function told(offMs: number, decisions = 3): Promise<readonly unknown[]> {
+async function told(offMs: number, decisions = 3, unheard = false): Promise<readonly unknown[]> {
   kit = new RuntimeKit();
   const clock: Clock = {
     nowMs: () => kit.clock.nowMs() + offMs,
     sleep: () => kit.clock.sleep(),
   };
-  kit.start({ checkpoints: null, context: { clock } });
+  kit.start({ checkpoints: null, context: { clock }, unheard });
   for (let count = 1; count <= decisions; count += 1) {
     await kit.propose({ conversationId: `c${count}`, tool: "read_order" });
     await kit.journaled(count);
@@ -40,6 +40,10 @@ describe("the clock of a gate's host", () => {
         fields: { partition: 0, byMs: 60_000 },
       },
     ]);
+  });
+
+  it("is told to be off where nobody listens to what is journaled, as in most gates", async () => {
+    expect(await told(-60_000, 3, true)).toHaveLength(1);
   });
 
   it("is told again after a while, as long as it is off", async () => {
