@@ -6,7 +6,7 @@
  * B2 a record that cannot be decoded, or whose processing throws, becomes a dead letter in the same
  *    commit, and the partition goes on.
  */
-import type { GateEvent } from "../core/events.ts";
+import type { CallRefused, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import { withoutClear } from "../core/seal/seal-arguments.ts";
@@ -220,11 +220,25 @@ export class BatchBuilder {
     if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") {
       return NO_RECORDS;
     }
+    if (event.type === "refused" && event.refusal.reason === "internal_error") {
+      this.#tellDefect(event, at);
+    }
     const { topic, value } = this.#context.codec.encodeDecision(event, at);
     const { partition } = this.#context;
     // A tick has none: its events are of many conversations.
     const written = key ?? conversationKey(event.tenantId, event.conversationId);
     return [{ topic, partition, key: written, value, headers }];
+  }
+
+  /** A check threw: its call is refused, and somebody must look at the gate. */
+  #tellDefect({ decisionId, tool, refusal }: CallRefused, { topic, offset }: InputPosition): void {
+    const { partition, logger, metrics } = this.#context;
+    metrics.count("internal_errors");
+    const place = { topic, partition, offset, decisionId, tool };
+    logger.error("a call could not be judged and was refused", {
+      ...place,
+      message: refusal.message,
+    });
   }
 
   #quarantined(

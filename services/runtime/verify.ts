@@ -1,6 +1,6 @@
 /**
- * Whether a journal is what it must be: gapless, its chain unbroken, one record for each input, one
- * terminal decision for each proposal, and its state hashes those of a replay. Reads only.
+ * Whether a journal is what it must be: gapless, its chain unbroken, one record for each input that is
+ * still in its topic, one terminal decision for each proposal, and its state hashes those of a replay. Reads only.
  */
 import type { DecisionEvent, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
@@ -11,6 +11,7 @@ import type { Codec, Log } from "./ports.ts";
 import { readJournal } from "./read-journal.ts";
 import { type JournalEntry, Replay } from "./replay.ts";
 import { INPUT_TOPICS, type InputTopic, JOURNAL_TOPIC, NO_POSITION } from "./topics.ts";
+import { UnjournaledInputs } from "./unjournaled-inputs.ts";
 
 export type JournalProblem = {
   readonly partition: number;
@@ -31,6 +32,10 @@ export type VerifyReport = {
   /** Hash of the last record: whoever notes it down can tell later that nothing before it changed. */
   readonly chainHead: string;
   readonly stateHashesCompared: number;
+  /** Journaled inputs that were found in their topics, with no other between them. */
+  readonly inputsCompared: number;
+  /** Why not all inputs were compared; null: nothing kept them from it. */
+  readonly inputsProblem: string | null;
   /** The first of them, in order; bounded. */
   readonly problems: readonly JournalProblem[];
 };
@@ -60,7 +65,7 @@ export async function verifyJournal(
   const unreadable = (offset: number, { message }: Error) =>
     verification.tell({ offset, seq: null, problem: message });
   for await (const entries of readJournal(log, codec, partition, start, end, unreadable)) {
-    for (const entry of entries) verification.take(entry);
+    for (const entry of entries) await verification.take(entry);
   }
   return verification.report();
 }
@@ -69,6 +74,7 @@ class Verification {
   readonly #partition: number;
   readonly #startMoved: boolean;
   readonly #replay: Replay;
+  readonly #inputs: UnjournaledInputs;
   readonly #problems: JournalProblem[] = [];
   /** Terminal decisions, with the time until which the proposal's name is remembered. */
   readonly #terminal = new Map<string, number>();
@@ -83,6 +89,7 @@ class Verification {
   constructor(context: VerifyContext, partition: number, startMoved: boolean) {
     this.#partition = partition;
     this.#startMoved = startMoved;
+    this.#inputs = new UnjournaledInputs(context.log, partition);
     this.#replay = new Replay(new PartitionState(context.fold), {
       startMoved,
       checkChain: false,
@@ -91,7 +98,7 @@ class Verification {
     });
   }
 
-  take(entry: JournalEntry): void {
+  async take(entry: JournalEntry): Promise<void> {
     const { record } = entry;
     const at = { offset: entry.log.offset, seq: record.seq };
     const tell = (problem: string): void => this.tell({ ...at, problem });
@@ -99,6 +106,7 @@ class Verification {
     if (this.#records === 0) this.#firstSeq = record.seq;
     if (record.seq !== this.#lastSeq + 1) tell(`seq ${record.seq} follows ${this.#lastSeq}`);
     if (record.prevHash !== this.#chainHead) tell("it is not linked to the record before it");
+    await this.#checkPassedBy(record, tell);
     this.#checkInput(record, tell);
     for (const event of record.events) this.#checkEvent(event, tell);
     this.#fold(entry, tell);
@@ -120,6 +128,8 @@ class Verification {
       lastSeq: this.#lastSeq,
       chainHead: this.#chainHead,
       stateHashesCompared: this.#replay.compared,
+      inputsCompared: this.#inputs.compared,
+      inputsProblem: this.#inputs.problem,
       problems: this.#problems,
     };
   }
@@ -129,6 +139,14 @@ class Verification {
     this.#chainHead = record.prevHash;
     this.#next = { ...record.next };
     if (record.input.type !== "idle") this.#next[record.input.at.topic] = record.input.at.offset;
+  }
+
+  async #checkPassedBy({ input }: JournalRecord, tell: (problem: string) => void): Promise<void> {
+    if (input.type === "idle") return;
+    const { topic } = input.at;
+    for (const offset of await this.#inputs.passedBy(input.at, this.#next[topic])) {
+      tell(`${topic} ${offset} has no record of its own before it`);
+    }
   }
 
   #checkInput({ input, next }: JournalRecord, tell: (problem: string) => void): void {

@@ -108,8 +108,8 @@ export type Decision = AllowedDecision | RefusedDecision | HeldDecision;
 
 /**
  * `recorded: false`: the journal has the report, and it changes nothing: how the call ended was told before
- * (`already_reported`), or it was never allowed, or was forgotten while that was not known (`unknown_call`). Reporting twice
- * is no error.
+ * (`already_reported`), or it was never allowed, or was forgotten while that was not known (`unknown_call`), or the decision
+ * is another call's (`wrong_call`). Reporting twice is no error.
  */
 export type ReportOutcome =
   | {

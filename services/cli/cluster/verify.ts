@@ -46,11 +46,14 @@ function render(
   style: Terminal["out"]["style"],
 ): string {
   const rows = reports.map((one) => [
-    ...[one.partition, one.records, one.firstSeq, one.lastSeq, one.stateHashesCompared],
+    ...[one.partition, one.records, one.firstSeq, one.lastSeq],
+    ...[one.inputsCompared, one.stateHashesCompared],
     one.chainHead,
     one.problems.length,
   ]);
-  const titles = ["partition", "records", "first", "last", "hashes", "chain head", "problems"];
+  const titles = [
+    ...["partition", "records", "first", "last", "inputs", "hashes", "chain head", "problems"],
+  ];
   const found = reports.flatMap(({ problems }) =>
     problems.map(({ partition, offset, seq, problem }) => {
       const place = `${topic}, partition ${partition}, offset ${offset}`;
@@ -60,7 +63,16 @@ function render(
   const records = reports.reduce((sum, one) => sum + one.records, 0);
   const verdict =
     found.length === 0
-      ? `${counted(records, "record")}: gapless, the chain unbroken, one decision for each call\n`
+      ? `${counted(records, "record")}: gapless, the chain unbroken, one decision for each call, ${ofInputs(reports)}\n`
       : `${counted(found.length, "problem")} in ${counted(records, "record")}\n`;
-  return `${textTable(titles, rows, style, [0, 1, 2, 3, 4, 6])}${found.join("")}${verdict}`;
+  return `${textTable(titles, rows, style, [0, 1, 2, 3, 4, 5, 7])}${found.join("")}${verdict}`;
+}
+
+function ofInputs(reports: readonly VerifyReport[]): string {
+  const compared = reports.reduce((sum, { inputsCompared }) => sum + inputsCompared, 0);
+  const problem = reports.find(({ inputsProblem }) => inputsProblem !== null)?.inputsProblem;
+  const said = `one record for each of ${counted(compared, "input")} that ${compared === 1 ? "is" : "are"} still there`;
+  return problem === undefined || problem === null
+    ? said
+    : `${said} (not all were looked at: ${problem})`;
 }

@@ -77,9 +77,23 @@ export const CHECK_ROWS: readonly CheckRow[] = [
   {
     number: "7",
     name: "duplicate",
-    reasons: ["duplicate_call", "duplicate_in_flight", "outcome_unknown", "history_full"],
+    reasons: [
+      "duplicate_call",
+      "duplicate_in_flight",
+      "outcome_unknown",
+      "retry_exhausted",
+      "retry_too_soon",
+      "history_full",
+    ],
     rule: () => "deduplication",
     value: duplicate,
+  },
+  {
+    number: "8",
+    name: "near duplicate",
+    reasons: ["near_duplicate"],
+    rule: ({ rule }) => `${rule}.similarity`,
+    value: nearDuplicate,
   },
   {
     number: "9",
@@ -91,7 +105,15 @@ export const CHECK_ROWS: readonly CheckRow[] = [
   {
     number: "10",
     name: "loops",
-    reasons: ["loop_repeat", "loop_cycle", "failure_streak", "tool_frequency"],
+    reasons: [
+      "loop_repeat",
+      "loop_cycle",
+      "loop_no_progress",
+      "loop_rotation",
+      "failure_streak",
+      "failure_run",
+      "tool_frequency",
+    ],
     rule: () => "deduplication.loop_threshold",
     value: loops,
   },
@@ -137,6 +159,12 @@ function duplicate({ state, unenforced, tool, nowMs }: Looked): string {
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
   const what = tool.isRead ? "answered from memory for" : "a duplicate for";
   return `call ${twin.callId} ${twin.status} ${ageS} s ago; ${what} ${windowMs / 1000} s`;
+}
+
+function nearDuplicate({ tool }: Looked): string {
+  if (tool.similarity.length === 0) return "no field declared";
+  const fields = tool.similarity.map(({ field, threshold }) => `\`${field}\` from ${threshold} on`);
+  return `compared: ${fields.join(", ")}`;
 }
 
 function sideEffects({ unenforced }: Looked): string {

@@ -1,6 +1,6 @@
 /**
  * The checks in their order; the first whose reason is enforced decides. Envelope, redelivery, tool
- * and arguments come before: they make the call that these judge (`decide/read-call.ts`).
+ * and arguments come before: they make the call that these judge (`decide/decide-proposal.ts`).
  * Adding a check: its file, its place here, its codes in `reasons.ts` and `reason-sentences.ts`.
  */
 import { checkBudgets } from "./budgets.ts";

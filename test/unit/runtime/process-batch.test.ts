@@ -3,7 +3,7 @@ import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
 import { chainHash } from "../../../services/core/hash.ts";
 import type { GateInput } from "../../../services/core/inputs.ts";
 import { commitBatch } from "../../../services/runtime/commit-batch.ts";
-import { coreFold } from "../../../services/runtime/core-engine.ts";
+import { coreFold, createCoreEngine } from "../../../services/runtime/core-engine.ts";
 import { FatalError } from "../../../services/runtime/errors.ts";
 import { GENESIS_HASH } from "../../../services/runtime/journal.ts";
 import { PartitionState } from "../../../services/runtime/partition-state.ts";
@@ -15,6 +15,7 @@ import {
   type FetchedInput,
 } from "../../../services/runtime/process-batch.ts";
 import type { InputTopic } from "../../../services/runtime/topics.ts";
+import { compiled } from "../../support/core/compile.ts";
 import {
   createTestLogger,
   type LoggedLine,
@@ -208,6 +209,28 @@ describe("an input that cannot be decided", () => {
       "decisions",
       "allowed",
     ]);
+  });
+
+  it("as a check throws is refused, counted, and told with its place", () => {
+    const lines: LoggedLine[] = [];
+    const counts: string[] = [];
+    const killedBy = (): never => {
+      throw new Error("a check is broken");
+    };
+    const broken = createCoreEngine({
+      ...compiled({ tool_schemas: { write_order: {} } }),
+      killedBy,
+    });
+    const metrics = { ...silentMetrics, count: (name: string) => counts.push(name) };
+    const logger = createTestLogger(lines);
+    const { batch } = batchOf([fetched(kit.proposal(), { offset: 7 })], {
+      ...{ engine: broken, metrics, logger },
+    });
+    expect(batch.decisions).toBe(1);
+    expect(counts).toEqual(["internal_errors"]);
+    const message = expect.stringContaining("a check is broken");
+    const fields = { topic: "proposals", partition: 0, offset: 7, tool: "write_order", message };
+    expect(lines).toMatchObject([{ level: "error", fields }]);
   });
 
   it("leaves no trace of itself in the state", () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
+import { FatalError } from "../../../services/runtime/errors.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import type { Log, LogRecord } from "../../../services/runtime/ports.ts";
 import { type VerifyReport, verifyJournal } from "../../../services/runtime/verify.ts";
@@ -19,7 +20,10 @@ beforeEach(async () => {
 
 afterEach(() => kit.close());
 
-function verify(change: (records: LogRecord[]) => readonly LogRecord[]): Promise<VerifyReport> {
+function verify(
+  change: (records: LogRecord[]) => readonly LogRecord[],
+  onInputs: () => void = () => undefined,
+): Promise<VerifyReport> {
   const log: Log = {
     partitions: 1,
     clusterId: "c",
@@ -27,7 +31,9 @@ function verify(change: (records: LogRecord[]) => readonly LogRecord[]): Promise
     append: (records) => kit.log.append(records),
     read: async (topic, partition, from, limits) => {
       const result = await kit.log.read(topic, partition, from, limits);
-      return { ...result, records: change([...result.records]) };
+      if (topic === "decisions") return { ...result, records: change([...result.records]) };
+      onInputs();
+      return result;
     },
     endOffset: (topic, partition) => kit.log.endOffset(topic, partition),
     startOffset: (topic, partition) => kit.log.startOffset(topic, partition),
@@ -48,6 +54,12 @@ function edited(
   );
 }
 
+/** The record's input, at another offset. */
+function at(record: JournalRecord, offset: number): JournalRecord["input"] {
+  const { input } = record;
+  return input.type === "idle" ? input : { ...input, at: { ...input.at, offset } };
+}
+
 describe("verifying a journal", () => {
   it("finds nothing in a right one, and says what it looked at", async () => {
     expect(await verify((records) => records)).toMatchObject({
@@ -55,6 +67,8 @@ describe("verifying a journal", () => {
       firstSeq: 1,
       lastSeq: 9,
       stateHashesCompared: 3,
+      inputsCompared: 9,
+      inputsProblem: null,
       chainHead: expect.stringMatching(/^[0-9a-f]{64}$/),
       problems: [],
     });
@@ -95,6 +109,37 @@ describe("verifying a journal", () => {
   ])("finds %s", async (_what, change, problem) => {
     const { problems } = await verify(change);
     expect(problems.map((one) => one.problem).join("\n")).toMatch(problem);
+  });
+
+  it("finds an input that is decided a second time", async () => {
+    const { problems } = await verify((records) =>
+      edited(records, 4, (j) => ({ ...j, input: at(j, 3), next: { ...j.next, proposals: 4 } })),
+    );
+    expect(problems.map(({ problem }) => problem)).toContain(
+      "proposals 3 is decided a second time",
+    );
+  });
+
+  it("finds an input that was passed by, though the journal goes on from there", async () => {
+    const { problems } = await verify((records) =>
+      edited(records, 4, (j) => ({ ...j, input: at(j, 5), next: { ...j.next, proposals: 6 } })),
+    );
+    expect(problems[0]).toMatchObject({
+      ...{ offset: 4, seq: 5 },
+      problem: "proposals 4 has no record of its own before it",
+    });
+  });
+
+  it("does not miss inputs that are gone, nor those of a topic that it may not read", async () => {
+    kit.log.topics.deleteBefore("proposals", 0, 4);
+    const records = (all: LogRecord[]) => all;
+    expect(await verify(records)).toMatchObject({ inputsCompared: 5, problems: [] });
+    const denied = () => {
+      throw new FatalError("log_unreadable", "no right to read `proposals`");
+    };
+    expect(await verify(records, denied)).toMatchObject({
+      ...{ inputsCompared: 0, inputsProblem: "no right to read `proposals`", problems: [] },
+    });
   });
 
   it("finds a record that is none, and looks at those behind it", async () => {

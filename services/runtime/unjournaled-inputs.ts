@@ -1,0 +1,86 @@
+/**
+ * Looks for inputs that the journal says nothing of: what lies in an input topic between two of its records that are
+ * journaled. Reads each topic once, in step with the journal.
+ */
+import { FatalError } from "./errors.ts";
+import type { InputPosition } from "./journal.ts";
+import type { Log } from "./ports.ts";
+import type { InputTopic } from "./topics.ts";
+
+const READ_LIMITS = { recordsMax: 1_000, bytesMax: 1024 * 1024 };
+
+/** Where reading stands in a topic: offsets that were read and not compared yet, and what to read next. */
+type Cursor = { offsets: readonly number[]; at: number; next: number };
+
+export class UnjournaledInputs {
+  readonly #log: Log;
+  readonly #partition: number;
+  readonly #cursors = new Map<InputTopic, Cursor>();
+  #compared = 0;
+  #problem: string | null = null;
+
+  constructor(log: Log, partition: number) {
+    this.#log = log;
+    this.#partition = partition;
+  }
+
+  /** Journaled inputs that are still in their topic. */
+  get compared(): number {
+    return this.#compared;
+  }
+
+  /** Why no further inputs are compared: who audits a journal may have no right to read them. Null: nothing is the matter. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /**
+   * Offsets of inputs that are there and were passed by, up to the one that is journaled next.
+   *
+   * @param from where the journal stood in the topic before it.
+   * @throws RetryableError where the log does not answer.
+   */
+  async passedBy({ topic, offset }: InputPosition, from: number): Promise<readonly number[]> {
+    if (this.#problem !== null) return [];
+    try {
+      return await this.#compare(topic, offset, from);
+    } catch (error) {
+      if (!(error instanceof FatalError)) throw error;
+      this.#problem = error.message;
+      return [];
+    }
+  }
+
+  async #compare(topic: InputTopic, offset: number, from: number): Promise<readonly number[]> {
+    const cursor = this.#cursors.get(topic) ?? (await this.#begun(topic, from));
+    const passedBy: number[] = [];
+    for (;;) {
+      const found = cursor.offsets[cursor.at];
+      if (found === undefined) {
+        if (cursor.next > offset || !(await this.#fill(topic, cursor))) return passedBy;
+        continue;
+      }
+      if (found > offset) return passedBy;
+      cursor.at += 1;
+      if (found === offset) this.#compared += 1;
+      else passedBy.push(found);
+    }
+  }
+
+  async #begun(topic: InputTopic, from: number): Promise<Cursor> {
+    const start = await this.#log.startOffset(topic, this.#partition);
+    const cursor = { offsets: [], at: 0, next: Math.max(from, start) };
+    this.#cursors.set(topic, cursor);
+    return cursor;
+  }
+
+  /** False at the end of the topic: what is journaled is gone, or lies in another cluster. */
+  async #fill(topic: InputTopic, cursor: Cursor): Promise<boolean> {
+    const read = await this.#log.read(topic, this.#partition, cursor.next, READ_LIMITS);
+    cursor.offsets = read.records.map(({ offset }) => offset);
+    cursor.at = 0;
+    const isFurther = read.nextOffset > cursor.next;
+    cursor.next = Math.max(cursor.next, read.nextOffset);
+    return isFurther;
+  }
+}
