@@ -19,6 +19,7 @@ export function checksOf(
   ours: Score,
   rules: Score,
   memory: PeakMemory,
+  corpusIsRight: boolean,
 ): readonly Check[] {
   const growth = memory.oftenMegabytes - memory.onceMegabytes;
   const calls = runs.reduce((sum, run) => sum + run.calls, 0);
@@ -26,6 +27,11 @@ export function checksOf(
   const broken = runs.flatMap(({ brokenLines }) => brokenLines);
   const misfits = ours.unknown_ids + ours.bad_indexes + ours.lines_twice;
   return [
+    check(
+      "every scenario of the corpus ends as it should",
+      corpusIsRight,
+      corpusIsRight ? "all" : "not all",
+    ),
     check(
       "every file was replayed",
       empty.length === 0,

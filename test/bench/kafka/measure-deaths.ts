@@ -62,7 +62,8 @@ export async function measureDeaths(
     const rows = wanted.deaths ? await deathRows(gates, first, trickle, sizes.rounds) : [];
     await trickle.stop();
     await gates.stopAll();
-    const found = wanted.replay ? replayRows(parts, gates.env) : [];
+    const replays = wanted.replay ? sizes.rounds : 0;
+    const found = Array.from({ length: replays }, () => replayRows(parts, gates.env)).flat();
     return { rows: [...rows, ...found], failures: [] };
   } finally {
     await gates.stopAll();
