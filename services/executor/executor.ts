@@ -2,7 +2,8 @@
  * Runs the handlers of allowed calls. Retries nothing: whether a call may run again is for the gate to
  * say.
  *
- * E1 writes of one conversation run one after the other, in the order they came; reads run beside them.
+ * E1 writes of one conversation run one after the other, in the order they came, but those of one step, which were asked for
+ *    together: they run side by side. Reads run beside all of them.
  * E2 nothing starts after its `notAfterMs`, nor when its claim was not granted. The claim comes first: that a
  *    call was not executed says only who knows that nobody has started it.
  * E3 every call that was handed over is reported, once it has ended and before its run resolves.
@@ -22,6 +23,8 @@ export type ExecutableCall = {
   readonly tool: string;
   /** Names the conversation: its writes wait for each other. */
   readonly conversation: string;
+  /** Names the step that asked for it, see `stepName`; null: a step of its own. */
+  readonly step: string | null;
   readonly isRead: boolean;
   /** With the key in its place, see `argumentsWithKey`. */
   readonly arguments: JsonObject;
@@ -92,10 +95,24 @@ export type ExecutorParts<Call> = {
   readonly onLateError: (call: Call, error: unknown) => void;
 };
 
+/** The writes of a conversation that are under way. */
+type Writes = {
+  /** Of those that came last. */
+  readonly step: string | null;
+  /** What these have to wait for: the writes of the steps before. */
+  readonly before: Promise<unknown>;
+  readonly all: Promise<unknown>;
+};
+
+/** What calls of one step have in common within their conversation; null where no step is known. */
+export function stepName(turn: string | null, step: string | null): string | null {
+  return step === null ? null : JSON.stringify([turn, step]);
+}
+
 export class Executor<Call extends ExecutableCall = ExecutableCall> {
   readonly #parts: ExecutorParts<Call>;
-  /** The last write of each conversation that has one under way. */
-  readonly #writes = new Map<string, Promise<unknown>>();
+  /** Of each conversation that has any under way. */
+  readonly #writes = new Map<string, Writes>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #abort = new AbortController();
 
@@ -129,12 +146,17 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
   }
 
   #afterWrites(call: Call, run: () => Promise<Execution>): Promise<Execution> {
-    const before = this.#writes.get(call.conversation) ?? Promise.resolve();
-    const execution = before.then(run, run);
-    const last = execution.catch(() => undefined);
-    this.#writes.set(call.conversation, last);
-    void last.then(() => {
-      if (this.#writes.get(call.conversation) === last) this.#writes.delete(call.conversation);
+    const { conversation, step } = call;
+    const earlier = this.#writes.get(conversation);
+    const beside = step !== null && earlier?.step === step ? earlier : undefined;
+    const before = beside?.before ?? earlier?.all ?? Promise.resolve();
+    const execution = before.then(run);
+    const ended = execution.catch(() => undefined);
+    const all = beside === undefined ? ended : Promise.all([beside.all, ended]);
+    const writes = { step, before, all };
+    this.#writes.set(conversation, writes);
+    void all.then(() => {
+      if (this.#writes.get(conversation) === writes) this.#writes.delete(conversation);
     });
     return execution;
   }

@@ -5,7 +5,7 @@ import { PipelineError } from "../runtime/errors.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
 import type { LogFields } from "../runtime/ports.ts";
 import { argumentsWithKey } from "./arguments-with-key.ts";
-import type { ExecutableCall } from "./executor.ts";
+import { type ExecutableCall, stepName } from "./executor.ts";
 import type { ReportedCall } from "./result-input.ts";
 
 export type RunningCall = ExecutableCall & ReportedCall;
@@ -16,6 +16,7 @@ export function callOf(allowed: AllowedCall): RunningCall {
   return {
     ...{ decisionId, callId, tool, tenantId, conversationId, isRead, idempotencyKey },
     conversation: conversationKey(tenantId, conversationId),
+    step: stepName(allowed.turn, allowed.step),
     arguments: argumentsWithKey(args, allowed.idempotencyArgument, idempotencyKey),
     notAfterMs: allowed.notAfterMs,
     timeLimitMs: allowed.timeLimitMs,

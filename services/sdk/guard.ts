@@ -17,6 +17,7 @@ import {
   type Handler,
   NotClaimedError,
   NotRecordedError,
+  stepName,
 } from "../executor/executor.ts";
 import { valueOfText } from "../executor/output-text.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
@@ -386,6 +387,7 @@ function executableCall(decision: Decision, event: CallAllowed): ExecutableCall 
   return {
     ...{ decisionId, callId, tool, isRead, notAfterMs, timeLimitMs, idempotencyKey },
     conversation: conversationKey(event.tenantId, event.conversationId),
+    step: stepName(event.turn, event.step),
     arguments: decision.arguments ?? {},
   };
 }

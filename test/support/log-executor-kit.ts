@@ -32,7 +32,7 @@ export async function openGate(pay: object = {}) {
   let calls = 0;
   const propose = async (tool: string, args: object, conversationId = "c1") => {
     calls += 1;
-    const call = { conversationId, turn: 1, step: 1, callId: `call-${calls}`, tool };
+    const call = { conversationId, turn: 1, step: calls, callId: `call-${calls}`, tool };
     return (await client.propose({ ...call, arguments: args })).decision;
   };
   /** What the gate was told of a decision, in order. */

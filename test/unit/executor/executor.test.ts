@@ -7,6 +7,7 @@ import {
   type Handler,
   NotClaimedError,
   NotRecordedError,
+  stepName,
 } from "../../../services/executor/executor.ts";
 
 const NOW_MS = 1_000_000;
@@ -16,6 +17,7 @@ const CALL: ExecutableCall = {
   callId: "c1",
   tool: "pay",
   conversation: "default/a",
+  step: null,
   isRead: false,
   arguments: { order: "7" },
   idempotencyKey: "key",
@@ -78,6 +80,39 @@ describe("the order of calls", () => {
     two.end();
     const types = (await Promise.all(runs)).map(({ type }) => type);
     expect(types).toEqual(["succeeded", "succeeded", "succeeded", "succeeded"]);
+  });
+
+  test("runs the writes of one step side by side, after all of those before and before all others", async () => {
+    const { executor } = setUp();
+    const log: string[] = [];
+    const [first, one, two, next] = ["first", "one", "two", "next"].map((n) => gated(n, log));
+    if (!first || !one || !two || !next) throw new Error("four are made");
+    const step = stepName("1", "7");
+    const runs = [
+      executor.run({ ...CALL, decisionId: "1", step: stepName("1", "6") }, first.handler),
+      executor.run({ ...CALL, decisionId: "2", step }, one.handler),
+      executor.run({ ...CALL, decisionId: "3", step }, two.handler),
+      executor.run({ ...CALL, decisionId: "4", step: stepName("2", "7") }, next.handler),
+    ];
+    await turn();
+    expect(log).toEqual(["first begins"]);
+    first.end();
+    await turn();
+    expect(log.slice(2)).toEqual(["one begins", "two begins"]);
+    two.end();
+    await turn();
+    expect(log.slice(4)).toEqual(["two ends"]);
+    one.end();
+    await turn();
+    expect(log.slice(5)).toEqual(["one ends", "next begins"]);
+    next.end();
+    await Promise.all(runs);
+  });
+
+  test("names a step by its turn, and calls without one have none in common", () => {
+    expect(stepName("1", "7")).not.toBe(stepName("2", "7"));
+    expect(stepName(null, "7")).not.toBe(stepName("null", "7"));
+    expect(stepName("1", null)).toBeNull();
   });
 
   test("lets the next write on after one that failed, or could not be reported", async () => {
