@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
  *   redis: { debianPackage: string, version: string },
  *   mavenDependencyPlugin: string,
  *   checkJsonschema: string,
- *   images: Record<"kafka" | "kafka-for-tests" | "redis" | "registry", string>,
+ *   images: Record<"kafka" | "kafka-for-tests" | "redis" | "registry" | "registry-in-kafka" | "prometheus" | "grafana", string>,
  * }} Versions
  */
 

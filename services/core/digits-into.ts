@@ -7,7 +7,7 @@ export const MOST_DIGITS = 16;
 const GROUP_DIGITS = 7;
 const GROUP = 10 ** GROUP_DIGITS;
 
-/** Puts the digits of a safe integer from 0 on down from `start` on, where there is room, and gives the place behind them. */
+/** Writes the digits of a safe integer that is not negative, from `start` on; there must be room. Gives the place behind them. */
 export function digitsInto(into: Uint8Array, start: number, value: number): number {
   if (value < GROUP) return groupInto(into, start, value, countOfDigits(value));
   const high = Math.floor(value / GROUP);

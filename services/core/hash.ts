@@ -95,7 +95,7 @@ export function linesHash(tag: string, texts: readonly string[], lines: Lines): 
   return end < 0 ? sha256Hex(tag, ...texts, linesText(lines)) : hash("sha256", laid(end), "hex");
 }
 
-/** Puts what a list of parts begins with at the beginning of the scratch. */
+/** Puts what a list of parts begins with at the beginning of the scratch. The tag is ASCII. */
 function tagInto(tag: string): number {
   let end = asciiInto(0, tag);
   scratch[end++] = LINE_FEED;
@@ -139,7 +139,7 @@ function wordsInto(start: number, words: Lines[number]): number {
     if (at > 0) scratch[end++] = SPACE;
     const word = words[at] as Lines[number][number];
     if (typeof word === "number" && word >= 0 && word < 10 && (word | 0) === word) {
-      // Most counters are.
+      // Most counters are. Whether there was room the end of the list tells, as of all that stands between parts.
       scratch[end++] = DIGIT_ZERO + word;
       continue;
     }
@@ -159,7 +159,7 @@ function numberInto(start: number, value: number): number {
     : digitsInto(scratch, start, value);
 }
 
-/** SHA-256 of a tag and parts, 64 hex digits. The tag is a constant of the caller without line feeds. */
+/** SHA-256 of a tag and parts, 64 hex digits. The tag is a constant of the caller, ASCII without line feeds. */
 export function sha256Hex(tag: string, ...parts: readonly (string | Uint8Array)[]): string {
   const end = laidOut(tag, parts);
   return end < 0 ? hashedInTurn(tag, parts) : hash("sha256", laid(end), "hex");

@@ -3,7 +3,8 @@
  * it is not certain it gives up, and the strict reader decides instead.
  *
  * F1 It checks all that JSON.parse lets pass: duplicate and forbidden keys, numbers, lone surrogates, depth, count of
- *    keys, and what stands between tokens. The inside of strings is left to `readValue`.
+ *    keys, and what stands between tokens. The inside of strings is left to `isPlain`
+ *    (`fast-value.ts`) and JSON.parse.
  * F2 Whatever it accepts, the strict reader accepts with the same text; a property test holds the two together.
  *
  * Offsets go in and come out as numbers, `NO` where it gives up; what is found goes into a table of integers, and nothing

@@ -3,7 +3,8 @@
  * time of JSON.parse, which reads each unit again and looks each key up among all texts that the engine knows.
  *
  * V1 Only of a text without backslashes and control characters: there, what stands between two quotes is the string.
- * V2 Only of a short text: the engine makes long strings as views that keep the whole text in memory.
+ * V2 Only of a short text: the engine makes long strings as views that keep the whole text in memory. Nor is a long key
+ *    kept as a name: whoever writes proposals could fill the memory with them.
  */
 
 import type { JsonValue } from "./json-value.ts";
@@ -43,6 +44,7 @@ const POWERS_OF_TEN = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
 /** Keys met before, each at a place that follows from its letters: as names, which the engine need not look up again. */
 const NAMES_BITS = 10;
+const NAME_UNITS_MAX = 64;
 const NAMES: string[] = new Array<string>(1 << NAMES_BITS).fill("");
 
 /** Whether the values in a text can be made of its parts (V1, V2); then it is JSON if it could be walked over. */
@@ -117,11 +119,12 @@ function numberAt(text: string, from: number, to: number): number {
   return fraction === 0 ? value : value / (POWERS_OF_TEN[fraction] as number);
 }
 
-/** The key of a slot, as the engine's own copy: comparing it with a constant is comparing two references. */
+/** The key of a slot, a short one as the engine's own copy: comparing it with a constant is comparing two references. */
 export function nameAt(text: string, parts: Int32Array, slot: number): string {
   const from = parts[slot + KEY_FROM] as number;
   const to = parts[slot + KEY_TO] as number;
   const key = text.slice(from, to);
+  if (to - from > NAME_UNITS_MAX) return key;
   const letters = (parts[slot + HEAD] as number) + (charCodeAt.call(text, to - 1) << 5) + to - from;
   // Multiplied by 2^32 over the golden ratio, whose upper bits depend on all of the factor's (Knuth, TAOCP 6.4).
   const place = Math.imul(letters, 0x9e3779b1) >>> (32 - NAMES_BITS);

@@ -17,6 +17,7 @@ import type { Member } from "./read-members.ts";
 import { readStrict } from "./strict-reader.ts";
 import { decodeUtf8, firstInvalidByte, utf8Length } from "./utf8.ts";
 
+/** `value` may be made when it is first asked for: a spread would leave it out. */
 export type CanonicalSuccess = {
   readonly ok: true;
   /** Plain objects with their members in canonical order, integer-like keys first as the language has it. */

@@ -59,7 +59,7 @@ export function readMembers<Into>(
       walkedMember(walk, walk.keyCount - keysBefore, valued);
       if (isAmong(count, MEMBER.key)) return false;
       KEYS[count] = MEMBER.key;
-      if (!take(into, MEMBER)) return false;
+      if (!isTaken(walk, into, take)) return false;
       const unit = charCodeAt.call(text, at);
       at += 1;
       if (unit !== COMMA) {
@@ -71,6 +71,16 @@ export function readMembers<Into>(
   } catch {
     return false;
   }
+}
+
+/** Not where another text was read meanwhile: there is one walk, and it is in that one then. */
+function isTaken<Into>(
+  walk: Walk,
+  into: Into,
+  take: (into: Into, member: Member) => boolean,
+): boolean {
+  const { stamp } = walk;
+  return take(into, MEMBER) && walk.stamp === stamp;
 }
 
 function walkedMember(walk: Walk, keyCount: number, valued: string): void {

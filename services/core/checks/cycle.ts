@@ -7,6 +7,7 @@ const PERIODS = [2, 3, 4, 5] as const;
 
 /** `refused`: the action keys of a cycle found before, refused until there is progress. */
 export function findCycle(call: CallContext, refused: readonly string[] | null): Finding | null {
+  // Before the ring is asked: a cycle that is refused outlives its calls in it.
   if (refused?.includes(call.actionKey) === true) return cycleFinding(call, refused);
   // A call that was not made before completes no round.
   if (!mayBeRecent(call.state, call.actionKey)) return null;

@@ -43,7 +43,13 @@ export function otherMarkOf(tag: number): number {
   return 1 << (tag >>> OTHER_DROPPED_BITS);
 }
 
+/** The marks of several keys. */
+export interface Marks {
+  readonly marks: number;
+  readonly otherMarks: number;
+}
+
 /** Whether one of the keys that these are the marks of may have this tag; false: none has. */
-export function mayHold(marks: number, otherMarks: number, tag: number): boolean {
+export function mayHold({ marks, otherMarks }: Marks, tag: number): boolean {
   return (marks & markOf(tag)) !== 0 && (otherMarks & otherMarkOf(tag)) !== 0;
 }

@@ -20,7 +20,7 @@ import {
   indexVisit,
   NO_END,
 } from "./entry-index.ts";
-import { ANY_MARK, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./key-mark.ts";
+import { ANY_MARK, type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./key-mark.ts";
 import {
   chainEntries,
   chainFilter,
@@ -31,7 +31,8 @@ import {
 } from "./ledger-entry.ts";
 import { tableGet } from "./table.ts";
 
-export interface Ledger<V> {
+/** The marks are those of the chain's keys; where there is an index, all. */
+export interface Ledger<V> extends Marks {
   readonly size: number;
   readonly bytes: number;
   readonly nextOrder: number;
@@ -40,9 +41,6 @@ export interface Ledger<V> {
   /** Holds all entries, newest first, where there is no index. */
   readonly chain: EntryChain<V>;
   readonly index: EntryIndex<V> | undefined;
-  /** The marks of the chain's keys; where there is an index, all. */
-  readonly marks: number;
-  readonly otherMarks: number;
 }
 
 /** What a snapshot takes of an entry, and gives back. */
@@ -281,14 +279,14 @@ export function ledgerFrom<V>(entries: Iterable<StoredEntry<V>>, nextOrder: numb
 }
 
 function entryOf<V>(ledger: Ledger<V>, key: string, tag: number): LedgerEntry<V> | undefined {
-  const { chain, index, marks, otherMarks } = ledger;
+  const { chain, index } = ledger;
   if (index !== undefined) return tableGet(index.map, key);
-  return mayHold(marks, otherMarks, tag) ? chainFind(chain, key, tag) : undefined;
+  return mayHold(ledger, tag) ? chainFind(chain, key, tag) : undefined;
 }
 
 const ALL_MARKS = { marks: ANY_MARK, otherMarks: ANY_MARK };
 
-function marksOf<V>(chain: EntryChain<V>): Pick<Ledger<V>, "marks" | "otherMarks"> {
+function marksOf<V>(chain: EntryChain<V>): Marks {
   let marks = NO_MARKS;
   let otherMarks = NO_MARKS;
   for (let entry = chain; entry !== undefined; entry = entry.next) {

@@ -5,18 +5,16 @@
  * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
  * T2 a key of which the first few lack a mark is none of them: see key-mark.ts.
  */
-import { markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./key-mark.ts";
+import { type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./key-mark.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
 
-export interface Trie<V> {
+/** The marks are those of the first few. */
+export interface Trie<V> extends Marks {
   readonly size: number;
   /** The first few: key, value, key, value. Undefined where there is a root. */
   readonly few: Few<V> | undefined;
-  /** The marks of the first few. */
-  readonly marks: number;
-  readonly otherMarks: number;
   readonly root: TrieNode<V> | undefined;
 }
 
@@ -74,8 +72,8 @@ export function trieGet<V>(trie: Trie<V>, key: string): V | undefined {
 }
 
 /** Where a key stands among the first few; -1: nowhere (T2). */
-function placeOf<V>({ marks, otherMarks }: Trie<V>, few: Few<V>, key: string): number {
-  if (!mayHold(marks, otherMarks, tagOf(key))) return -1;
+function placeOf<V>(trie: Trie<V>, few: Few<V>, key: string): number {
+  if (!mayHold(trie, tagOf(key))) return -1;
   for (let at = 0; at < few.length; at += PLACES) if (few[at] === key) return at;
   return -1;
 }
@@ -205,7 +203,7 @@ export function trieDelete<V>(trie: Trie<V>, key: string): Trie<V> {
   return { size: size - 1, few: left, ...marksOf(left), root: undefined };
 }
 
-function marksOf<V>(few: Few<V>): Pick<Trie<V>, "marks" | "otherMarks"> {
+function marksOf<V>(few: Few<V>): Marks {
   let marks = NO_MARKS;
   let otherMarks = NO_MARKS;
   for (let at = 0; at < few.length; at += PLACES) {

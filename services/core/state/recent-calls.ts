@@ -8,10 +8,13 @@ type Counted = Pick<ConversationState, "n" | "open" | "openIndex">;
 
 /** False: no entry of the ring has this action key. */
 export function mayBeRecent({ ringMarks, ringOtherMarks }: Marked, actionKey: string): boolean {
-  return mayHold(ringMarks, ringOtherMarks, tagOf(actionKey));
+  return mayHold({ marks: ringMarks, otherMarks: ringOtherMarks }, tagOf(actionKey));
 }
 
-/** Of how many entries, at most, it is known what came of them: the calls that are still open have none. */
+/**
+ * Of how many entries, at most, it is known what came of them. `n` counts calls, answers from memory and outcomes, one of which
+ * each call that is open still lacks.
+ */
 export function toldAtMost({ n, open, openIndex }: Counted): number {
   return n - (open.size - openIndex.heldCount);
 }

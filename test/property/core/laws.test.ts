@@ -213,7 +213,7 @@ describe("evolve", () => {
     });
   });
 
-  test("leaves a state of which more is never told of the ring than is in it", () => {
+  test("gives a ring with no more outcomes than `toldAtMost` says, and with all of its keys marked", () => {
     always(20, (policy, tools, history) => {
       live(policy, tools, history, ({ after }) => {
         if (after === undefined) return;

@@ -78,7 +78,7 @@ export type Act =
   | { readonly act: "wait"; readonly ms: number }
   | { readonly act: "tick" };
 
-const ARGUMENTS = [
+export const ARGUMENTS = [
   '{"id":"1"}',
   '{"id":"1"}',
   '{"id":"2"}',

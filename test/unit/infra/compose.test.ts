@@ -35,7 +35,10 @@ describe("docker-compose.yml", () => {
     const { images } = VERSIONS;
     expect(services["kafka"]?.image).toBe(images.kafka);
     expect(services["redis"]?.image).toBe(images.redis);
-    expect(services["registry"]?.image.split(":")[1]).toBe(images.registry.split(":")[1]);
+    expect(services["registry"]?.image).toBe(images["registry-in-kafka"]);
+    expect(images["registry-in-kafka"].split(":")[1]).toBe(images.registry.split(":")[1]);
+    expect(services["prometheus"]?.image).toBe(images.prometheus);
+    expect(services["grafana"]?.image).toBe(images.grafana);
   });
 
   test("names no file and no volume that is not there", () => {

@@ -33,6 +33,14 @@ describe("the hash of a partition's state", () => {
     expect(exchanged(exchanged(sum, one, ""), other, "")).toEqual(NO_SUM);
   });
 
+  it("is that of the turn at hand, whichever turns were hashed before", () => {
+    const hashes = ["1", "2", null, "1", "2", null, 'with "quotes"'].map((id) =>
+      conversationHash("", "t/c", 1, { ...state, turn: { ...state.turn, id } }),
+    );
+    expect(hashes.slice(3, 6)).toEqual(hashes.slice(0, 3));
+    expect(new Set(hashes).size).toBe(4);
+  });
+
   it("differs with key, record, history and state", () => {
     const hashes = [
       one,

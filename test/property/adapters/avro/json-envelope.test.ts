@@ -9,6 +9,10 @@ import {
   parseCanonical,
 } from "../../../../services/core/canonical/parse-canonical.ts";
 import { type Member, readMembers } from "../../../../services/core/canonical/read-members.ts";
+import { decide } from "../../../../services/core/decide/decide.ts";
+import { compiled } from "../../../support/core/compile.ts";
+import { SUBJECTS } from "../../../support/core/policies.ts";
+import { ARGUMENTS } from "../../../support/core/random-history.ts";
 
 const RUNS = { numRuns: 2_000 };
 const bytes = (text: string): Buffer => Buffer.from(text);
@@ -118,6 +122,29 @@ function plain(read: CanonicalResult): CanonicalResult {
 }
 
 describe("arguments parsed ahead", () => {
+  test("are judged as their text alone is, by every policy", () => {
+    let read = 0;
+    for (const { document, tools } of SUBJECTS) {
+      const policy = compiled(document);
+      const call = fc.record({
+        tool: fc.constantFrom(...tools),
+        given: fc.oneof(fc.constantFrom(...ARGUMENTS), callArguments),
+        behind: fc.constantFrom("", ',"step":"2"'),
+      });
+      const law = ({ tool, given, behind }: { tool: string; given: string; behind: string }) => {
+        const head = `{"conversationId":"c","callId":"call-1","tool":${JSON.stringify(tool)}`;
+        const decoded = decodeJsonProposal(bytes(`${head},"arguments":${given}${behind}}`));
+        if (!decoded.ok) return;
+        read += 1;
+        const atOnce = decide(undefined, decoded.input, policy, 0);
+        // What was read ahead is handed out once: this time it is the text.
+        expect(decide(undefined, decoded.input, policy, 0)).toEqual(atOnce);
+      };
+      fc.assert(fc.property(call, law), { numRuns: 60 });
+    }
+    expect(read).toBeGreaterThan(30 * SUBJECTS.length);
+  });
+
   test("are what they are when they are parsed later, and are handed out once", () => {
     fc.assert(
       fc.property(callArguments, (given) => {

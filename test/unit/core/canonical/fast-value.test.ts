@@ -142,6 +142,22 @@ describe("the value of a member", () => {
     expect(parse).toHaveBeenCalledTimes(1);
   });
 
+  it("is none where who takes a member reads another text meanwhile", () => {
+    const reading = (into: Read, member: Member) =>
+      readFast('{"z":1,"c":9}', DEFAULT_CANONICAL_LIMITS) !== undefined && take(into, member);
+    expect(valuesOf('{"a":1,"b":{}}', reading)).toBeUndefined();
+  });
+
+  it("has keys of any length, of which the long ones are nobody's afterwards", () => {
+    for (const length of [1, 63, 64, 65, 300]) {
+      const key = "k".repeat(length);
+      expect(valuesOf(`{"${key}":1,"b":{"${key}":2}}`)).toEqual([
+        [key, undefined],
+        ["b", { [key]: 2 }],
+      ]);
+    }
+  });
+
   it("is none where who takes a member refuses it, or throws", () => {
     const throwing = () => {
       throw new SyntaxError("no string");

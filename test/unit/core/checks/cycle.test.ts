@@ -51,6 +51,16 @@ describe("loop_cycle", () => {
     story.allowed(last);
   });
 
+  test("refuses a call of the period whose entries have left the ring", () => {
+    const story = given(POLICY);
+    makes(story, "a b a b a");
+    story.refused("b");
+    const { state } = story;
+    if (state === undefined) throw new Error("there is a conversation");
+    story.state = { ...state, ring: state.ring.slice(-1), ringMarks: 0, ringOtherMarks: 0 };
+    expect(story.reason("b")).toBe("loop_cycle");
+  });
+
   test("refuses every call of the period until there is progress, under one strike", () => {
     const story = given(POLICY);
     makes(story, "c a b a b a");

@@ -1,0 +1,61 @@
+// "Run it on Kafka" of the README, line by line as it stands there, in one shell on parts of its own.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { localParts } from "../../support/backends/local-parts.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
+const NAME = `readme-${process.pid}`;
+const TIMEOUT_MS = 180_000;
+
+let directory = "";
+beforeAll(() => {
+  mkdirSync(join(REPOSITORY, ".callgate"), { recursive: true });
+  // Within the repository: there `callgate` is this package.
+  directory = mkdtempSync(join(REPOSITORY, ".callgate", "readme-"));
+});
+afterAll(() => {
+  const env = { ...process.env, CALLGATE_INFRA_NAME: NAME };
+  spawnSync(process.execPath, ["tasks/infra.js", "down"], { cwd: REPOSITORY, env });
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The blocks of the section, in order: [language, text]. */
+function blocks(): readonly (readonly [string, string])[] {
+  const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
+  const [section = ""] = (readme.split("\n## Run it on Kafka\n")[1] ?? "").split("\n## ");
+  const found = [...section.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)];
+  return found.map(([, language = "", text = ""]) => [language, text]);
+}
+
+/** The step-by-step commands with the agent where the README says to run it; files go where the test's do. */
+function script(): string {
+  const [fetch, steps, agent, after] = blocks();
+  expect([fetch, steps, agent, after].map((block) => block?.[0])).toEqual(["sh", "sh", "js", "sh"]);
+  writeFileSync(join(directory, "agent.mjs"), agent?.[1] ?? "");
+  const lines = `${steps?.[1]}node ${directory}/agent.mjs\n${after?.[1]}`;
+  return lines
+    .replaceAll(/> (\w+\.log)/g, `> ${directory}/$1`)
+    .replace("=.callgate/analytics", `=${directory}/analytics`);
+}
+
+test.skipIf(!localParts(["kafka", "redis", "registry"]).available)(
+  "the README's steps run as they stand there, and the second payment is a duplicate",
+  () => {
+    const ran = spawnSync("bash", ["-emc", script()], {
+      cwd: REPOSITORY,
+      env: { ...process.env, CALLGATE_INFRA_NAME: NAME },
+      encoding: "utf8",
+      timeout: TIMEOUT_MS,
+    });
+    const logs = ["gate", "executor", "analytics"].map((name) =>
+      readFileSync(join(directory, `${name}.log`), "utf8"),
+    );
+    expect(ran.status, `${ran.stdout}\n${ran.stderr}\n${logs.join("\n")}`).toBe(0);
+    expect(ran.stdout).toMatch(/succeeded[\s\S]*duplicate_call/);
+    expect(logs.join("\n")).not.toMatch(/"level":"?(error|50)/);
+  },
+  TIMEOUT_MS,
+);
