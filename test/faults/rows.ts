@@ -1,11 +1,12 @@
 // Every fault that is tried, in the order of the table.
 import type { Row } from "./lab/row.ts";
+import { backlog } from "./rows/backlog.ts";
 import { brokerKilled, brokersBounced } from "./rows/brokers.ts";
 import { executorKilled, partitionsAdded, proposedTwice, retriedAtOnce } from "./rows/clients.ts";
 import { diskFull } from "./rows/embedded.ts";
 import { gateKilled, gatePaused, gatesComeAndGo } from "./rows/gates.ts";
 import { idle } from "./rows/idle.ts";
-import { backlog, deadProducer, poison, readAgain } from "./rows/inputs.ts";
+import { deadProducer, poison, readAgain } from "./rows/inputs.ts";
 import { redisStruck, registryDown } from "./rows/stores.ts";
 import { answersDelayed, commitUnanswered } from "./rows/wire.ts";
 

@@ -15,6 +15,7 @@ import type { Row } from "./lab/row.ts";
 import { type RowResult, runRow } from "./lab/run-row.ts";
 import { ROWS } from "./rows.ts";
 import { table } from "./table.ts";
+import { problemsOfRun } from "./whole-run.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_MISSING = 3;
@@ -118,6 +119,8 @@ async function main(): Promise<number> {
     await kafka.stop();
   }
   console.log(`\n${table(results)}`);
+  const problems = problemsOfRun(results, { isPicked: values.row.length > 0 });
+  for (const problem of problems) console.log(`FAILED  the run as a whole: ${problem}`);
   const passed = results.filter(({ problems }) => problems.length === 0).length;
   const sum = (key: "calls" | "faults" | "inTransaction" | "lost" | "doubled") =>
     results.reduce((total, result) => total + result[key], 0);
@@ -127,7 +130,7 @@ async function main(): Promise<number> {
       `${sum("faults")} faults (${sum("inTransaction")} inside a transaction), ` +
       `${sum("lost")} lost, ${sum("doubled")} doubled`,
   );
-  return passed === rows.length ? 0 : EXIT_FAILED;
+  return passed === rows.length && problems.length === 0 ? 0 : EXIT_FAILED;
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

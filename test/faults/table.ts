@@ -9,7 +9,7 @@ export function table(results: readonly RowResult[]): string {
   const lines = results.map((one) => [
     one.name,
     ...[one.calls, one.between, one.faults, one.inTransaction, one.lost, one.doubled].map(String),
-    `${(one.worstGapMs / MS_PER_SECOND).toFixed(1)} s`,
+    one.worstGapMs === null ? "–" : `${(one.worstGapMs / MS_PER_SECOND).toFixed(1)} s`,
     `${Math.round(one.seconds)} s`,
     one.problems.length === 0 ? "ok" : "FAILED",
   ]);

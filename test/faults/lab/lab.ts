@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { startKafka } from "../../../infra/local/start-kafka.js";
+import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
@@ -16,7 +18,7 @@ import { GateProcess } from "./gate-process.ts";
 import { judge } from "./judge.ts";
 import { openLabCodec, SECRET } from "./lab-codec.ts";
 import { LOAD_POLICY, Load } from "./load.ts";
-import type { ReaderPlace } from "./read-topics.ts";
+import { type ReaderPlace, type ReadRecord, readTopics } from "./read-topics.ts";
 
 /** A cluster that is there: one broker or three. */
 export type Cluster = ReaderPlace & {
@@ -59,6 +61,7 @@ export class Lab {
   readonly load: Load;
   readonly proxy: KafkaProxy;
   readonly log: KafkaLog;
+  readonly codec: AvroCodec;
   readonly directory: string;
   readonly gates: GateProcess[] = [];
   readonly partitions: number;
@@ -67,8 +70,8 @@ export class Lab {
   faults = 0;
   /** Of those, how many struck while a transaction was open. */
   inTransaction = 0;
-  /** Longest time from a fault to the next decision of the partition that waited longest, ms. */
-  worstGapMs = 0;
+  /** Longest time from a fault to the next decision of the partition that waited longest, ms; null: none was taken. */
+  worstGapMs: number | null = null;
   readonly #options: LabOptions;
   readonly #config: Record<string, unknown>;
   readonly #closed = new AbortController();
@@ -79,14 +82,16 @@ export class Lab {
     readonly load: Load;
     readonly proxy: KafkaProxy;
     readonly log: KafkaLog;
+    readonly codec: AvroCodec;
     readonly directory: string;
     readonly options: LabOptions;
   }) {
-    const { names, load, proxy, log, directory, options } = parts;
+    const { names, load, proxy, log, codec, directory, options } = parts;
     this.names = names;
     this.load = load;
     this.proxy = proxy;
     this.log = log;
+    this.codec = codec;
     this.directory = directory;
     this.#options = options;
     this.partitions = options.partitions ?? 4;
@@ -116,7 +121,7 @@ export class Lab {
     const codec = await openLabCodec(cluster.bootstrap, names, options.config?.["registry"]);
     const { executes = true } = options;
     const load = new Load({ kafka, log, names, codec, partitions, perSecond, seed, executes });
-    return new Lab({ names, load, proxy, log, directory, options });
+    return new Lab({ names, load, proxy, log, codec, directory, options });
   }
 
   /** Another gate of the group; ready when it resolves. */
@@ -164,22 +169,36 @@ export class Lab {
 
   /** Counts a fault, and waits until every partition decides again. */
   async recover(struckAtMs = Date.now(), open = false): Promise<void> {
+    await this.decidesAgain(struckAtMs);
+    this.struckOnce(open);
+  }
+
+  /** Counts a fault that no decision waits for. */
+  struckOnce(open = false): void {
     this.faults += 1;
     if (open) this.inTransaction += 1;
-    await this.#decidesAgain(struckAtMs);
     // Further strikes do not wait for it.
     if (this.faults >= (this.#options.checkAfterFaults ?? 1)) void this.#lookBetween();
   }
 
-  async #decidesAgain(struckAtMs: number): Promise<void> {
+  /** So long nothing was decided; the longest is told. */
+  waited(ms: number): void {
+    this.worstGapMs = Math.max(this.worstGapMs ?? 0, ms);
+  }
+
+  /**
+   * Waits until every partition has decided a proposal that came after the fault: what had been read before may
+   * still be decided, and results and ticks are no decisions.
+   */
+  async decidesAgain(struckAtMs: number): Promise<void> {
     const untilMs = Date.now() + SETTLED_WITHIN_MS;
     const waiting = new Set([...Array(this.partitions).keys()]);
     while (waiting.size > 0) {
       for (const partition of [...waiting]) {
-        const next = this.load.seenAtMs[partition]?.findLast((seen) => seen > struckAtMs);
-        const first = this.load.seenAtMs[partition]?.find((seen) => seen > struckAtMs);
-        if (next === undefined || first === undefined) continue;
-        this.worstGapMs = Math.max(this.worstGapMs, first - struckAtMs);
+        const decisions = this.load.decisions[partition] ?? [];
+        const first = decisions.find(({ appendedAtMs }) => appendedAtMs > struckAtMs);
+        if (first === undefined) continue;
+        this.waited(first.seenAtMs - struckAtMs);
         waiting.delete(partition);
       }
       if (Date.now() > untilMs) {
@@ -214,6 +233,14 @@ export class Lab {
     } catch (error) {
       return { calls: 0, problems: [error instanceof Error ? error.message : String(error)] };
     }
+  }
+
+  /** The journal of each partition, as the Java client reads it. */
+  async journals(): Promise<readonly (readonly JournalRecord[])[]> {
+    const { decisions } = this.names;
+    const read = await readTopics(this.#options.cluster, [decisions]);
+    const decoded = ({ value }: ReadRecord) => this.codec.decodeJournal(value ?? new Uint8Array());
+    return (read.get(decisions)?.partitions ?? []).map((records) => records.map(decoded));
   }
 
   /** Ends the load, waits until all is decided, and judges the whole. */

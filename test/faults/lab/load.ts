@@ -2,8 +2,9 @@
 // person that answers most holds. It remembers what the broker acknowledged.
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Kafka, Producer } from "kafkajs";
+import type { Kafka, Message, Producer } from "kafkajs";
 import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
+import type { HeldCall } from "../../../services/adapters/avro/output-records.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
@@ -15,6 +16,21 @@ export type SentProposal = {
   readonly offset: number;
   readonly conversationId: string;
   readonly callId: string;
+};
+
+/** A proposal's journal record, as the load saw it. */
+export type SeenDecision = {
+  readonly seenAtMs: number;
+  /** When the broker took the proposal. */
+  readonly appendedAtMs: number;
+};
+
+type NamedCall = {
+  readonly conversationId: string;
+  readonly callId: string;
+  readonly step: string;
+  readonly tool: string;
+  readonly item: number;
 };
 
 type Call = {
@@ -64,8 +80,10 @@ export class Load {
   readonly sent: SentProposal[] = [];
   /** Proposals that were sent twice on purpose, as a producer does that retries. */
   doubled = 0;
-  /** When each decision was seen, by partition: epoch ms. */
+  /** When each journal record was seen, of results and ticks too, by partition: epoch ms. */
   readonly seenAtMs: number[][] = [];
+  /** Of proposals alone, by partition. */
+  readonly decisions: SeenDecision[][] = [];
   /** Offset of the last proposal that was seen decided, by partition. */
   readonly #decidedTo: number[] = [];
   readonly #options: LoadOptions;
@@ -84,6 +102,7 @@ export class Load {
     this.#producer = this.#newProducer();
     for (let partition = 0; partition < options.partitions; partition += 1) {
       this.seenAtMs[partition] = [];
+      this.decisions[partition] = [];
       this.#decidedTo[partition] = -1;
     }
   }
@@ -98,7 +117,7 @@ export class Load {
         ...(this.#options.executes
           ? [this.#follow("allowed", partition, (value) => this.#execute(value, partition))]
           : []),
-        this.#follow("held", partition, (value) => this.#answer(value, partition)),
+        this.#follow("held", partition, (value) => this.#answerMost(value)),
         this.#follow("decisions", partition, (value) => this.#see(value, partition)),
       ]),
     ]);
@@ -108,7 +127,7 @@ export class Load {
   /** A strike at a partition that has decided nothing yet would prove nothing. */
   async #untilAllDecide(): Promise<void> {
     const untilMs = Date.now() + BEGUN_WITHIN_MS;
-    while (this.seenAtMs.some(({ length }) => length === 0)) {
+    while (this.decisions.some(({ length }) => length === 0)) {
       if (Date.now() > untilMs) throw new Error("a partition did not begin to decide");
       await sleep(EVERY_MS);
     }
@@ -130,34 +149,56 @@ export class Load {
     await this.#producer.disconnect();
   }
 
-  /** A record of any kind, as some producer might write it. */
-  async append(
+  /** A record of any kind, as some producer might write it; its offset. */
+  append(
     topic: Topic,
     partition: number,
     key: string | null,
     value: Buffer | null,
-  ): Promise<void> {
-    await this.#persist((producer) =>
-      producer.send({
-        topic: this.#options.names[topic],
-        acks: -1,
-        messages: [{ key, value, partition }],
-      }),
-    );
+  ): Promise<number> {
+    return this.#persist(this.#options.names[topic], [{ key, value, partition }]);
   }
 
-  /** Until the brokers take it: an honest producer sends again what it is not sure of. */
-  async #persist(send: (producer: Producer) => Promise<unknown>): Promise<void> {
+  /** One call more, of an agent of the row's own: the load neither runs it nor answers its hold. */
+  async propose(conversationId: string, callId: string, tool: string): Promise<SentProposal> {
+    const call = this.#callOf({ conversationId, callId, step: callId, tool, item: 0 });
+    const offset = await this.#sendTo(call.partition, [call]);
+    return { partition: call.partition, offset, conversationId, callId };
+  }
+
+  /** A person's word on a hold; the offset of the verdict. */
+  answer(held: HeldCall, kind: "approve" | "deny"): Promise<number> {
+    const { tenantId, conversationId, approvalId } = held;
+    const verdict: VerdictInput = {
+      ...{ type: "verdict", kind, tenantId, conversationId, approvalId },
+      ...{ decisionId: null, outcome: null, tier: null },
+      ...{ tool: null, calls: null, untilMs: null, by: "a person", reason: null },
+    };
+    const key = conversationKey(tenantId, conversationId);
+    const value = Buffer.from(this.#options.codec.encodeVerdict(verdict));
+    return this.append("verdicts", this.#partitionOf(key), key, value);
+  }
+
+  #partitionOf(key: string): number {
+    return partitionOf(encoder.encode(key), this.#options.partitions);
+  }
+
+  /**
+   * Until the brokers take it: an honest producer sends again what it is not sure of. The offset of the first
+   * message; NaN where the load was closed before.
+   */
+  async #persist(topic: string, messages: readonly Message[]): Promise<number> {
     while (!this.#abort.signal.aborted) {
       const producer = this.#producer;
       try {
-        await send(producer);
-        return;
+        const [told] = await producer.send({ topic, acks: -1, messages: [...messages] });
+        return Number(told?.baseOffset);
       } catch {
         await this.#renew(producer);
         await sleep(200);
       }
     }
+    return Number.NaN;
   }
 
   #newProducer(): Producer {
@@ -196,16 +237,14 @@ export class Load {
     );
   }
 
-  async #sendTo(partition: number, calls: readonly Call[]): Promise<void> {
-    const topic = this.#options.names.proposals;
+  /** The offset of the first, as `#persist` gives it. */
+  async #sendTo(partition: number, calls: readonly Call[]): Promise<number> {
     const messages = calls.map(({ key, text }) => ({ key, partition, value: text }));
-    await this.#persist(async (producer) => {
-      const [told] = await producer.send({ topic, acks: -1, messages });
-      for (const [index, { conversationId, callId }] of calls.entries()) {
-        const offset = Number(told?.baseOffset) + index;
-        this.sent.push({ partition, offset, conversationId, callId });
-      }
-    });
+    const first = await this.#persist(this.#options.names.proposals, messages);
+    for (const [index, { conversationId, callId }] of calls.entries()) {
+      this.sent.push({ partition, offset: first + index, conversationId, callId });
+    }
+    return first;
   }
 
   #next(): Call {
@@ -221,14 +260,19 @@ export class Load {
     this.#lastRandom = random;
     const [first = 0, second = 0] = random;
     const tool = TOOLS[Math.floor(first * TOOLS.length)] ?? "get_item";
-    const callId = `call-${at}`;
+    const item = Math.floor(second * 4);
+    return this.#callOf({ conversationId, callId: `call-${at}`, step: String(at), tool, item });
+  }
+
+  #callOf({ item, ...named }: NamedCall): Call {
+    const { conversationId, callId } = named;
     const proposal = {
-      ...{ tenantId: "default", conversationId, callId, turn: "1", step: String(at), tool },
-      arguments: JSON.stringify({ item: Math.floor(second * 4) }),
+      ...{ tenantId: "default", turn: "1", ...named },
+      arguments: JSON.stringify({ item }),
     };
     const key = conversationKey("default", conversationId);
-    const partition = partitionOf(encoder.encode(key), this.#options.partitions);
-    return { key, partition, conversationId, callId, text: JSON.stringify(proposal) };
+    const text = JSON.stringify(proposal);
+    return { key, partition: this.#partitionOf(key), conversationId, callId, text };
   }
 
   #lastRandom: readonly number[] = [0, 0];
@@ -257,17 +301,18 @@ export class Load {
   }
 
   async #see(value: Uint8Array, partition: number): Promise<void> {
-    this.seenAtMs[partition]?.push(Date.now());
+    const seenAtMs = Date.now();
+    this.seenAtMs[partition]?.push(seenAtMs);
     const { input } = this.#options.codec.decodeJournal(value);
     if (input.type === "idle" || input.at.topic !== "proposals") return;
     this.#decidedTo[partition] = input.at.offset;
+    this.decisions[partition]?.push({ seenAtMs, appendedAtMs: input.at.appendTimeMs });
   }
 
   /** Reports most calls, some as failed; the rest end as unknown. */
   async #execute(value: Uint8Array, partition: number): Promise<void> {
     const call = this.#options.codec.decodeAllowed(value);
-    // Agents of a row report for themselves.
-    if (!call.conversationId.startsWith("conversation-")) return;
+    if (isOfRow(call)) return;
     const chance = Number.parseInt(call.decisionId.slice(0, 2), 16) / 256;
     if (chance > 0.9) return;
     const failed = chance > 0.8;
@@ -290,25 +335,18 @@ export class Load {
   }
 
   /** Approves half of the holds, denies some; the rest expire. */
-  async #answer(value: Uint8Array, partition: number): Promise<void> {
+  async #answerMost(value: Uint8Array): Promise<void> {
     const held = this.#options.codec.decodeHeld(value);
+    if (isOfRow(held)) return;
     const chance = Number.parseInt(held.approvalId.slice(0, 2), 16) / 256;
     if (chance > 0.75) return;
-    const verdict: VerdictInput = {
-      type: "verdict",
-      kind: chance > 0.5 ? "deny" : "approve",
-      ...{ tenantId: held.tenantId, conversationId: held.conversationId },
-      ...{ approvalId: held.approvalId, decisionId: null, outcome: null, tier: null },
-      ...{ tool: null, calls: null, untilMs: null, by: "a person", reason: null },
-    };
-    const key = conversationKey(held.tenantId, held.conversationId);
-    await this.append(
-      "verdicts",
-      partition,
-      key,
-      Buffer.from(this.#options.codec.encodeVerdict(verdict)),
-    );
+    await this.answer(held, chance > 0.5 ? "deny" : "approve");
   }
+}
+
+/** Agents of a row report and ask for themselves. */
+function isOfRow({ conversationId }: { readonly conversationId: string }): boolean {
+  return !conversationId.startsWith("conversation-");
 }
 
 /** Mulberry32: the same seed gives the same calls. */

@@ -10,7 +10,8 @@ export type Run = {
   readonly faults: number;
   /** Of those, how many struck while a transaction was open. */
   readonly inTransaction: number;
-  readonly worstGapMs: number;
+  /** Longest time to the next decision; null: none was taken, as nothing that decides was struck. */
+  readonly worstGapMs: number | null;
   finish(): Promise<Judgement>;
   logs(): string;
 };

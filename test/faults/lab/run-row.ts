@@ -18,7 +18,7 @@ export type RowResult = {
   readonly inTransaction: number;
   readonly lost: number;
   readonly doubled: number;
-  readonly worstGapMs: number;
+  readonly worstGapMs: number | null;
   readonly seconds: number;
   /** The row, or what it had started, did not end: what it used is not to be used again. */
   readonly overran: boolean;
@@ -60,7 +60,7 @@ export async function runRow(row: Row, options: RowOptions): Promise<RowResult> 
   if (run !== undefined && (verdict === NOTHING || verdict.lost > 0)) problems.push(run.logs());
   const allEnded = await endAll(started);
   const { calls, lost, doubled, between } = verdict;
-  const { faults = 0, inTransaction = 0, worstGapMs = 0 } = run ?? {};
+  const { faults = 0, inTransaction = 0, worstGapMs = null } = run ?? {};
   return {
     ...{ name: row.name, calls, lost, doubled, between: between.calls },
     ...{ faults, inTransaction, worstGapMs, problems },
@@ -119,8 +119,9 @@ function problemsOf(row: Row, short: boolean, run: Run, verdict: Judgement): rea
   needs(run.inTransaction, row.inTransactionMin?.(short) ?? 0, "faults inside a transaction");
   if (verdict.lost > 0) problems.push(`${verdict.lost} proposals were never decided`);
   if (verdict.doubled > 0) problems.push(`${verdict.doubled} proposals were decided twice`);
-  if (row.gapMaxMs !== undefined && run.worstGapMs > row.gapMaxMs) {
-    problems.push(`${run.worstGapMs} ms without a decision, at most ${row.gapMaxMs} are allowed`);
+  const gapMs = run.worstGapMs ?? Number.POSITIVE_INFINITY;
+  if (row.gapMaxMs !== undefined && gapMs > row.gapMaxMs) {
+    problems.push(`${gapMs} ms without a decision, at most ${row.gapMaxMs} are allowed`);
   }
   return problems;
 }

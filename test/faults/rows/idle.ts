@@ -70,7 +70,7 @@ export const idle: Row = {
       const startedMs = Date.now();
       await propose(log, from, CALLS);
       await until(async () => countOf(await journalOf(log)) >= CALLS, "decided");
-      lab.worstGapMs = Math.max(lab.worstGapMs, Date.now() - startedMs);
+      lab.waited(Date.now() - startedMs);
       const read = await readTopics({ bootstrap, libs, classes }, [names.decisions]);
       const [journal = []] = read.get(names.decisions)?.partitions ?? [];
       for (const problem of problemsOf(journal, from)) fail(problem);

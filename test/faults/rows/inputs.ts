@@ -1,6 +1,8 @@
 // Inputs as no honest producer writes them, and as honest ones do by mistake.
 import { setTimeout as sleep } from "node:timers/promises";
+import { INPUT_TOPICS, type InputTopic } from "../../../services/runtime/topics.ts";
 import { connectKafka } from "../../support/kafka/test-cluster.ts";
+import type { Lab } from "../lab/lab.ts";
 import type { Row } from "../lab/row.ts";
 
 const MEGABYTE = 1_000_000;
@@ -31,86 +33,79 @@ export const poison: Row = {
   name: "poison records",
   about: "of every kind, in all inputs, last on their partition too",
   inShort: true,
-  faultsMin: () => 3 * POISON.length,
+  // And the last of each topic.
+  faultsMin: () => INPUT_TOPICS.length * (POISON.length + 1),
   run: async ({ open, fail }) => {
     const lab = await open();
     await lab.startGate();
     await lab.load.start();
     await sleep(1_000);
     for (const [index, [key, value]] of POISON.entries()) {
-      for (const topic of ["proposals", "results", "verdicts"] as const) {
+      for (const topic of INPUT_TOPICS) {
         await lab.load.append(topic, index % lab.partitions, key, value);
-        lab.faults += 1;
+        lab.struckOnce();
       }
     }
-    await lab.recover();
-    await lab.stopLoad();
-    await sleep(2_000);
-    // Nothing comes after these: they must be decided all the same.
-    for (let partition = 0; partition < lab.partitions; partition += 1) {
-      await lab.load.append("results", partition, "default/x", Buffer.from("last"));
+    await lab.decidesAgain(Date.now());
+    // No result and no tick comes any more either.
+    await lab.rest();
+    for (const topic of INPUT_TOPICS) {
+      for (const problem of await appendLast(lab, topic)) fail(problem);
+      lab.struckOnce();
     }
-    await sleep(2_000);
     if (lab.gates.some((gate) => !gate.isRunning)) fail("a gate ended");
     return lab;
   },
 };
 
+/** Nothing comes after these: they must be decided all the same. */
+async function appendLast(lab: Lab, topic: InputTopic): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (let partition = 0; partition < lab.partitions; partition += 1) {
+    const offset = await lab.load.append(topic, partition, "default/x", Buffer.from("last"));
+    await sleep(500);
+    const end = await lab.log.endOffset(topic, partition);
+    if (end !== offset + 1) problems.push(`void: ${topic} ${partition} goes on to ${end}`);
+  }
+  return problems;
+}
+
 export const readAgain: Row = {
   name: "offsets set back to 0",
-  about: "the group's offsets are reset while no gate runs: the journal knows better",
+  about: "of all inputs, while no gate runs: the journal knows better",
   inShort: false,
-  faultsMin: () => 2,
+  faultsMin: () => INPUT_TOPICS.length,
   run: async ({ open, cluster }) => {
-    const lab = await open();
+    // The checker looks once they have been read again.
+    const lab = await open({ checkAfterFaults: INPUT_TOPICS.length + 1 });
     const gate = await lab.startGate();
     await lab.load.start();
     await sleep(2_000);
+    // It decides until it has ended.
     await gate.stop();
+    const struckAtMs = Date.now();
     const admin = connectKafka(cluster.bootstrap).admin();
     await admin.connect();
-    const { groups } = await admin.listGroups();
-    const group = groups.find(({ groupId }) => groupId === lab.group)?.groupId ?? lab.group;
-    for (const topic of [lab.names.proposals, lab.names.results]) {
-      await admin.resetOffsets({ groupId: group, topic, earliest: true });
-      lab.faults += 1;
+    for (const topic of INPUT_TOPICS) {
+      const named = { groupId: lab.group, topic: lab.names[topic] };
+      await admin.resetOffsets({ ...named, earliest: true });
+      lab.struckOnce();
     }
     await admin.disconnect();
     await lab.startGate();
-    await sleep(2_000);
+    await lab.decidesAgain(struckAtMs);
     return lab;
   },
 };
 
-export const backlog: Row = {
-  name: "verdict before the backlog",
-  about: "a hold is answered while no gate runs, behind and before proposals that wait",
-  inShort: false,
-  faultsMin: () => 2,
-  run: async ({ open }) => {
-    const lab = await open();
-    const first = await lab.startGate();
-    await lab.load.start();
-    await sleep(2_000);
-    for (let round = 0; round < 2; round += 1) {
-      const gate = round === 0 ? first : lab.gates.at(-1);
-      await gate?.kill();
-      const struckAtMs = Date.now();
-      // The load goes on: proposals, results and verdicts pile up.
-      await sleep(3_000);
-      await lab.startGate();
-      await lab.recover(struckAtMs);
-    }
-    return lab;
-  },
-};
+const TRANSACTION_MS = 5_000;
 
 export const deadProducer: Row = {
   name: "a dead producer's open transaction",
   about: "somebody opens a transaction over the proposals and is never heard of again",
   inShort: false,
   faultsMin: () => 1,
-  run: async ({ open, cluster }) => {
+  run: async ({ open, cluster, fail }) => {
     const lab = await open();
     await lab.startGate();
     await lab.load.start();
@@ -118,7 +113,7 @@ export const deadProducer: Row = {
     const kafka = connectKafka(cluster.bootstrap, { clientId: "dead" });
     const producer = kafka.producer({
       ...{ transactionalId: `dead-${Date.now()}`, idempotent: true, maxInFlightRequests: 1 },
-      transactionTimeout: 5_000,
+      transactionTimeout: TRANSACTION_MS,
     });
     await producer.connect();
     const transaction = await producer.transaction();
@@ -129,8 +124,7 @@ export const deadProducer: Row = {
     const struckAtMs = Date.now();
     await producer.disconnect();
     await lab.recover(struckAtMs);
-    await sleep(16_000);
-    await lab.recover();
+    if ((lab.worstGapMs ?? 0) < TRANSACTION_MS / 2) fail("void: it held up nobody");
     return lab;
   },
 };

@@ -1,0 +1,43 @@
+// What handlers wrote down of the calls that they ran, and what the journal says became of those that never ended.
+import type { GateEvent } from "../../../services/core/events.ts";
+import type { JournalRecord } from "../../../services/runtime/journal.ts";
+
+export type Ran = {
+  /** Decisions, each as often as its call was begun. */
+  readonly begun: readonly string[];
+  /** Begun and not ended: by now, or for ever where its executor died. */
+  readonly cutOff: ReadonlySet<string>;
+};
+
+/** @param text lines `begin ID` and `end ID`. */
+export function ranOf(text: string): Ran {
+  const lines = text.split("\n").map((line) => line.split(" "));
+  const ids = (word: string) => lines.flatMap(([first, id]) => (first === word && id ? [id] : []));
+  const begun = ids("begin");
+  const ended = new Set(ids("end"));
+  return { begun, cutOff: new Set(begun.filter((id) => !ended.has(id))) };
+}
+
+/** A call that was cut off is unknown, and nothing else: nobody was there to report it. */
+export function wronglyTold(
+  cutOff: ReadonlySet<string>,
+  journal: readonly JournalRecord[],
+): readonly string[] {
+  const told = new Map<string, string[]>([...cutOff].map((id) => [id, []]));
+  for (const event of journal.flatMap(({ events }) => events)) {
+    const status = endOf(event);
+    if (status !== null && "decisionId" in event) told.get(event.decisionId ?? "")?.push(status);
+  }
+  return [...told].flatMap(([id, statuses]) =>
+    statuses.length > 0 && statuses.every((status) => status === "unknown")
+      ? []
+      : [`${id} was cut off, and the journal has it as ${statuses.join(", ") || "open"}`],
+  );
+}
+
+/** Null: it ends no call. */
+function endOf(event: GateEvent): string | null {
+  if (event.type === "outcome_unknown") return "unknown";
+  if (event.type === "reconciled") return event.outcome;
+  return event.type === "result_recorded" && event.status !== "started" ? event.status : null;
+}
