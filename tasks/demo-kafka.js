@@ -3,7 +3,7 @@
 // Exit codes: 0; 1 something went otherwise than it should; 2 usage; 3 the machine has not what it takes.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { ensureInstalled, ROOT } from "./ensure-installed.js";
 
@@ -134,7 +134,10 @@ async function countDecisions() {
 
 /** What the tools have changed, as the executor counts it. */
 function readWorld() {
-  const world = JSON.parse(readFileSync(join(FOLDER, "world.json"), "utf8"));
+  const file = join(FOLDER, "world.json");
+  // The first change makes it.
+  if (!existsSync(file)) return { documents: [], bills: [], payments: [], deletions: [] };
+  const world = JSON.parse(readFileSync(file, "utf8"));
   const { documents, bills, payments, deletions } = world;
   return { documents, bills, payments, deletions };
 }
@@ -244,14 +247,21 @@ async function main() {
   const startedAt = performance.now();
   const { analytics } = await startParts();
   const { code } = await run(["demo", "--config", CONFIG], { shown: true });
-  if (code === MISSING) return MISSING;
+  const seconds = () => Math.round((performance.now() - startedAt) / MS_PER_SECOND);
+  // It has said why; there is nothing to check then, and nothing to stay for.
+  if (code === MISSING) {
+    await stopAll();
+    const logs = `${typed(FOLDER)}/{gate,executor,analytics}.log`;
+    const verdict = `demo:kafka: not played to its end, ${seconds()} s`;
+    print(`\n${verdict}; all that was started has ended, what it said is in ${logs}`);
+    return MISSING;
+  }
   const checks = await check(analytics);
   for (const [what, holds, found] of checks) print(`${holds ? "✓" : "✗"} ${what} (${found})`);
   tellWhere();
   const right = checks.filter(([, holds]) => holds).length + (code === 0 ? 1 : 0);
   const all = checks.length + 1;
-  const seconds = Math.round((performance.now() - startedAt) / MS_PER_SECOND);
-  const verdict = `demo:kafka: ${right} of ${all} checks passed, ${DECISIONS} decisions, ${seconds} s`;
+  const verdict = `demo:kafka: ${right} of ${all} checks passed, ${DECISIONS} decisions, ${seconds()} s`;
   if (isKept) {
     print(`\n${verdict}; goes on until Ctrl-C`);
     await interrupted();

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { connectKafka } from "../../support/kafka/test-cluster.ts";
 import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 
 const kafka = await kafkaBackend();
@@ -22,6 +23,10 @@ export const handlers = {
   },
 };
 `;
+
+const DAY_MS = 86_400_000;
+/** `ConfigResourceTypes.TOPIC` of kafkajs. */
+const TOPIC = 2;
 
 const CALL = { conversationId: "c1", turn: 1, step: 1, callId: "a", tool: "pay" };
 
@@ -195,6 +200,48 @@ tool_schemas: { pay: { sensitive: [order] } }
     gate.child.kill("SIGHUP");
     await gate.line("decides by another policy");
     expect(await outcomeOf("3")).not.toBe("allowed");
+  });
+
+  test("a policy that needs its journal for longer than it is kept is not taken over, until it is", async () => {
+    const kept = (days: number) => ({ name: "retention.ms", value: String(days * DAY_MS) });
+    const kit = await createClusterKit(kafka.brokers, {
+      config: { "retention.ms": kept(10).value },
+    });
+    const files = ["policy.yaml"];
+    const gate = kit.startGate(POLICY, { policy: { files, watch: false } });
+    const callgate = await kit.connect();
+    await gate.ready();
+    const outcomeOf = async (callId: string) =>
+      (await callgate.propose({ ...CALL, callId, arguments: { order: callId } })).outcome;
+    const longer = `${POLICY}kill: {tools: [pay]}\nconversation: {max_age_ms: ${30 * DAY_MS}}\n`;
+    writeFileSync(join(gate.directory, "policy.yaml"), longer);
+    gate.child.kill("SIGHUP");
+    await gate.line("goes on by the policy before");
+    const { problem } = await gate.line("the policy was not taken over");
+    const journal = kit.config.kafka.topics.decisions;
+    const told = `\`${journal}\` is kept for ${10 * DAY_MS} ms and the policy needs `;
+    expect(problem).toContain(told);
+    expect(problem).toMatch(/set its retention\.ms to \d+ or more, or shorten those times/);
+    expect(await outcomeOf("1")).toBe("allowed");
+    await gate.ready();
+
+    const admin = connectKafka(kafka.brokers).admin();
+    await admin.connect();
+    onTestFinished(() => admin.disconnect());
+    const logTime = { name: "message.timestamp.type", value: "LogAppendTime" };
+    const resource = { type: TOPIC, name: journal, configEntries: [logTime, kept(40)] };
+    await admin.alterConfigs({ validateOnly: false, resources: [resource] });
+    // Of several brokers one may not have been told yet.
+    await expect
+      .poll(
+        () => {
+          gate.child.kill("SIGHUP");
+          return gate.lines.map(({ msg }) => msg);
+        },
+        { interval: 500 },
+      )
+      .toContain("decides by another policy");
+    expect(await outcomeOf("2")).toBe("refused");
   });
 
   test("topics that do not fit are refused with what to do", async () => {

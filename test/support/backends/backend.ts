@@ -25,8 +25,11 @@ export type Backend = {
   readonly reason: string;
 };
 
-export async function askForPart(part: PartName): Promise<Backend> {
-  const response = await fetch(`${inject("backendsUrl")}/${part}`);
+export async function askForPart(
+  part: PartName,
+  url: string = inject("backendsUrl"),
+): Promise<Backend> {
+  const response = await fetch(`${url}/${part}`);
   if (!response.ok) {
     throw new Error(`${part} could not be started: ${await response.text()}`);
   }
