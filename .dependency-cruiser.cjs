@@ -13,6 +13,8 @@ const HOMES = {
   commander: "services/cli",
   "@kafkajs/confluent-schema-registry": "services/adapters/registry",
   ioredis: "services/adapters/redis",
+  // Signed proposals: verifying and making compact JWS.
+  jose: "services/adapters/tokens",
   kafkajs: "services/adapters/kafka",
   // The checksum of record batches: in JavaScript it took seven times as long.
   "@node-rs/crc32": "services/adapters/kafka",

@@ -26,6 +26,8 @@ export interface ProposalInput {
   readonly confirmation: string | null;
   /** Set by the shell where the envelope itself is not acceptable: the call is refused so. */
   readonly rejected: EnvelopeRejection | null;
+  /** What the platform's token said, where proposals must be signed; absent where they are trusted. */
+  readonly vouched?: Vouched;
   /**
    * Set by `sealProposal` alone, where the tool has sensitive fields: `arguments` then has digests in
    * their place; null: they cannot be read, and are one digest. In memory only.
@@ -49,8 +51,27 @@ export interface ClearArguments {
 }
 
 export interface EnvelopeRejection {
-  readonly reason: "malformed" | "too_large" | "misrouted";
+  readonly reason: "malformed" | "too_large" | "misrouted" | "unauthenticated";
   readonly message: string;
+}
+
+/** Facts of a token that was verified. With them a journal is decided again without any key. */
+export interface Vouched {
+  /** `jti` of the token. */
+  readonly tokenId: string;
+  /** `kid` of the key that verified it. */
+  readonly keyId: string;
+  readonly expiresAtMs: number;
+  /** The one call that the proposal's confirmation confirms; null: there is no confirmation. */
+  readonly confirms: ConfirmedCall | null;
+}
+
+/** At least one of call id and digest is there; what is there must fit the call. */
+export interface ConfirmedCall {
+  readonly tool: string;
+  readonly callId: string | null;
+  /** `argumentsDigest` of the decision that asked for the confirmation. */
+  readonly argumentsDigest: string | null;
 }
 
 /** Micro-units (1,000,000 = one unit of the currency) and an ISO 4217 code. */

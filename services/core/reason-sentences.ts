@@ -62,6 +62,14 @@ export const REASON_SENTENCES: { readonly [code in ReasonCode]: ReasonSentences 
     operator:
       "The record's key does not name its conversation, or lies on a partition that its key does not hash to (murmur2). Check the producer's key and partitioner.",
   },
+  unauthenticated: {
+    check: "envelope",
+    retryable: false,
+    model:
+      "This call was not run because the platform did not vouch for it. This is not your mistake and calling again will not help; tell the user that the tool cannot be reached right now.",
+    operator:
+      "The gate takes signed proposals alone (`gate.proposals: signed`), and the record's `callgate-token` is missing, expired, not verifiable, or contradicts the payload; the message says which. Hand the agent a token for its turn, and check the keys in `gate.proposalKeys`.",
+  },
   call_id_conflict: {
     check: "redelivery",
     retryable: false,

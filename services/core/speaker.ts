@@ -29,7 +29,7 @@ export function hasSpoken(names: readonly string[], name: string): boolean {
 }
 
 /** Upper case first: letters that share one capital are one, `ß` and `ss` too. */
-function foldedName(name: string): string {
+export function foldedName(name: string): string {
   const plain = name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
   const seen = plain.replaceAll(/\s/gu, " ").replaceAll(ALL_UNSEEN, "");
   return seen.replaceAll(/ +/gu, " ").trim();

@@ -239,9 +239,9 @@ export class GateHost {
   }
 
   #open(partition: number): void {
-    const { log, ownership, checkpoints, codec, clock, logger, metrics } = this.#parts;
+    const { log, ownership, checkpoints, codec, authority, clock, logger, metrics } = this.#parts;
     const context: TaskContext = {
-      ...{ partition, log, ownership, checkpoints, codec, clock, logger, metrics },
+      ...{ partition, log, ownership, checkpoints, codec, authority, clock, logger, metrics },
       fold: coreFold,
       options: this.#options,
       safeguards: this.#parts.safeguards ?? ALL_SAFEGUARDS,

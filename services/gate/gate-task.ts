@@ -10,6 +10,7 @@ import type {
   Logger,
   Metrics,
   Ownership,
+  ProposalAuthority,
 } from "../runtime/ports.ts";
 import { ALL_SAFEGUARDS } from "../runtime/safeguards.ts";
 import { StreamTask } from "../runtime/task.ts";
@@ -32,6 +33,8 @@ export type GateParts = {
   readonly policy: CompiledPolicy;
   /** How long the journal is kept at least; raised to what the policy needs. */
   readonly keepMs: number;
+  /** Absent: whoever writes proposals is trusted. */
+  readonly authority?: ProposalAuthority | undefined;
   /** Decides instead of the policy. Only a bench may: nothing is checked then. */
   readonly decideUnchecked: Decide | null;
 };
@@ -60,8 +63,8 @@ export function createGate(parts: GateParts): Gate {
   const options = taskOptionsFor(parts.policy, keepMs);
   const { engine, setPolicy } = createSwitchableEngine(parts.policy, parts.decideUnchecked);
   const tasks = Array.from({ length: parts.log.partitions }, (_, partition) => {
-    const { log, ownership, checkpoints, codec, clock, logger, metrics } = parts;
-    const ports = { log, ownership, checkpoints, codec, clock, logger, metrics };
+    const { log, ownership, checkpoints, codec, authority, clock, logger, metrics } = parts;
+    const ports = { log, ownership, checkpoints, codec, authority, clock, logger, metrics };
     const context = { partition, ...ports, fold: coreFold, options, safeguards: ALL_SAFEGUARDS };
     return new StreamTask(context, engine);
   });

@@ -9,7 +9,13 @@ import { KafkaTopicInspector } from "../adapters/kafka/topic-inspector.ts";
 import type { TopicNames } from "../adapters/kafka/topic-names.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { FatalError } from "../runtime/errors.ts";
-import type { CheckpointStore, Clock, Logger, Metrics } from "../runtime/ports.ts";
+import type {
+  CheckpointStore,
+  Clock,
+  Logger,
+  Metrics,
+  ProposalAuthority,
+} from "../runtime/ports.ts";
 import type { Safeguards } from "../runtime/safeguards.ts";
 import type { TopicFacts, TopicInspector } from "../runtime/topic-facts.ts";
 import type { Topic } from "../runtime/topics.ts";
@@ -40,6 +46,8 @@ export type KafkaGateOptions = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly policy: CompiledPolicy;
+  /** Absent: whoever writes proposals is trusted. */
+  readonly authority?: ProposalAuthority | undefined;
   readonly tuning: GateTuning;
   /** Longest time that made-up calls are decided before the group is joined; 0: none are. */
   readonly warmUpMs: number;
@@ -147,11 +155,11 @@ function createHost(
   ownership: KafkaOwnership,
   facts: readonly TopicFacts[],
 ): GateHost {
-  const { codec, clock, logger, metrics, policy, tuning, safeguards } = options;
+  const { codec, authority, clock, logger, metrics, policy, tuning, safeguards } = options;
   const journal = facts.find(({ topic }) => topic === "decisions");
   const retentionMs = journal?.retentionMs ?? -1;
   return new GateHost({
-    ...{ log, ownership, membership, codec, clock, logger, metrics, policy },
+    ...{ log, ownership, membership, codec, authority, clock, logger, metrics, policy },
     checkpoints: options.checkpoints(log),
     // Kept without end: an idle partition need not write for its retention more often than for the policy.
     keepMs: retentionMs === -1 ? 0 : retentionMs,

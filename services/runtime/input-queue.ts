@@ -80,6 +80,12 @@ export class InputQueue {
     this.#buffers[topic].at += 1;
   }
 
+  /** What was read of a topic and not taken. */
+  readAhead(topic: InputTopic): readonly LogRecord[] {
+    const { records, at } = this.#buffers[topic];
+    return at === 0 ? records : records.slice(at);
+  }
+
   /** Where new inputs would be. */
   ends(): readonly WaitPosition[] {
     return INPUT_TOPICS.map((topic) => ({

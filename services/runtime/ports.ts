@@ -3,7 +3,7 @@
  * memory, and for a broker; one contract suite runs on all of them.
  */
 import type { DecisionEvent } from "../core/events.ts";
-import type { GateInput } from "../core/inputs.ts";
+import type { GateInput, ProposalInput } from "../core/inputs.ts";
 import type { InputPosition, JournalRecord, QuarantineCode } from "./journal.ts";
 import type { DecisionTopic, InputTopic, PerInput, Topic } from "./topics.ts";
 
@@ -225,6 +225,20 @@ export interface CheckpointStore {
 export type DecodedInput =
   | { readonly ok: true; readonly input: GateInput }
   | { readonly ok: false; readonly message: string };
+
+/**
+ * Says who vouches for a proposal, where whoever writes proposals is not trusted. An ingest step: what it
+ * gives is journaled, so that a replay asks nobody.
+ */
+export interface ProposalAuthority {
+  /**
+   * What must be waited for before the record can be vouched for; null: nothing. Never rejects. Asking
+   * again for the same record is cheap.
+   */
+  pending(record: LogRecord): Promise<void> | null;
+  /** The proposal as the record's token has it, or rejected as `unauthenticated`; `nowMs`: gate time. */
+  vouch(proposal: ProposalInput, record: LogRecord, nowMs: number): ProposalInput;
+}
 
 export type DeadLetter = {
   readonly at: InputPosition;

@@ -21,7 +21,15 @@ import type {
 } from "./journal.ts";
 import type { PartitionState, Progress } from "./partition-state.ts";
 import { conversationKey, isKey, partitionOf } from "./partitioner.ts";
-import type { Codec, Logger, LogRecord, Metrics, OutgoingRecord, RecordHeader } from "./ports.ts";
+import type {
+  Codec,
+  Logger,
+  LogRecord,
+  Metrics,
+  OutgoingRecord,
+  ProposalAuthority,
+  RecordHeader,
+} from "./ports.ts";
 import { StagedState } from "./staged-state.ts";
 import { sumText } from "./state-hash.ts";
 import { type InputTopic, JOURNAL_TOPIC, type PerInput, type Topic } from "./topics.ts";
@@ -47,6 +55,8 @@ export type BatchContext = {
   readonly keepsRecords: boolean;
   readonly engine: Engine;
   readonly codec: Codec;
+  /** Absent: whoever writes proposals is trusted. */
+  readonly authority?: ProposalAuthority | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
 };
@@ -174,18 +184,27 @@ export class BatchBuilder {
     if (misrouted !== null && decoded.input.type !== "proposal") {
       return this.#quarantined(fetched, at, "misrouted", misrouted);
     }
+    const input = this.#vouched(decoded.input, record, nowMs);
+    const isForeign = input.type === "proposal" && input.rejected?.reason === "unauthenticated";
     const given: GateInput =
-      misrouted === null || decoded.input.type !== "proposal"
-        ? decoded.input
-        : { ...decoded.input, rejected: { reason: "misrouted", message: misrouted } };
+      misrouted === null || input.type !== "proposal" || isForeign
+        ? input
+        : { ...input, rejected: { reason: "misrouted", message: misrouted } };
     const { engine } = this.#context;
     const state = this.#staged.state(key);
     const sealed = engine.seal(state, given, nowMs);
     const events = engine.decide(state, sealed, nowMs);
-    const input = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
+    const journaled = sealed.type === "proposal" ? withoutClear(sealed) : sealed;
     // The input's own bytes where they are the key: each log would make them of the text again.
     const written = misrouted === null ? record.key : key;
-    return this.#decided({ type: "decided", at, input }, written, events, record.headers);
+    const done: DecidedInput = { type: "decided", at, input: journaled };
+    return this.#decided(done, written, events, record.headers);
+  }
+
+  #vouched(input: GateInput, record: LogRecord, nowMs: number): GateInput {
+    const { authority } = this.#context;
+    if (authority === undefined || input.type !== "proposal") return input;
+    return authority.vouch(input, record, nowMs);
   }
 
   #tick(input: GateInput, at: InputPosition, nowMs: number): Judged {

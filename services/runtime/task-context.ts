@@ -1,7 +1,16 @@
 import type { StateFold } from "./engine.ts";
 import type { PipelineError } from "./errors.ts";
 import { STATE_HASH_EVERY } from "./journal.ts";
-import type { CheckpointStore, Clock, Codec, Log, Logger, Metrics, Ownership } from "./ports.ts";
+import type {
+  CheckpointStore,
+  Clock,
+  Codec,
+  Log,
+  Logger,
+  Metrics,
+  Ownership,
+  ProposalAuthority,
+} from "./ports.ts";
 import type { BatchLimits } from "./process-batch.ts";
 import type { Start } from "./restore-context.ts";
 import { idleRecordAfterMs } from "./retention.ts";
@@ -51,6 +60,8 @@ export type TaskContext = {
   readonly options: TaskOptions;
   /** `ALL_SAFEGUARDS` but in the simulation. */
   readonly safeguards: Safeguards;
+  /** Absent: whoever writes proposals is trusted. */
+  readonly authority?: ProposalAuthority | undefined;
   /** A state that was made ready before, if there is one: asked for once, after the first fence. */
   readonly prepared?: () => Promise<Start | null>;
 };

@@ -230,6 +230,7 @@ export class StreamTask {
     await this.#queue.fill();
     await this.#linger();
     await this.#ticks.send(run.state);
+    await this.#verifyAhead();
     await this.#nextDecodable();
     const inputs = this.#failures.single ? 1 : this.#context.options.batch.inputsMax;
     const builder = new BatchBuilder(this.#batchContext(engine), run.state);
@@ -265,7 +266,25 @@ export class StreamTask {
   }
 
   #pending(input: FetchedInput | undefined): Promise<void> | null {
-    return input === undefined ? null : (this.#context.codec.pending?.(input.record.value) ?? null);
+    if (input === undefined) return null;
+    const { codec, authority } = this.#context;
+    const decodable = codec.pending?.(input.record.value) ?? null;
+    if (decodable !== null || authority === undefined || input.topic !== "proposals") {
+      return decodable;
+    }
+    return authority.pending(input.record);
+  }
+
+  /** All that was read at once: waiting for each proposal by itself would make batches of one. */
+  async #verifyAhead(): Promise<void> {
+    const { authority } = this.#context;
+    if (authority === undefined) return;
+    const waits: Promise<void>[] = [];
+    for (const record of this.#queue.readAhead("proposals")) {
+      const pending = authority.pending(record);
+      if (pending !== null) waits.push(pending);
+    }
+    if (waits.length > 0) await Promise.all(waits);
   }
 
   #gather(builder: BatchBuilder, inputsMax: number): FetchedInput | undefined {
@@ -375,7 +394,8 @@ export class StreamTask {
   }
 
   #batchContext(engine: Engine): BatchContext {
-    const { partition, log, codec, logger, metrics, options, safeguards } = this.#context;
+    const { partition, log, codec, authority, logger, metrics, options, safeguards } =
+      this.#context;
     return {
       partition,
       partitions: log.partitions,
@@ -385,6 +405,7 @@ export class StreamTask {
       keepsRecords: !this.#committed.isEmpty,
       engine,
       codec,
+      authority,
       logger,
       metrics,
     };

@@ -51,7 +51,7 @@ export type VerifyContext = {
 const PROBLEMS_MAX = 100;
 
 /** Refusals that may come again under one decision id: the name was another call's, or no call's. */
-const UNNAMED = ["call_id_conflict", "malformed", "too_large", "misrouted"];
+const UNNAMED = ["call_id_conflict", "malformed", "too_large", "misrouted", "unauthenticated"];
 
 /** @throws PipelineError where the log cannot be read; what is wrong in the journal is in the report. */
 export async function verifyJournal(

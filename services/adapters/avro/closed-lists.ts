@@ -125,6 +125,7 @@ export const REJECTIONS = listOf<EnvelopeRejection["reason"]>("rejection", {
   malformed: true,
   too_large: true,
   misrouted: true,
+  unauthenticated: true,
 });
 
 export const IGNORED_INPUTS: ClosedList<"result" | VerdictKind> = listFrom("ignored input", [

@@ -1,7 +1,7 @@
 /** Journal records to and from Avro. */
 import { cutText } from "../../core/cut-text.ts";
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
-import type { GateInput, ProposalInput } from "../../core/inputs.ts";
+import type { GateInput, ProposalInput, Vouched } from "../../core/inputs.ts";
 import { StateCorruptError } from "../../runtime/errors.ts";
 import type { DecidedInput, InputPosition, JournalRecord } from "../../runtime/journal.ts";
 import { member, optionalMember, QUARANTINES, REJECTIONS, TOPICS } from "./closed-lists.ts";
@@ -94,6 +94,7 @@ function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined
     rejected: input.rejected,
     traceparent: null,
     tracestate: null,
+    vouched: input.vouched ?? null,
   };
 }
 
@@ -166,7 +167,7 @@ function proposalFromRaw(raw: RawProposal, decision: DecisionEvent | undefined):
   const name = nameOf(part(raw.named ?? decision));
   const canonical = raw.argumentsBytes === null ? decision?.arguments : undefined;
   const bytes = raw.argumentsBytes === null ? undefined : new Uint8Array(raw.argumentsBytes);
-  const { assistantText, confirmation, rejected } = raw;
+  const { assistantText, confirmation, rejected, vouched } = raw;
   return {
     type: "proposal",
     ...name,
@@ -178,7 +179,13 @@ function proposalFromRaw(raw: RawProposal, decision: DecisionEvent | undefined):
       rejected === null
         ? null
         : { reason: member(REJECTIONS, rejected.reason), message: rejected.message },
+    ...(vouched === null ? {} : { vouched: plainVouched(vouched) }),
   };
+}
+
+/** The library's records have their own prototypes. */
+function plainVouched({ tokenId, keyId, expiresAtMs, confirms }: Vouched): Vouched {
+  return { tokenId, keyId, expiresAtMs, confirms: confirms === null ? null : { ...confirms } };
 }
 
 /** The part that the kind of the input promises. */

@@ -10,7 +10,7 @@ import type {
   SealedValue,
   VerdictRuled,
 } from "../../core/events.ts";
-import type { CallError, Money } from "../../core/inputs.ts";
+import type { CallError, Money, Vouched } from "../../core/inputs.ts";
 import type { PerInput } from "../../runtime/topics.ts";
 
 export type RawName = {
@@ -152,6 +152,7 @@ export type RawProposal = RawTrace & {
   readonly estimatedCost: Money | null;
   readonly confirmation: string | null;
   readonly rejected: { readonly reason: string; readonly message: string } | null;
+  readonly vouched: Vouched | null;
 };
 
 export type RawResult = RawTrace & {

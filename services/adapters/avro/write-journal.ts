@@ -1,6 +1,6 @@
 /** The journal record of a proposal that was allowed or refused, as `schemas/decision-event.avsc` has it. */
 import type { CallAllowed, CallRefused } from "../../core/events.ts";
-import type { ProposalInput } from "../../core/inputs.ts";
+import type { ProposalInput, Vouched } from "../../core/inputs.ts";
 import type { DecidedInput, JournalRecord } from "../../runtime/journal.ts";
 import type { PerInput } from "../../runtime/topics.ts";
 import type { FlatWriter } from "./flat-writer.ts";
@@ -73,6 +73,19 @@ function writeProposal(
   writer.nullableText(proposal.confirmation);
   // Not rejected, and no trace context.
   writer.nothing(3);
+  writeVouched(writer, proposal.vouched);
+}
+
+function writeVouched(writer: FlatWriter, vouched: Vouched | undefined): void {
+  if (!writer.isThere(vouched ?? null)) return;
+  const { tokenId, keyId, expiresAtMs, confirms } = vouched as Vouched;
+  writer.text(tokenId);
+  writer.text(keyId);
+  writer.long(expiresAtMs);
+  if (!writer.isThere(confirms)) return;
+  writer.text(confirms.tool);
+  writer.nullableText(confirms.callId);
+  writer.nullableText(confirms.argumentsDigest);
 }
 
 function writePerInput(writer: FlatWriter, { proposals, results, verdicts }: PerInput): void {

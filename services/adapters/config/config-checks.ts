@@ -21,6 +21,7 @@ export function crossProblems(read: Read, needs: readonly string[]): readonly Un
     ...groups(read),
     ...topics(read),
     ...times(read),
+    ...signing(read),
   ];
 }
 
@@ -44,6 +45,14 @@ function login(read: Read): readonly Unplaced[] {
 /** A password alone is sent to nobody. */
 function registryLogin(read: Read): readonly Unplaced[] {
   return isGiven(read("registry.password")) ? missing(read, ["registry.username"]) : [];
+}
+
+/** Keys beside trusted proposals look like a check that is not made. */
+function signing(read: Read): readonly Unplaced[] {
+  if (presetOr(read, "gate.proposals") === "signed") return missing(read, ["gate.proposalKeys"]);
+  if (!isGiven(read("gate.proposalKeys"))) return [];
+  const message = "is given, and proposals are trusted: no token is looked at";
+  return [{ key: "gate.proposalKeys", message, mend: "set `gate.proposals: signed`, or remove it" }];
 }
 
 const SERVERS = ["redis.url", "redis.sentinels", "redis.clusterNodes"];

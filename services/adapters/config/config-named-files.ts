@@ -25,6 +25,7 @@ const OF_PROCESSES: readonly Named[] = [
   { key: "policy.files", neededBy: "policy.files", look: readable },
   { key: "secret.previousFiles", neededBy: "secret.value", look: holdsSecret },
   { key: "executor.handlers", neededBy: "executor.handlers", look: readable },
+  { key: "gate.proposalKeys", neededBy: "policy.files", look: readable },
 ];
 
 /** @param needs keys that this process cannot do without, `policy.files`. */

@@ -149,6 +149,15 @@ const log = z.strictObject({
 });
 
 const gate = z.strictObject({
+  proposals: z
+    .enum(["trusted", "signed"])
+    .default("trusted")
+    .describe(
+      "`trusted`: only the platform may write proposals; `signed`: each needs a token of the platform's in the header `callgate-token`",
+    ),
+  proposalKeys: path()
+    .optional()
+    .describe("JWKS file with the keys that verify tokens, by `kid`; read again when it changes"),
   batchInputs: z.int().min(1).max(500).default(500).describe("most inputs in a transaction"),
   lingerMs: z.int().min(0).max(1_000).default(5).describe("how long a transaction waits to fill"),
   warmUpMs: timeMs(0, 2_000)

@@ -30,7 +30,7 @@ export const CHECK_ROWS: readonly CheckRow[] = [
   {
     number: "1",
     name: "envelope",
-    reasons: ["malformed", "too_large", "misrouted"],
+    reasons: ["malformed", "too_large", "misrouted", "unauthenticated"],
     rule: () => "limits",
     value: ({ unenforced, policy }) =>
       `${unenforced.arguments.length} characters of at most ${policy.canonicalLimits.maxBytes} bytes`,

@@ -20,6 +20,7 @@ import { openRedis } from "./open-redis.ts";
 import { openSecrets } from "./open-secrets.ts";
 import { aborted, type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
 import { BROKERS, REGISTRY, untilThere } from "./until-there.ts";
+import { WatchedKeys } from "./watched-keys.ts";
 import { WatchedPolicy } from "./watched-policy.ts";
 
 const PORT = 8_080;
@@ -35,6 +36,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   const secrets = openSecrets(config);
   const { keyId } = secrets.current;
   const policy = await WatchedPolicy.open({ config: config.policy, secrets, logger, metrics });
+  const keys = await WatchedKeys.open(config.gate, logger);
   const names = topicNamesOf(config);
   const cluster = { kafka: kafkaSettings(config), names, logger, policy: policy.current };
   // Before the schemas, which are registered under the names of topics.
@@ -47,6 +49,7 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   const redis = await openRedis(config, logger);
   const options: KafkaGateOptions = {
     ...{ ...cluster, codec, metrics },
+    authority: keys?.authority,
     ...groupOf(config),
     checkpoints: () => redis?.checkpoints ?? null,
     clock: systemClock,
@@ -60,13 +63,14 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   waitsFor(`a place in the group \`${config.kafka.group}\``);
   await Promise.race([gate.host.start(), aborted(signal)]);
   policy.watch((next) => takeOver(gate, next));
+  keys?.watch();
   return {
     ready: () => {
       const { ready, ...detail } = readiness(gate.host);
       return { ok: ready, detail };
     },
     close: async () => {
-      await Promise.all([gate.stop(), policy.close()]);
+      await Promise.all([gate.stop(), policy.close(), keys?.close()]);
       redis?.close();
       close();
       return true;

@@ -11,7 +11,7 @@ import type {
   Sketch,
 } from "../events.ts";
 import { actionDigest } from "../hash.ts";
-import type { ClearArguments, ProposalInput } from "../inputs.ts";
+import type { ClearArguments, ConfirmedCall, ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { allArguments } from "../policy/compile-identity.ts";
@@ -47,6 +47,8 @@ export function decideProposal(
   const named = nameCall(proposal, policy);
   const base = decisionBase(state, proposal, named, policy, { at: nowMs, proposals: nowMs });
   const unread = refuseUnread(base, proposal, named);
+  // Whoever wrote it may have used another agent's names: it is told nothing of that one's calls.
+  if (unread !== null && proposal.rejected?.reason === "unauthenticated") return unread;
   const known =
     state && findNamed(state, callNameOf(proposal.turn, proposal.step, proposal.callId), nowMs);
   if (known !== undefined) {
@@ -276,7 +278,7 @@ function contextOf(
     facts,
     twin,
     dependsOn: dependsOn(facts, twin),
-    covered: approval?.stands === true || isConfirmed(state, proposal.confirmation),
+    covered: approval?.stands === true || isConfirmed(state, proposal, base),
     approved: approval?.stands === true,
     wasHeld: approval !== null,
   };
@@ -295,8 +297,27 @@ function dependsOn(facts: CallFacts, twin: Twin | undefined): readonly string[] 
 
 const NOTHING_PENDING: readonly PendingEffect[] = [];
 
-/** A confirmation is spent on the first proposal that carries it. */
-function isConfirmed(state: ConversationState, confirmation: string | null): boolean {
+/**
+ * A confirmation is spent on the first proposal that carries it. Where the platform signed it, it counts
+ * for the call that it names alone, and any other call is judged as if there were none. Beyond the bound of
+ * those that are remembered none counts any more.
+ */
+function isConfirmed(
+  state: ConversationState,
+  { confirmation, vouched }: CallContext["proposal"],
+  call: DecisionBase,
+): boolean {
   if (confirmation === null || state.confirmations.size >= LIMITS.confirmations) return false;
+  if (vouched !== undefined && !isAbout(vouched.confirms, call)) return false;
   return trieGet(state.confirmations, confirmation) === undefined;
+}
+
+function isAbout(confirms: ConfirmedCall | null, call: DecisionBase): boolean {
+  if (confirms === null || confirms.tool !== call.tool) return false;
+  const { callId, argumentsDigest } = confirms;
+  if (callId === null && argumentsDigest === null) return false;
+  return (
+    (callId === null || callId === call.callId) &&
+    (argumentsDigest === null || argumentsDigest === call.argumentsDigest)
+  );
 }

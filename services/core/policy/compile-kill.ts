@@ -1,4 +1,5 @@
 /** The kill switch: what is refused outright, whatever else the policy says. */
+import { foldedName } from "../speaker.ts";
 import type { CompiledPolicy } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
 import { compileGlobs, type GlobMatcher } from "./glob.ts";
@@ -6,17 +7,20 @@ import { policyPath } from "./path.ts";
 
 const NOT_KILLED = (): null => null;
 
-/** Tools are globs as in `deny` tiers; agents and tenants are globs of whole names. */
+/**
+ * Tools are globs as in `deny` tiers; agents and tenants are globs of whole names. An agent's name is
+ * compared without its case, edge space and letter forms: a spelling is no way past the switch.
+ */
 export function compileKill(kill: PolicyDocument["kill"]): CompiledPolicy["killedBy"] {
   if (kill === undefined) return NOT_KILLED;
   const tools = matchers(kill.tools, true);
-  const agents = matchers(kill.agents, false);
+  const agents = matchers(kill.agents?.map(foldedName), false);
   const tenants = matchers(kill.tenants, false);
   return ({ tool, agentId, tenantId }) => {
     if (kill.all === true) return "kill.all";
     return (
       found("tools", tools, tool) ??
-      found("agents", agents, agentId) ??
+      found("agents", agents, agents.length === 0 || agentId === null ? null : foldedName(agentId)) ??
       found("tenants", tenants, tenantId)
     );
   };

@@ -65,7 +65,8 @@ function sealedWhole(
   const text = typeof given === "string" ? given : sha256Hex("callgate.raw/1", given);
   const whole = isSealed ? text : policy.sealing.digest(keyId, proposal.tenantId, text);
   // The parser's message quotes what it stumbled over; that of another place does not.
-  const quotes = proposal.rejected !== null && reason !== "misrouted" && !isSealed;
+  const isOfRecord = reason === "misrouted" || reason === "unauthenticated";
+  const quotes = proposal.rejected !== null && !isOfRecord && !isSealed;
   const said = quotes ? `the proposal cannot be read; ${LEFT_OUT}` : message;
   return {
     ...proposal,

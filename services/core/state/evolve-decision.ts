@@ -44,6 +44,7 @@ export function evolveDecision(
   before: ConversationState | undefined,
   event: DecisionEvent,
 ): ConversationState {
+  if (isForeign(event)) return untouchedBy(before, event);
   const state = admitted(before, event);
   nameIt(state, event);
   switch (event.type) {
@@ -57,6 +58,23 @@ export function evolveDecision(
       afterRefused(state, event);
       break;
   }
+  return state;
+}
+
+/** Nobody vouches that it is of this conversation: it must not take names, room or time from it. */
+function isForeign(event: DecisionEvent): boolean {
+  return event.type === "refused" && event.refusal.reason === "unauthenticated";
+}
+
+function untouchedBy(
+  before: ConversationState | undefined,
+  event: DecisionEvent,
+): ConversationState {
+  if (before !== undefined && !event.fresh) return before;
+  const { tenantId, conversationId, proposalsAtMs: at } = event;
+  const state = draftOf(initialState(tenantId, conversationId, at));
+  state.lastAtMs = at;
+  state.dropAtMs = event.stateDropAtMs;
   return state;
 }
 
