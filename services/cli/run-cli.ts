@@ -13,6 +13,7 @@ import { addExecutor } from "./commands/executor.ts";
 import { addGate } from "./commands/gate.ts";
 import { addPolicy } from "./commands/policy.ts";
 import { addReplay } from "./commands/replay.ts";
+import { addToken } from "./commands/token.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "./output/exit-codes.ts";
 import { failureOf } from "./output/report-error.ts";
 import type { Terminal } from "./output/terminal.ts";
@@ -81,6 +82,7 @@ function createProgram(cli: Cli, json: boolean): Command {
   addConfig(program, cli);
   addAnalytics(program, cli);
   addCluster(program, cli);
+  addToken(program, cli);
   addCompletion(program, cli);
   if (!json) nameTheHelp(program, "callgate");
   return program;

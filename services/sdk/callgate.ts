@@ -16,6 +16,7 @@ export type {
   HandlerCall,
   HeldDecision,
   OpenOptions,
+  ProposalToken,
   ProposedCall,
   RefusedDecision,
   ReportOutcome,

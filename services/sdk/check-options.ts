@@ -4,20 +4,27 @@ import type { ConnectOptions } from "./connect-types.ts";
 import type { OpenOptions } from "./gate-types.ts";
 import { memberProblem } from "./members.ts";
 
-type Shared = Pick<OpenOptions & ConnectOptions, "secret" | "timeoutMs" | "onLost">;
+type Shared = Pick<OpenOptions & ConnectOptions, "secret" | "timeoutMs" | "onLost" | "token">;
 
 /** What is wrong with members that both have, or with a name of a member; undefined: nothing. */
 export function optionsProblem(options: Shared, known: readonly string[]): string | undefined {
   return memberProblem(options, known) ?? sharedProblem(options);
 }
 
-function sharedProblem({ secret, timeoutMs, onLost }: Shared): string | undefined {
+function sharedProblem({ secret, timeoutMs, onLost, token }: Shared): string | undefined {
   if (secret !== undefined && typeof secret !== "string" && !(secret instanceof Uint8Array)) {
     return "`secret` must be text or bytes: await it if it is a promise";
+  }
+  if (token !== undefined && typeof token !== "function" && !isText(token)) {
+    return "`token` must be text, or a function that gives it";
   }
   if (onLost !== undefined && typeof onLost !== "function") return "`onLost` must be a function";
   if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs > 0)) return undefined;
   return "`timeoutMs` must be a number of milliseconds above 0";
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
 }
 
 /** @throws CallgateError `invalid_input` */

@@ -25,7 +25,7 @@ const TIMEOUT_MS = 30_000;
  */
 export async function connectCallgate(options: ConnectOptions): Promise<Callgate> {
   checkOptions(options);
-  const { timeoutMs = TIMEOUT_MS, onLost } = options;
+  const { timeoutMs = TIMEOUT_MS, onLost, token } = options;
   const config = checkedConfig(options);
   const secrets = secretsOf(options.secret);
   const logger = loggerOf(readEnv());
@@ -37,13 +37,14 @@ export async function connectCallgate(options: ConnectOptions): Promise<Callgate
     close: () => cluster.close(),
     abandon: () => cluster.abandon(),
   });
-  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost }));
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }));
 }
 
 const MEMBERS: Readonly<Record<keyof ConnectOptions, true>> = {
   kafka: true,
   registry: true,
   secret: true,
+  token: true,
   timeoutMs: true,
   onLost: true,
 };

@@ -11,6 +11,7 @@ import type { CallReport } from "../executor/call-report.ts";
 import { resultInput } from "../executor/result-input.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
+import type { RecordHeader } from "../runtime/ports.ts";
 import type { InputTopic } from "../runtime/topics.ts";
 import type { CallStart } from "./call-start.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
@@ -20,6 +21,7 @@ import type { GateLink, JournalListener } from "./gate-link.ts";
 import type {
   Approval,
   Decision,
+  ProposalToken,
   ProposedCall,
   ReportOutcome,
   StoredResult,
@@ -33,11 +35,14 @@ import { isDecision, type KnownCall } from "./known-calls.ts";
 import { proposalEnvelope } from "./proposal-envelope.ts";
 import { type EndedCall, endedCalls } from "./stored-result.ts";
 import { TimeLimit } from "./time-limit.ts";
+import { tokenHeaders } from "./token-headers.ts";
 import { unknownApproval, verdictIgnored, verdictInput } from "./verdict-input.ts";
 
 export type GateClientOptions = {
   readonly timeoutMs: number;
   readonly onLost: ((error: CallgateError) => void) | undefined;
+  /** Goes with each proposal. */
+  readonly token?: ProposalToken | undefined;
 };
 
 export type Proposed = {
@@ -66,12 +71,14 @@ export class GateClient {
   readonly #onLost: ((error: CallgateError) => void) | undefined;
   readonly #keyOf = (event: CallAllowed): string | undefined => this.#link.keyOf(event);
   readonly #argumentsOf = (event: CallAllowed): string | undefined => this.#link.argumentsOf(event);
+  readonly #token: ProposalToken | undefined;
   #closing = false;
 
   constructor(link: GateLink, options: GateClientOptions) {
     this.#link = link;
     this.#calls = new JournalCalls(link);
     const { timeoutMs } = options;
+    this.#token = options.token;
     this.#timeoutMs = timeoutMs;
     this.#replies = new JournalReplies(link.log, { timeoutMs, together: !link.isRemote });
     this.#onLost = options.onLost;
@@ -87,7 +94,8 @@ export class GateClient {
     let record: CommittedRecord;
     try {
       const value = this.#link.codec.encodeProposal(envelope);
-      record = await this.#send("proposals", envelope, value);
+      const headers = this.#token === undefined ? undefined : await tokenHeaders(this.#token, call);
+      record = await this.#send("proposals", envelope, value, undefined, headers);
     } catch (error) {
       return this.#unanswered(envelope, asCallgateError(error));
     }
@@ -266,8 +274,10 @@ export class GateClient {
     name: ConversationName,
     value: Uint8Array,
     leftMs = this.#timeoutMs,
+    headers?: readonly RecordHeader[],
   ): Promise<CommittedRecord> {
-    const input = this.#outgoing(topic, name, value);
+    const plain = this.#outgoing(topic, name, value);
+    const input = headers === undefined ? plain : { ...plain, headers };
     // Before it is appended: the gate may answer sooner than the append returns.
     return this.#replies.send(input, this.#link.follow(input.partition), leftMs);
   }

@@ -179,6 +179,12 @@ export type HandlerCall = {
   readonly signal: AbortSignal;
 };
 
+/**
+ * The platform's token for a call, where the gate takes signed proposals alone: always the same, or
+ * asked for with each call that is proposed.
+ */
+export type ProposalToken = string | ((call: ProposedCall) => string | Promise<string>);
+
 export type OpenOptions = {
   /** Path of a policy file, paths of several that are merged, or the policy itself as an object. */
   readonly policy: string | readonly string[] | object;
@@ -191,6 +197,13 @@ export type OpenOptions = {
   readonly dataDir?: string | false | undefined;
   /** Idempotency keys are made with it. Default: made once and kept in the data directory. */
   readonly secret?: string | Uint8Array | undefined;
+  /**
+   * A set of keys (JWKS) that verifies tokens: proposals without one are refused then. Without it whoever
+   * calls `propose` is trusted.
+   */
+  readonly proposalKeys?: { readonly keys: readonly object[] } | undefined;
+  /** Goes with each proposal; needed where `proposalKeys` is set. */
+  readonly token?: ProposalToken | undefined;
   /** How long `propose`, `report`, verdicts and `previousResult` may take until their answer, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Called once if the gate loses its log or its place in it. It refuses everything from then on. */

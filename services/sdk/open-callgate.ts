@@ -1,4 +1,5 @@
 import { readEnv } from "../adapters/config/read-env.ts";
+import type { ProposalAuthority } from "../runtime/ports.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
 import { optionsProblem } from "./check-options.ts";
@@ -17,6 +18,8 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   normalizers: true,
   dataDir: true,
   secret: true,
+  proposalKeys: true,
+  token: true,
   timeoutMs: true,
   onLost: true,
 };
@@ -29,15 +32,23 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
 export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   checkOptions(options);
   const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
+  const { proposalKeys, token } = options;
   const embedded = await openEmbedded({
     policy: inputOf(policy),
     normalizers,
     dataDir,
     secret,
+    authority: proposalKeys === undefined ? undefined : await authorityOf(proposalKeys),
     logger: loggerOf(readEnv()),
   });
   const link = linkToEmbedded(embedded);
-  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost }));
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }));
+}
+
+async function authorityOf(set: object): Promise<ProposalAuthority> {
+  // Programs whose proposals are trusted need none of the library behind this.
+  const { authorityFrom } = await import("./proposal-keys.ts");
+  return authorityFrom(set);
 }
 
 function inputOf(policy: OpenOptions["policy"]): PolicyInput {

@@ -22,7 +22,7 @@ import {
   withSecret,
 } from "../gate/gate-policy.ts";
 import { createGate, type Gate } from "../gate/gate-task.ts";
-import type { Log, Logger, Metrics } from "../runtime/ports.ts";
+import type { Log, Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
 import { keptAlive } from "./keep-alive.ts";
@@ -47,6 +47,8 @@ export type EmbeddedOptions = {
   /** Default `.callgate`; false: nothing is kept on disk. */
   readonly dataDir?: string | false | undefined;
   readonly secret?: string | Uint8Array | undefined;
+  /** Absent: whoever proposes is trusted. */
+  readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;
   readonly metrics?: Metrics | undefined;
   /** For benches alone: decides in place of the policy, and so checks nothing. */
@@ -169,6 +171,7 @@ function compose(
   const logger = options.logger ?? quietLogger;
   const gate = createGate({
     ...{ log, ownership, checkpoints, codec, logger },
+    authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,
     policy: policy.compiled,

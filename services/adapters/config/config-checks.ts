@@ -52,7 +52,9 @@ function signing(read: Read): readonly Unplaced[] {
   if (presetOr(read, "gate.proposals") === "signed") return missing(read, ["gate.proposalKeys"]);
   if (!isGiven(read("gate.proposalKeys"))) return [];
   const message = "is given, and proposals are trusted: no token is looked at";
-  return [{ key: "gate.proposalKeys", message, mend: "set `gate.proposals: signed`, or remove it" }];
+  return [
+    { key: "gate.proposalKeys", message, mend: "set `gate.proposals: signed`, or remove it" },
+  ];
 }
 
 const SERVERS = ["redis.url", "redis.sentinels", "redis.clusterNodes"];

@@ -76,7 +76,9 @@ export class WatchedKeys {
 /** @throws CliError that says what is wrong with the file, and nothing of its keys. */
 async function readKeys(file: string): Promise<TokenKeys> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`gate.proposalKeys: \`${file}\` cannot be read (${error.code}); check the path`);
+    throw usageError(
+      `gate.proposalKeys: \`${file}\` cannot be read (${error.code}); check the path`,
+    );
   });
   const result = await readTokenKeys(text);
   if (result.ok) return result.keys;

@@ -20,7 +20,11 @@ export function compileKill(kill: PolicyDocument["kill"]): CompiledPolicy["kille
     if (kill.all === true) return "kill.all";
     return (
       found("tools", tools, tool) ??
-      found("agents", agents, agents.length === 0 || agentId === null ? null : foldedName(agentId)) ??
+      found(
+        "agents",
+        agents,
+        agents.length === 0 || agentId === null ? null : foldedName(agentId),
+      ) ??
       found("tenants", tenants, tenantId)
     );
   };
