@@ -14,9 +14,11 @@ import { counted } from "../output/counted.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openPolicy } from "../policy/open-policy.ts";
+import { voidableRules } from "../policy/trusted-proposals.ts";
 import { openConfig } from "../process/open-config.ts";
 import { openRedis } from "../process/open-redis.ts";
 import { openSecrets } from "../process/open-secrets.ts";
+import { WatchedKeys } from "../process/watched-keys.ts";
 import { needsRegistry } from "./journal-format.ts";
 import { neededKeepMs } from "./journal-keep.ts";
 import { askRegistry } from "./schemas.ts";
@@ -71,6 +73,7 @@ async function examine(file: string | undefined): Promise<readonly Finding[]> {
       const { value } = known.secret;
       return value === undefined ? null : [`key id ${openSecrets(known).current.keyId}`];
     }),
+    await finding("proposals", () => proposalLines(known, policy)),
     await finding("kafka", () => topicLines(known, policy)),
   );
   const hasTopics = findings.at(-1)?.state !== "wrong";
@@ -104,6 +107,22 @@ async function finding(part: string, look: () => Promise<Found> | Found): Promis
     const lines = error instanceof CliError ? error.lines : [asPipelineError(error).message];
     return { part, state: "wrong", lines };
   }
+}
+
+/** What a writer of `proposals` can void, and whether tokens keep it from that. */
+async function proposalLines(config: Config, policy: GatePolicy | undefined): Promise<Found> {
+  if (config.gate.proposals === "signed") {
+    const keys = await WatchedKeys.open(config.gate, quietLogger);
+    return [`signed; keys ${keys?.authority.keyIds.join(", ")}`];
+  }
+  const rules = policy === undefined ? [] : voidableRules(policy.document);
+  if (rules.length === 0) return ["trusted: only the platform may write them"];
+  return {
+    warnings: [
+      "trusted: whoever may write them can void the following; let the platform alone write them, or set `gate.proposals: signed`",
+      ...rules.map(({ what }) => what),
+    ],
+  };
 }
 
 async function topicLines(config: Config, policy: GatePolicy | undefined): Promise<Found> {

@@ -12,6 +12,7 @@ import { lintPatterns } from "./lint/patterns.ts";
 import { lintShellRules } from "./lint/shell-rules.ts";
 import { lintTiers } from "./lint/tiers.ts";
 import { lintTools } from "./lint/tools.ts";
+import { lintTrustedProposals } from "./lint/trusted-proposals.ts";
 import { lintWholePolicy } from "./lint/whole-policy.ts";
 import { lintWindows } from "./lint/windows.ts";
 
@@ -29,6 +30,7 @@ const RULES: readonly LintRule[] = [
   lintLadder,
   lintLimits,
   lintWindows,
+  lintTrustedProposals,
 ];
 
 /** All findings, by file and from top to bottom. The document has passed the loader. */

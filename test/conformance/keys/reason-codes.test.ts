@@ -1,11 +1,12 @@
 // Every reason of the closed list comes about through the library: nothing stands there in vain.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { makeTokenKey } from "../../../services/adapters/tokens/token-keys.ts";
 import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons.ts";
 import { openEmbeddedClient } from "../../../services/sdk/open-embedded.ts";
 import { type GateStory, outcomeOf } from "../../support/gate-story/gate-story.ts";
 import { tell, tellWith } from "../../support/gate-story/tell.ts";
-import { makeDirectory } from "../../support/open-gate.ts";
+import { makeDirectory, openGate } from "../../support/open-gate.ts";
 
 const MINUTE = 60_000;
 
@@ -104,6 +105,11 @@ const CASES: Readonly<Record<ReasonCode, Case>> = {
   malformed: async (told) => (await told(TOOLS)).outcome("look", "{"),
   too_large: async (told) => (await told(TOOLS)).outcome("look", "x".repeat(2_000_000)),
   misrouted,
+  unauthenticated: async () => {
+    const { verifying } = makeTokenKey("EdDSA", "a");
+    const gate = await openGate({ policy: TOOLS, proposalKeys: { keys: [verifying] } });
+    return outcomeOf(await gate.propose({ conversationId: "c", tool: "look", arguments: {} }));
+  },
   call_id_conflict: async (told) => {
     const story = await told(TOOLS);
     await story.propose("look", { n: 1 }, { callId: "c", step: "s" });

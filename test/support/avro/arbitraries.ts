@@ -368,7 +368,12 @@ const decidedProposal: Arbitrary<ProposalInput> = fc
     fc.oneof(shared, fc.uint8Array({ maxLength: 40 })),
     nullable(
       record({
-        reason: fc.constantFrom("malformed" as const, "too_large" as const, "misrouted" as const),
+        reason: fc.constantFrom(
+          "malformed" as const,
+          "too_large" as const,
+          "misrouted" as const,
+          "unauthenticated" as const,
+        ),
         message: text,
       }),
     ),
@@ -381,8 +386,24 @@ const decidedProposal: Arbitrary<ProposalInput> = fc
       step: nullable(shared),
       tool: shared,
     }),
+    fc.oneof(
+      fc.constant({}),
+      record({
+        vouched: record({
+          tokenId: id,
+          keyId: id,
+          expiresAtMs: size,
+          confirms: nullable(
+            record({ tool: id, callId: nullable(id), argumentsDigest: nullable(id) }),
+          ),
+        }),
+      }),
+    ),
   )
-  .map(([sent, given, rejected, name]) => ({ ...sent, ...name, arguments: given, rejected }));
+  .map(([sent, given, rejected, name, vouched]) => ({
+    ...{ ...sent, ...name, arguments: given, rejected },
+    ...vouched,
+  }));
 
 export const result: Arbitrary<ResultInput> = record({
   type: fc.constant("result" as const),

@@ -5,6 +5,7 @@ export const CHECKED_REASONS: readonly ReasonCode[] = [
   "malformed",
   "too_large",
   "misrouted",
+  "unauthenticated",
   "call_id_conflict",
   "unknown_tool",
   "invalid_arguments",

@@ -60,7 +60,12 @@ const proposal = fc.record({
   confirmation: maybe,
   rejected: fc.option(
     fc.record({
-      reason: fc.constantFrom("malformed" as const, "too_large" as const, "misrouted" as const),
+      reason: fc.constantFrom(
+        "malformed" as const,
+        "too_large" as const,
+        "misrouted" as const,
+        "unauthenticated" as const,
+      ),
       message: text,
     }),
     { freq: 20 },

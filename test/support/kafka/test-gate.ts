@@ -16,7 +16,11 @@ import { type KafkaGate, openKafkaGate } from "../../../services/gate/open-kafka
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
-import type { CheckpointStore, Logger } from "../../../services/runtime/ports.ts";
+import type {
+  CheckpointStore,
+  Logger,
+  ProposalAuthority,
+} from "../../../services/runtime/ports.ts";
 import { readJournal } from "../../../services/runtime/read-journal.ts";
 import { ALL_SAFEGUARDS, type Safeguards } from "../../../services/runtime/safeguards.ts";
 import { verifyJournal } from "../../../services/runtime/verify.ts";
@@ -58,6 +62,7 @@ export type TestGateChoices = {
   readonly counts?: Map<string, number>;
   readonly transactionTimeoutMs?: number;
   readonly warmUpMs?: number;
+  readonly authority?: ProposalAuthority;
   /** Default: so long that a gate on a busy machine keeps its place. */
   readonly sessionTimeoutMs?: number;
 };
@@ -91,6 +96,7 @@ export function openTestGate(
     tuning: { lingerMs: 0, ...choices.tuning },
     // Tests start many gates; what it does is tried in test/unit/gate/warm-up.test.ts.
     warmUpMs: choices.warmUpMs ?? 0,
+    authority: choices.authority,
     safeguards: {
       kafka: { ...ALL_KAFKA_SAFEGUARDS, ...choices.safeguards?.kafka },
       runtime: { ...ALL_SAFEGUARDS, ...choices.safeguards?.runtime },

@@ -38,7 +38,9 @@ const POLICY: PolicyDocument = {
   },
 };
 
-const rejected = (reason: "too_large" | "misrouted") => ({ rejected: { reason, message: "no" } });
+const rejected = (reason: "too_large" | "misrouted" | "unauthenticated") => ({
+  rejected: { reason, message: "no" },
+});
 const stopped = (story: Story, document: PolicyDocument): Story => {
   const other = story.under({ ...POLICY, ...document });
   other.done("write");
@@ -50,6 +52,7 @@ const CASES: Readonly<Partial<Record<ReasonCode, (story: Story) => ReasonCode>>>
   malformed: (story) => story.reason("look", "{"),
   too_large: (story) => story.reason("look", {}, rejected("too_large")),
   misrouted: (story) => story.reason("look", {}, rejected("misrouted")),
+  unauthenticated: (story) => story.reason("look", {}, rejected("unauthenticated")),
   call_id_conflict: (story) => {
     story.allowed("look", { n: 1 }, { callId: "c", step: "s" });
     return story.reason("look", { n: 2 }, { callId: "c", step: "s" });

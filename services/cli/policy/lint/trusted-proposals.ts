@@ -1,0 +1,14 @@
+/** Rules that hold only where the writer of proposals is trusted, or has to show a token. */
+import { voidableRules } from "../trusted-proposals.ts";
+import type { LintRule } from "./finding.ts";
+
+/** Only the rules of named agents and of spend: nearly every policy has the others, which `doctor` lists. */
+export const lintTrustedProposals: LintRule = (document, report) => {
+  const named = voidableRules(document).filter(({ what }) => /kill\.agents|of spend/.test(what));
+  for (const { path, what } of named) {
+    const message = `whoever may write proposals can void ${what}`;
+    const mend =
+      "where agents write `proposals` themselves, run the gate with `gate.proposals: signed`";
+    report("info", "trusted-proposals", path, message, mend);
+  }
+};

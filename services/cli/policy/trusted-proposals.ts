@@ -1,0 +1,60 @@
+/** What whoever may write proposals can void of a policy, where the gate does not ask for signed ones. */
+import type { BudgetLimits, PolicyDocument } from "../../core/policy/document.ts";
+import type { PathSegment } from "../../core/policy/path.ts";
+
+export type Voidable = {
+  readonly path: readonly PathSegment[];
+  /** What the rule is, and how it is got round: a sentence without a full stop. */
+  readonly what: string;
+};
+
+/** Rules that stand on the word of the proposal's writer alone. */
+export function voidableRules(document: PolicyDocument): readonly Voidable[] {
+  const { budgets, kill, authorization } = document;
+  const found: Voidable[] = [];
+  const add = (path: readonly PathSegment[], what: string) => found.push({ path, what });
+  if (budgets !== undefined) {
+    if (hasTurnLimit(budgets)) {
+      add(["budgets"], "budgets per turn: a new `turn` in each proposal begins them anew");
+    }
+    if (hasSpendLimit(budgets)) {
+      add(["budgets"], "budgets of spend: a proposal may say a lower `estimatedCost`, or none");
+    }
+  }
+  if ((kill?.agents ?? []).length > 0) {
+    add(
+      ["kill", "agents"],
+      "`kill.agents`: a proposal may leave out `agentId`, or name another agent",
+    );
+  }
+  const tiers = authorization?.tiers ?? [];
+  const held = tiers.findIndex(({ action }) => action === "hitl");
+  if (held >= 0) {
+    const what = "no approval of one's own call: a proposal may name another `agentId`";
+    add(["authorization", "tiers", held], what);
+  }
+  if (hasConfirmable(document)) {
+    add(
+      ["tool_schemas"],
+      "duplicates and exclusive effects: a made-up `confirmation` lets a call run again",
+    );
+  }
+  return found;
+}
+
+function hasTurnLimit(budgets: NonNullable<PolicyDocument["budgets"]>): boolean {
+  const { per_conversation: _, per_tool, ...perTurn } = budgets;
+  return Object.keys(perTurn).length > 0 || Object.keys(per_tool ?? {}).length > 0;
+}
+
+function hasSpendLimit(budgets: NonNullable<PolicyDocument["budgets"]>): boolean {
+  const all: readonly (BudgetLimits | undefined)[] = [
+    ...[budgets, budgets.per_conversation, budgets.per_tool],
+  ];
+  return all.some((limits) => limits?.max_spend !== undefined);
+}
+
+/** Any write is one; a policy of reads alone has nothing to confirm. */
+function hasConfirmable({ tool_schemas }: PolicyDocument): boolean {
+  return Object.values(tool_schemas ?? {}).some((tool) => tool.read_only !== true);
+}
