@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { voidableRules } from "../../../../../services/cli/policy/trusted-proposals.ts";
+import type { PolicyDocument } from "../../../../../services/core/policy/document.ts";
+import { lint } from "../../../../support/policy/linted.ts";
+
+const startsOf = (document: PolicyDocument) =>
+  voidableRules(document).map(({ what }) => what.slice(0, what.indexOf(":")));
+
+describe("rules that a writer of proposals can void", () => {
+  test.each<readonly [string, PolicyDocument]>([
+    ["budgets per turn", { budgets: { max_tool_calls: 3 } }],
+    ["budgets per turn", { budgets: { per_tool: { max_tool_calls: 3 } } }],
+    [
+      "budgets of spend",
+      { budgets: { per_conversation: { max_spend: { amount: "1", currency: "USD" } } } },
+    ],
+    ["`kill.agents`", { kill: { agents: ["a"] } }],
+    [
+      "no approval of one's own call",
+      { authorization: { tiers: [{ name: "ask", pattern: "*", action: "hitl" }] } },
+    ],
+    ["duplicates and exclusive effects", { tool_schemas: { write: {} } }],
+  ])("are %s", (what, document) => {
+    expect(startsOf(document)).toEqual([what]);
+  });
+
+  test("are none of a policy of reads, of budgets per conversation and of killed tools", () => {
+    const document: PolicyDocument = {
+      budgets: { per_conversation: { max_tool_calls: 3 } },
+      kill: { agents: [], tools: ["a"] },
+      tool_schemas: { look: { read_only: true } },
+    };
+    expect(startsOf(document)).toEqual([]);
+  });
+});
+
+test("lint names a switched-off agent", () => {
+  const found = lint("kill: { agents: [a] }\ntool_schemas: { a: { read_only: true } }\n");
+  const [finding] = found.filter(({ code }) => code === "trusted-proposals");
+  expect(finding).toMatchObject({ severity: "info", path: "kill.agents", line: 1 });
+  expect(finding?.message).toContain("a proposal may leave out `agentId`");
+});
