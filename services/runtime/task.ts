@@ -26,6 +26,7 @@ import {
 } from "./errors.ts";
 import { FailureCount } from "./failure-count.ts";
 import { InputQueue } from "./input-queue.ts";
+import { pendingOf, verifyAhead } from "./input-waits.ts";
 import type { CommittedRecord } from "./journal.ts";
 import { Listeners } from "./listeners.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -230,8 +231,9 @@ export class StreamTask {
     await this.#queue.fill();
     await this.#linger();
     await this.#ticks.send(run.state);
-    await this.#verifyAhead();
-    await this.#nextDecodable();
+    await verifyAhead(this.#context.authority, this.#queue);
+    // What was read before an input that must wait has been decided by now.
+    await this.#pending(this.#queue.peek());
     const inputs = this.#failures.single ? 1 : this.#context.options.batch.inputsMax;
     const builder = new BatchBuilder(this.#batchContext(engine), run.state);
     const first = this.#gather(builder, inputs);
@@ -259,32 +261,8 @@ export class StreamTask {
     await this.#queue.fill();
   }
 
-  /** What was read before an input that must wait for its schema has been decided by now. */
-  async #nextDecodable(): Promise<void> {
-    const pending = this.#pending(this.#queue.peek());
-    if (pending !== null) await pending;
-  }
-
   #pending(input: FetchedInput | undefined): Promise<void> | null {
-    if (input === undefined) return null;
-    const { codec, authority } = this.#context;
-    const decodable = codec.pending?.(input.record.value) ?? null;
-    if (decodable !== null || authority === undefined || input.topic !== "proposals") {
-      return decodable;
-    }
-    return authority.pending(input.record);
-  }
-
-  /** All that was read at once: waiting for each proposal by itself would make batches of one. */
-  async #verifyAhead(): Promise<void> {
-    const { authority } = this.#context;
-    if (authority === undefined) return;
-    const waits: Promise<void>[] = [];
-    for (const record of this.#queue.readAhead("proposals")) {
-      const pending = authority.pending(record);
-      if (pending !== null) waits.push(pending);
-    }
-    if (waits.length > 0) await Promise.all(waits);
+    return pendingOf(this.#context, input);
   }
 
   #gather(builder: BatchBuilder, inputsMax: number): FetchedInput | undefined {
