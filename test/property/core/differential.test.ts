@@ -92,7 +92,13 @@ describe("the engine and the reference answer alike", () => {
   });
 
   test("in histories that bring about every decision but those of bounds and envelopes", () => {
-    const elsewhere = ["too_large", "misrouted", "history_full", "internal_error"];
+    const elsewhere = [
+      "too_large",
+      "misrouted",
+      "unauthenticated",
+      "history_full",
+      "internal_error",
+    ];
     const possible = CHECKED_REASONS.filter((reason) => !elsewhere.includes(reason));
     const outcomes = [
       "allowed",
