@@ -6,8 +6,12 @@
  * R2 state and positions come from the journal; a checkpoint only shortens the reading.
  * R3 what does not fit is dropped and read again from further back: first what this process still
  *    held, then the checkpoint. A journal that does not fit by itself is not run.
+ * R4 a journal that ends before its head, or needs a secret that is not here, is not run (journal-head.ts,
+ *    anchor.ts), unless a person accepted the loss.
  */
+import { type Acceptance, assertSecrets } from "./anchor.ts";
 import { FatalError, StateCorruptError } from "./errors.ts";
+import { findHeadProblem, journalLost, type StoredHead } from "./journal-head.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { PartitionWriter } from "./ports.ts";
 import { needsRegistry, readJournal } from "./read-journal.ts";
@@ -25,8 +29,14 @@ export type Restored = {
   /** How many journal records were replayed. */
   readonly replayed: number;
   readonly fencedMs: number;
+  /** A loss that a person accepted, for the next record to tell. */
+  readonly acceptance: Acceptance | null;
 };
 
+const WAY_OUT =
+  "Bring back the journal that belongs to it (on a cluster: find out who deleted records or topics; a data " +
+  "directory: restore a backup of all its files together), or see what is lost with `callgate recover`, and " +
+  "accept it with `callgate recover --accept-loss`";
 const OFFSETS_RETRY_MS = 1_000;
 /** A copy that is put back on a cluster does not fit its group's offsets and its other topics. */
 const BEGIN_ANEW =
@@ -52,8 +62,10 @@ export async function restorePartition(
   const fencedMs = context.clock.nowMs() - startedMs;
   try {
     const start = before === null ? await held() : before.held;
+    const acceptance = await assertNothingLost(context);
     const restored = await readState(context, writer, start, before?.end ?? null);
-    return { ...restored, fencedMs };
+    assertSecretsOf(context, restored.state, acceptance);
+    return { ...restored, fencedMs, acceptance };
   } catch (error) {
     await writer.close();
     throw error;
@@ -65,7 +77,7 @@ async function readState(
   writer: PartitionWriter,
   held: Start | null,
   early: number | null,
-): Promise<Omit<Restored, "fencedMs">> {
+): Promise<Omit<Restored, "fencedMs" | "acceptance">> {
   const again: readonly RestoreSource[] = ["checkpoint", "journal"];
   const sources: readonly RestoreSource[] = held === null ? again : ["held", ...again];
   for (const source of sources) {
@@ -89,6 +101,43 @@ async function readState(
     }
   }
   throw new FatalError("journal_broken", "there was nothing to restore from");
+}
+
+/** What was accepted before; null: there was nothing to accept. */
+async function assertNothingLost(context: RestoreContext): Promise<Acceptance | null> {
+  const { partition, clock, offsetsGraceMs } = context;
+  const head = await loadHead(context);
+  if (head === null || head.acceptance !== null) return head?.acceptance ?? null;
+  const untilMs = clock.nowMs() + offsetsGraceMs;
+  for (;;) {
+    const problem = await findHeadProblem(context, head);
+    if (problem === null) return null;
+    // Who has just become the leader may not know all of it yet.
+    const mayGrow = problem.type === "too_short";
+    if (!mayGrow || clock.nowMs() >= untilMs) throw journalLost([problem.loss], WAY_OUT, partition);
+    await clock.sleep(OFFSETS_RETRY_MS);
+  }
+}
+
+async function loadHead(context: RestoreContext): Promise<StoredHead | null> {
+  try {
+    return (await context.heads?.load(context.partition)) ?? null;
+  } catch (error) {
+    // It only tells of losses: a store that is not there must not keep a journal from running.
+    context.logger.warn("the store of the journal's head did not answer: a loss may go unnoticed", {
+      partition: context.partition,
+      problem: error instanceof Error ? error.message : String(error),
+    });
+    return null;
+  }
+}
+
+function assertSecretsOf(
+  { secrets }: RestoreContext,
+  { progress }: PartitionState,
+  acceptance: Acceptance | null,
+): void {
+  if (secrets !== null) assertSecrets(progress.anchor, secrets, acceptance);
 }
 
 function endOf(context: RestoreContext): Promise<number> {
