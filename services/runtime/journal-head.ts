@@ -30,6 +30,8 @@ export type StoredHead = JournalHead & {
 
 /** Where heads are kept: beside the log, never in it. */
 export interface HeadStore {
+  /** What to do about a journal that lost records: a sentence without a full stop. */
+  readonly remedy: string;
   /** Null where none is known. @throws where the store does not answer. */
   load(partition: number): Promise<StoredHead | null>;
   /** Durable when it resolves. Drops an acceptance: the journal has it by then. */
@@ -95,4 +97,39 @@ export function journalLost(
     `${losses.join("; ")}. Calls that ran would run again. ${remedy}`,
     { context },
   );
+}
+
+/** What a store holds; null where it is no head. */
+export function parseHead(value: unknown): StoredHead | null {
+  if (!isRecord(value)) return null;
+  const { topicId, journalOffset, seq, chainHead } = value;
+  if (typeof topicId !== "string" || typeof chainHead !== "string") return null;
+  if (!isCount(journalOffset) || !isCount(seq)) return null;
+  const acceptance = parseAcceptance(value["acceptance"]);
+  return acceptance === undefined ? null : { topicId, journalOffset, seq, chainHead, acceptance };
+}
+
+function parseAcceptance(value: unknown): Acceptance | null | undefined {
+  if (value === null) return null;
+  if (!isRecord(value)) return undefined;
+  const { by, reason, atMs, losses, lostKeyIds } = value;
+  const isWhole =
+    typeof by === "string" &&
+    (reason === null || typeof reason === "string") &&
+    isCount(atMs) &&
+    isTexts(losses) &&
+    isTexts(lostKeyIds);
+  return isWhole ? { by, reason, atMs, losses, lostKeyIds } : undefined;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
 }

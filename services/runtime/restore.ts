@@ -11,7 +11,7 @@
  */
 import { type Acceptance, assertSecrets } from "./anchor.ts";
 import { FatalError, StateCorruptError } from "./errors.ts";
-import { findHeadProblem, journalLost, type StoredHead } from "./journal-head.ts";
+import { findHeadProblem, type HeadStore, journalLost, type StoredHead } from "./journal-head.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { PartitionWriter } from "./ports.ts";
 import { needsRegistry, readJournal } from "./read-journal.ts";
@@ -33,10 +33,6 @@ export type Restored = {
   readonly acceptance: Acceptance | null;
 };
 
-const WAY_OUT =
-  "Bring back the journal that belongs to it (on a cluster: find out who deleted records or topics; a data " +
-  "directory: restore a backup of all its files together), or see what is lost with `callgate recover`, and " +
-  "accept it with `callgate recover --accept-loss`";
 const OFFSETS_RETRY_MS = 1_000;
 /** A copy that is put back on a cluster does not fit its group's offsets and its other topics. */
 const BEGIN_ANEW =
@@ -106,22 +102,26 @@ async function readState(
 /** What was accepted before; null: there was nothing to accept. */
 async function assertNothingLost(context: RestoreContext): Promise<Acceptance | null> {
   const { partition, clock, offsetsGraceMs } = context;
-  const head = await loadHead(context);
-  if (head === null || head.acceptance !== null) return head?.acceptance ?? null;
+  const { heads } = context;
+  const head = heads === null ? null : await loadHead(context, heads);
+  if (heads === null || head === null) return null;
+  if (head.acceptance !== null) return head.acceptance;
   const untilMs = clock.nowMs() + offsetsGraceMs;
   for (;;) {
     const problem = await findHeadProblem(context, head);
     if (problem === null) return null;
     // Who has just become the leader may not know all of it yet.
     const mayGrow = problem.type === "too_short";
-    if (!mayGrow || clock.nowMs() >= untilMs) throw journalLost([problem.loss], WAY_OUT, partition);
+    if (!mayGrow || clock.nowMs() >= untilMs) {
+      throw journalLost([problem.loss], heads.remedy, partition);
+    }
     await clock.sleep(OFFSETS_RETRY_MS);
   }
 }
 
-async function loadHead(context: RestoreContext): Promise<StoredHead | null> {
+async function loadHead(context: RestoreContext, heads: HeadStore): Promise<StoredHead | null> {
   try {
-    return (await context.heads?.load(context.partition)) ?? null;
+    return await heads.load(context.partition);
   } catch (error) {
     // It only tells of losses: a store that is not there must not keep a journal from running.
     context.logger.warn("the store of the journal's head did not answer: a loss may go unnoticed", {

@@ -19,11 +19,7 @@ import { batchContextOf, retryable } from "./batch-context.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { commitBatch } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
-import {
-  asPipelineError,
-  type PipelineError,
-  StateCorruptError,
-} from "./errors.ts";
+import { asPipelineError, type PipelineError, StateCorruptError } from "./errors.ts";
 import { FailureCount } from "./failure-count.ts";
 import { HeadKeeper } from "./head-keeper.ts";
 import { InputQueue } from "./input-queue.ts";

@@ -1,12 +1,10 @@
 /** The log of an embedded gate, beside whatever process runs the gate. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { LOG_FILE } from "../../adapters/lmdb/environment.ts";
 import { type EmbeddedClient, openEmbeddedClient } from "../../sdk/open-embedded.ts";
 import { environmentError } from "../output/cli-error.ts";
 import { fileError, isFileError } from "../output/file-error.ts";
-
-/** What the embedded log is kept in. */
-const LOG_FILE = "log.mdb";
 
 /** @throws CliError where no gate has kept a log there; CallgateError where it cannot be read. */
 export function openLog(dataDir: string): EmbeddedClient {
