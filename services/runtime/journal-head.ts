@@ -94,7 +94,7 @@ export function journalLost(
   const context = partition === undefined ? {} : { partition };
   return new FatalError(
     "journal_lost",
-    `${losses.join("; ")}. Calls that ran would run again. ${remedy}`,
+    `${losses.join("; ")}. Calls that ran might run again. ${remedy}`,
     { context },
   );
 }

@@ -53,27 +53,49 @@ export function openDiskLog(dataDir: string, clock: Clock): LmdbLog {
   return new LmdbLog(openEnvironment(lookAtDirectory(dataDir)), () => clock.nowMs());
 }
 
+/** Whatever the rest of the directory says of it; makes no new one. @throws as `openDiskLog` */
+export function openDiskLogAsItIs({ dataDir }: DirectoryLook, clock: Clock): LmdbLog {
+  const environment = new Environment({ dataDir, newId: randomUUID, mayCreate: false });
+  return new LmdbLog(environment, () => clock.nowMs());
+}
+
+type OwnedLog = {
+  readonly environment: Environment;
+  readonly log: LmdbLog;
+  readonly ownership: Ownership;
+  close(): Promise<void>;
+};
+
+/** The same with the right to decide; makes the log where there is none. @throws PipelineError */
+export function openStorageAsItIs(dataDir: string, clock: Clock): OwnedLog {
+  return ownedLog(new Environment({ dataDir, newId: randomUUID }), clock);
+}
+
 /** The log with the right to decide. @throws PipelineError as `openDiskLog`; `role_taken`; for what is foreign. */
 export async function openDiskStorage(dataDir: string, clock: Clock): Promise<Storage> {
-  const first = lookAtDirectory(dataDir);
-  const environment = openEnvironment(first);
-  const log = new LmdbLog(environment, () => clock.nowMs());
+  const look = lookAtDirectory(dataDir);
+  const { environment, log, ownership, close } = ownedLog(openEnvironment(look), clock);
   try {
     // Names of new files outlive a loss of power before anything is written that needs them.
-    if (isNewDirectory(first)) syncNewDirectory(dataDir);
+    if (isNewDirectory(look)) syncNewDirectory(dataDir);
+    return { ...(await partsOf(dataDir, environment, log)), ownership, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function ownedLog(environment: Environment, clock: Clock): OwnedLog {
+  const log = new LmdbLog(environment, () => clock.nowMs());
+  try {
     const role = acquireGateRole(environment, log, randomUUID());
     const close = async (): Promise<void> => {
       role.release();
       await log.close();
     };
-    try {
-      return { ...(await partsOf(dataDir, environment, log)), ownership: role, close };
-    } catch (error) {
-      role.release();
-      throw error;
-    }
+    return { environment, log, ownership: role, close };
   } catch (error) {
-    await log.close();
+    void log.close();
     throw error;
   }
 }

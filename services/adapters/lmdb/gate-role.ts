@@ -23,7 +23,7 @@ import { namedKey } from "./keys.ts";
 import type { LmdbLog } from "./lmdb-log.ts";
 
 const KEY = namedKey("gate");
-const HEARTBEAT_FILE = "gate.heartbeat";
+export const HEARTBEAT_FILE = "gate.heartbeat";
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
 
