@@ -57,6 +57,11 @@ export function isNewDirectory({ head, headProblem, hasSecret }: DirectoryLook):
   return head === null && headProblem === null && !hasSecret;
 }
 
+/** Whether a secret was in the directory, and is not any more. */
+export function hasLostSecret({ head, hasSecret }: DirectoryLook): boolean {
+  return !hasSecret && head?.ownsSecret !== false;
+}
+
 /** What can be said without opening the log: a sentence each, without a full stop. */
 export function findMissingParts(look: DirectoryLook): readonly string[] {
   const { dataDir, headProblem, hasSecret, log } = look;
@@ -97,9 +102,13 @@ export function assertNoLosses(dataDir: string, losses: readonly string[]): void
 }
 
 /** The head of a log in which nothing is decided yet. */
-export function newHead(log: Log, acceptance: StoredHead["acceptance"] = null): HeadFile {
+export function newHead(
+  log: Log,
+  ownsSecret: boolean,
+  acceptance: StoredHead["acceptance"] = null,
+): HeadFile {
   const topicId = log.topicId(JOURNAL_TOPIC);
   const nothing = { topicId, journalOffset: 0, seq: 0, chainHead: GENESIS_HASH, acceptance };
   const partitions = Array.from({ length: log.partitions }, () => nothing);
-  return { directoryId: log.clusterId, partitions };
+  return { directoryId: log.clusterId, ownsSecret, partitions };
 }

@@ -24,6 +24,7 @@ import {
   withSecret,
 } from "../gate/gate-policy.ts";
 import { createGate, type Gate } from "../gate/gate-task.ts";
+import type { HeadStore } from "../runtime/journal-head.ts";
 import type { Log, Logger, Metrics } from "../runtime/ports.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
@@ -87,9 +88,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   const storage = await openStorage(dataDir);
   try {
     const secrets = openSecret(options.secret, dataDir, storage.isNew);
-    await storage.begin();
+    const heads = await storage.begin(options.secret === undefined);
     const policy = withSecret(result.policy, secrets.currentKeyId, secrets.byKeyId);
-    return await started(compose(options, dataDir, storage, secrets, policy));
+    return await started(compose(options, dataDir, { ...storage, heads }, secrets, policy));
   } catch (error) {
     await storage.close();
     throw asCallgateError(error);
@@ -169,7 +170,7 @@ function secretRemedy(isGiven: boolean, dataDir: string | false): string {
 function compose(
   options: EmbeddedOptions,
   dataDir: string | false,
-  storage: Storage,
+  storage: Storage & { readonly heads: HeadStore | null },
   secrets: SecretStore,
   opened: GatePolicy,
 ): Embedded {

@@ -36,11 +36,13 @@ export type Storage = {
   readonly ownership: Ownership;
   readonly checkpoints: CheckpointStore | null;
   /** Null: nothing outlives the process. */
-  readonly heads: HeadStore | null;
   /** Nothing was decided there yet. */
   readonly isNew: boolean;
-  /** Writes down what the directory consists of, before anything is decided there. */
-  begin(): Promise<void>;
+  /**
+   * Writes down what the directory consists of, before anything is decided there.
+   * @returns where its head is kept; null: nothing outlives the process.
+   */
+  begin(ownsSecret: boolean): Promise<HeadStore | null>;
   /** Lets the next gate in and closes the log. Idempotent. */
   close(): Promise<void>;
 };
@@ -109,20 +111,23 @@ async function partsOf(
   const look = lookAtDirectory(dataDir);
   assertNoLosses(dataDir, [...findMissingParts(look), ...(await findForeignParts(look, log))]);
   hideFromGit(dataDir);
-  const heads = new FileHeads(dataDir, look.head ?? newHead(log), directoryRemedy(dataDir));
   const isNew = await hasEmptyJournal(log);
-  const begin = async (): Promise<void> => {
-    if (look.head !== null) return;
-    syncNewDirectory(dataDir);
-    await heads.write();
+  const begin = async (ownsSecret: boolean): Promise<HeadStore> => {
+    const head = look.head ?? newHead(log, ownsSecret);
+    const heads = new FileHeads(dataDir, { ...head, ownsSecret }, directoryRemedy(dataDir));
+    if (look.head === null) {
+      syncNewDirectory(dataDir);
+      await heads.write();
+    }
+    return heads;
   };
-  return { log, checkpoints: new LmdbCheckpoints(environment), heads, isNew, begin };
+  return { log, checkpoints: new LmdbCheckpoints(environment), isNew, begin };
 }
 
 export function openMemoryStorage(clock: Clock): Storage {
   const options = { partitions: PARTITIONS, clusterId: randomUUID(), nowMs: () => clock.nowMs() };
   const log = new MemoryLog(options);
-  const rest = { checkpoints: null, heads: null, isNew: true, begin: () => Promise.resolve() };
+  const rest = { checkpoints: null, isNew: true, begin: () => Promise.resolve(null) };
   return { log, ownership: log, ...rest, close: () => log.close() };
 }
 

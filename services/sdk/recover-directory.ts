@@ -28,6 +28,7 @@ import {
   directoryRemedy,
   findForeignParts,
   findMissingParts,
+  hasLostSecret,
   isNewDirectory,
   lookAtDirectory,
   newHead,
@@ -49,8 +50,8 @@ export type LossAcceptance = { readonly by: string; readonly reason: string | nu
 const CODEC = createAvroCodec({ secrets: new Map() });
 const HEARTBEAT_WATCH_MS = 2_500;
 const HEARTBEAT_YOUNG_MS = 15_000;
-/** Whatever a policy said: a state that is only read for the place of its end need not be young. */
-const SPAN_MS = 365 * 86_400_000;
+/** Longest life of a conversation and a hold, by default, and a day; the journal is kept for longer. */
+const SPAN_MS = 9 * 86_400_000;
 const NOTHING = { losses: [], lostKeyIds: [], needsNewLog: false, needsNewSecret: false } as const;
 
 /**
@@ -64,24 +65,18 @@ export async function findDirectoryLosses(
   const look = lookAtDirectory(dataDir);
   if (isNewDirectory(look) && look.log !== "present") return NOTHING;
   const secret = given === undefined ? readSecret(dataDir) : secretOf(given);
+  const opened = look.log === "present" ? openAnyLog(look) : null;
   const missing = findMissingParts(look);
-  const withoutSecret = secret === null ? [secretLoss(dataDir)] : [];
-  const needsNewSecret = secret === null;
-  if (look.log !== "present") {
-    const losses = [...missing, ...withoutSecret];
-    return { losses, lostKeyIds: [], needsNewLog: true, needsNewSecret };
-  }
-  const opened = openAnyLog(look);
-  if (!opened.ok) {
-    const losses = [...missing, opened.problem, ...withoutSecret];
-    return { losses, lostKeyIds: [], needsNewLog: true, needsNewSecret };
+  if (opened === null || !opened.ok) {
+    const isLost = secret === null && given === undefined && hasLostSecret(look);
+    const problems = opened === null ? [] : [opened.problem];
+    const losses = [...missing, ...problems, ...(isLost ? [secretLoss(dataDir)] : [])];
+    return { losses, lostKeyIds: [], needsNewLog: true, needsNewSecret: isLost };
   }
   try {
     const found = await lossesOfLog(look, opened.log, secret);
-    // An empty journal needs no secret that is there already.
-    const isLost = secret === null && found.lostKeyIds.length > 0;
-    const losses = [...missing, ...found.losses];
-    return { ...found, losses, needsNewSecret: isLost };
+    const needsNewSecret = secret === null && found.lostKeyIds.length > 0;
+    return { ...found, losses: [...missing, ...found.losses], needsNewSecret };
   } finally {
     await opened.log.close();
   }
@@ -94,7 +89,7 @@ async function lossesOfLog(
 ): Promise<Omit<DirectoryLosses, "needsNewSecret">> {
   const foreign = await findForeignParts(look, log);
   const heads = foreign.length > 0 ? [] : (look.head?.partitions ?? []);
-  const fingerprints = secret === null ? new Map() : keepSecrets(secret, [], "").fingerprints;
+  const fingerprints = fingerprintsOf(look, secret);
   const losses: string[] = [...foreign];
   const lostKeyIds = new Set<string>();
   let needsNewLog = false;
@@ -108,6 +103,15 @@ async function lossesOfLog(
   return { losses: [...new Set(losses)], lostKeyIds: [...lostKeyIds], needsNewLog };
 }
 
+/** Null: the secret is kept elsewhere, and nobody named it. */
+function fingerprintsOf(
+  look: DirectoryLook,
+  secret: Secret | null,
+): ReadonlyMap<string, string> | null {
+  if (secret !== null) return keepSecrets(secret, [], "").fingerprints;
+  return look.hasSecret || hasLostSecret(look) ? new Map() : null;
+}
+
 /**
  * Goes on without what is lost: makes what is missing, writes into the journal what was accepted, and by
  * whom. What cannot be used is kept beside it, under another name.
@@ -119,6 +123,12 @@ export async function acceptDirectoryLosses(
   acceptance: LossAcceptance,
   given?: string | Uint8Array,
 ): Promise<void> {
+  if (given === undefined && !hasOwnSecret(dataDir)) {
+    throw new CallgateError(
+      "secret_unreadable",
+      `the secret of \`${dataDir}\` is not in it: hand it over, or the one that shall take its place`,
+    );
+  }
   const suffix = `lost-${randomBytes(4).toString("hex")}`;
   if (found.needsNewLog) {
     await assertNoHeartbeat(dataDir);
@@ -131,7 +141,11 @@ export async function acceptDirectoryLosses(
     const { by, reason } = acceptance;
     const { losses, lostKeyIds } = found;
     const accepted: Acceptance = { by, reason, atMs: systemClock.nowMs(), losses, lostKeyIds };
-    const heads = new FileHeads(dataDir, newHead(storage.log, accepted), directoryRemedy(dataDir));
+    const heads = new FileHeads(
+      dataDir,
+      newHead(storage.log, given === undefined, accepted),
+      directoryRemedy(dataDir),
+    );
     // From here on the directory opens: whatever happens, the next gate journals it.
     await heads.write();
     await journalAll(storage, heads, secrets);
@@ -153,6 +167,11 @@ async function journalAll(
       ...{ checkpoints: null, safeguards: ALL_SAFEGUARDS, spanMs: SPAN_MS, offsetsGraceMs: 0 },
     });
   }
+}
+
+function hasOwnSecret(dataDir: string): boolean {
+  const look = lookAtDirectory(dataDir);
+  return look.hasSecret || hasLostSecret(look);
 }
 
 function openAnyLog(

@@ -22,6 +22,8 @@ const FILE_MODE = 0o660;
 export type HeadFile = {
   /** The id that the log in the same directory has. */
   readonly directoryId: string;
+  /** False: whoever opens the directory hands its secret over. */
+  readonly ownsSecret: boolean;
   /** By partition. */
   readonly partitions: readonly StoredHead[];
 };
@@ -50,26 +52,27 @@ function jsonOf(text: string): unknown {
 
 function parseHeadFile(value: unknown): HeadFile | null {
   if (typeof value !== "object" || value === null) return null;
-  const { format, directoryId, partitions } = value as Record<string, unknown>;
+  const { format, directoryId, ownsSecret, partitions } = value as Record<string, unknown>;
+  if (typeof ownsSecret !== "boolean") return null;
   if (format !== FORMAT || typeof directoryId !== "string" || !Array.isArray(partitions))
     return null;
   const heads = partitions.flatMap((one) => parseHead(one) ?? []);
-  return heads.length === partitions.length ? { directoryId, partitions: heads } : null;
+  return heads.length === partitions.length ? { directoryId, ownsSecret, partitions: heads } : null;
 }
 
 /** Heads in that file. Saves of several partitions follow each other. */
 export class FileHeads implements HeadStore {
   readonly remedy: string;
   readonly #path: string;
-  readonly #directoryId: string;
+  readonly #file: Omit<HeadFile, "partitions">;
   readonly #partitions: StoredHead[];
   #writing: Promise<void> = Promise.resolve();
 
   /** @param remedy see `HeadStore`. */
-  constructor(dataDir: string, { directoryId, partitions }: HeadFile, remedy: string) {
+  constructor(dataDir: string, { partitions, ...file }: HeadFile, remedy: string) {
     this.remedy = remedy;
     this.#path = headPath(dataDir);
-    this.#directoryId = directoryId;
+    this.#file = file;
     this.#partitions = [...partitions];
   }
 
@@ -90,7 +93,7 @@ export class FileHeads implements HeadStore {
   }
 
   async #write(): Promise<void> {
-    const head = { directoryId: this.#directoryId, partitions: this.#partitions };
+    const head = { ...this.#file, partitions: this.#partitions };
     // A gate that was replaced while it slept may write, too.
     const draft = `${this.#path}.${process.pid}.tmp`;
     const file = await open(draft, "w", FILE_MODE);

@@ -90,6 +90,16 @@ export class Environment {
     }
   }
 
+  /** Copies what is committed now, also while others write; nobody holds the copy's gate role. */
+  async backUp(path: string): Promise<void> {
+    this.#assertOpen();
+    try {
+      await this.#root.backup(path, true);
+    } catch (error) {
+      throw this.mapError(error);
+    }
+  }
+
   mapError(error: unknown): PipelineError {
     return mapStoreError(error, this.dataDir);
   }

@@ -69,6 +69,11 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
   };
 }
 
+/** Of a copy: whoever held the role holds it where the copy was made. */
+export function dropGateRole(environment: Environment): void {
+  environment.transact(() => environment.tables.named.removeSync(KEY));
+}
+
 function holderOf({ tables }: Environment): Holder | undefined {
   const bytes = tables.named.get(KEY);
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Holder);

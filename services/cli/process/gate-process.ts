@@ -33,7 +33,7 @@ export async function runGate(file: string | undefined, terminal: Terminal): Pro
 async function startGate(context: ProcessContext): Promise<RunningService> {
   const { config, logger, metrics, signal, fail, waitsFor } = context;
   const secrets = openSecrets(config);
-  const { keyId } = secrets.current;
+  const keyId = secrets.currentKeyId;
   const policy = await WatchedPolicy.open({ config: config.policy, secrets, logger, metrics });
   const names = topicNamesOf(config);
   const cluster = { kafka: kafkaSettings(config), names, logger, policy: policy.current };
@@ -48,7 +48,9 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
   const options: KafkaGateOptions = {
     ...{ ...cluster, codec, metrics },
     ...groupOf(config),
+    secrets,
     checkpoints: () => redis?.checkpoints ?? null,
+    heads: (log) => redis?.heads(log) ?? null,
     clock: systemClock,
     tuning: tuningOf(config),
     warmUpMs: config.gate.warmUpMs,
