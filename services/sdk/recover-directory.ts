@@ -68,7 +68,7 @@ export async function findDirectoryLosses(
   const opened = look.log === "present" ? openAnyLog(look) : null;
   const missing = findMissingParts(look);
   if (opened === null || !opened.ok) {
-    const isLost = secret === null && given === undefined && hasLostSecret(look);
+    const isLost = secret === null && given === undefined && keepsSecret(look);
     const problems = opened === null ? [] : [opened.problem];
     const losses = [...missing, ...problems, ...(isLost ? [secretLoss(dataDir)] : [])];
     return { losses, lostKeyIds: [], needsNewLog: true, needsNewSecret: isLost };
@@ -109,7 +109,7 @@ function fingerprintsOf(
   secret: Secret | null,
 ): ReadonlyMap<string, string> | null {
   if (secret !== null) return keepSecrets(secret, [], "").fingerprints;
-  return look.hasSecret || hasLostSecret(look) ? new Map() : null;
+  return keepsSecret(look) ? new Map() : null;
 }
 
 /**
@@ -123,7 +123,7 @@ export async function acceptDirectoryLosses(
   acceptance: LossAcceptance,
   given?: string | Uint8Array,
 ): Promise<void> {
-  if (given === undefined && !hasOwnSecret(dataDir)) {
+  if (given === undefined && !keepsSecret(lookAtDirectory(dataDir))) {
     throw new CallgateError(
       "secret_unreadable",
       `the secret of \`${dataDir}\` is not in it: hand it over, or the one that shall take its place`,
@@ -169,8 +169,8 @@ async function journalAll(
   }
 }
 
-function hasOwnSecret(dataDir: string): boolean {
-  const look = lookAtDirectory(dataDir);
+/** Whether it is, or was, in the directory. */
+function keepsSecret(look: DirectoryLook): boolean {
   return look.hasSecret || hasLostSecret(look);
 }
 
