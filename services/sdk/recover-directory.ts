@@ -66,6 +66,8 @@ export async function findDirectoryLosses(
   if (isNewDirectory(look) && look.log !== "present") return NOTHING;
   const secret = given === undefined ? readSecret(dataDir) : secretOf(given);
   const opened = look.log === "present" ? openAnyLog(look) : null;
+  // Whoever made it was killed before the log had a name.
+  if (isNewDirectory(look) && opened?.ok === false && opened.isNameless) return NOTHING;
   const missing = findMissingParts(look);
   if (opened === null || !opened.ok) {
     const isLost = secret === null && given === undefined && keepsSecret(look);
@@ -174,19 +176,19 @@ function keepsSecret(look: DirectoryLook): boolean {
   return look.hasSecret || hasLostSecret(look);
 }
 
-function openAnyLog(
-  look: DirectoryLook,
-): { readonly ok: true; readonly log: LmdbLog } | { readonly ok: false; readonly problem: string } {
+type OpenedLog =
+  | { readonly ok: true; readonly log: LmdbLog }
+  | { readonly ok: false; readonly problem: string; readonly isNameless: boolean };
+
+function openAnyLog(look: DirectoryLook): OpenedLog {
   try {
     return { ok: true, log: openDiskLogAsItIs(look, systemClock) };
   } catch (error) {
-    const isLost = error instanceof PipelineError && LOST.includes(error.code);
-    if (isLost) return { ok: false, problem: error.message };
-    throw error;
+    const code = error instanceof PipelineError ? error.code : null;
+    if (code !== "log_corrupt" && code !== "journal_lost") throw error;
+    return { ok: false, problem: (error as Error).message, isNameless: code === "journal_lost" };
   }
 }
-
-const LOST: readonly string[] = ["log_corrupt", "journal_lost"];
 
 function readSecret(dataDir: string): Secret | null {
   const path = join(dataDir, SECRET_FILE);
