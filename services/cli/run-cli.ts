@@ -12,6 +12,7 @@ import { addDev } from "./commands/dev.ts";
 import { addExecutor } from "./commands/executor.ts";
 import { addGate } from "./commands/gate.ts";
 import { addPolicy } from "./commands/policy.ts";
+import { addBackup, addRecover } from "./commands/recover.ts";
 import { addReplay } from "./commands/replay.ts";
 import { addToken } from "./commands/token.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "./output/exit-codes.ts";
@@ -26,7 +27,7 @@ Try:
   callgate policy lint --policy policy.yaml        look for mistakes in it
   callgate replay calls.jsonl --policy policy.yaml try it on recorded conversations
 
-Exit codes: 0 ok, 1 findings (policy lint, test and fmt --check, backtest, verify, demo --config), 2 wrong usage or input, 3 the machine is in the way.`;
+Exit codes: 0 ok, 1 findings (policy lint, test and fmt --check, backtest, verify, recover, demo --config), 2 wrong usage or input, 3 the machine is in the way.`;
 
 export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   let exitCode: ExitCode = EXIT_OK;
@@ -83,6 +84,8 @@ function createProgram(cli: Cli, json: boolean): Command {
   addAnalytics(program, cli);
   addCluster(program, cli);
   addToken(program, cli);
+  addRecover(program, cli);
+  addBackup(program, cli);
   addCompletion(program, cli);
   if (!json) nameTheHelp(program, "callgate");
   return program;

@@ -240,8 +240,10 @@ export class GateHost {
 
   #open(partition: number): void {
     const { log, ownership, checkpoints, codec, authority, clock, logger, metrics } = this.#parts;
+    const { heads = null, secrets = null } = this.#parts;
     const context: TaskContext = {
       ...{ partition, log, ownership, checkpoints, codec, authority, clock, logger, metrics },
+      ...{ heads, secrets },
       fold: coreFold,
       options: this.#options,
       safeguards: this.#parts.safeguards ?? ALL_SAFEGUARDS,

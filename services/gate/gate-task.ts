@@ -1,7 +1,9 @@
 /** The gate: the stream task of each partition under one compiled policy. */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
+import type { KnownSecrets } from "../runtime/anchor.ts";
 import { coreFold } from "../runtime/core-engine.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
+import type { HeadStore } from "../runtime/journal-head.ts";
 import type {
   CheckpointStore,
   Clock,
@@ -26,6 +28,10 @@ export type GateParts = {
   readonly log: Log;
   readonly ownership: Ownership;
   readonly checkpoints: CheckpointStore | null;
+  /** Absent or null: nobody knows how far the journal had come. */
+  readonly heads?: HeadStore | null;
+  /** Absent or null: the journal does not say which secrets it was written with. */
+  readonly secrets?: KnownSecrets | null;
   readonly codec: Codec;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -60,11 +66,24 @@ export interface Gate {
 /** Proposals in, decisions out, on every partition of the log. Nothing runs before `start`. */
 export function createGate(parts: GateParts): Gate {
   const keepMs = Math.max(parts.keepMs, journalKeepMs(parts.policy));
-  const options = taskOptionsFor(parts.policy, keepMs);
+  // Its log has no leader that may not know all of it yet.
+  const options = { ...taskOptionsFor(parts.policy, keepMs), offsetsGraceMs: 0 };
   const { engine, setPolicy } = createSwitchableEngine(parts.policy, parts.decideUnchecked);
   const tasks = Array.from({ length: parts.log.partitions }, (_, partition) => {
     const { log, ownership, checkpoints, codec, authority, clock, logger, metrics } = parts;
-    const ports = { log, ownership, checkpoints, codec, authority, clock, logger, metrics };
+    const { heads = null, secrets = null } = parts;
+    const ports = {
+      log,
+      ownership,
+      checkpoints,
+      heads,
+      secrets,
+      codec,
+      authority,
+      clock,
+      logger,
+      metrics,
+    };
     const context = { partition, ...ports, fold: coreFold, options, safeguards: ALL_SAFEGUARDS };
     return new StreamTask(context, engine);
   });

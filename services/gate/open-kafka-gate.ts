@@ -8,7 +8,9 @@ import { ALL_KAFKA_SAFEGUARDS, type KafkaSafeguards } from "../adapters/kafka/ka
 import { KafkaTopicInspector } from "../adapters/kafka/topic-inspector.ts";
 import type { TopicNames } from "../adapters/kafka/topic-names.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
+import type { KnownSecrets } from "../runtime/anchor.ts";
 import { FatalError } from "../runtime/errors.ts";
+import type { HeadStore } from "../runtime/journal-head.ts";
 import type {
   CheckpointStore,
   Clock,
@@ -42,6 +44,10 @@ export type KafkaGateOptions = {
   readonly codec: WarmUpParts["codec"];
   /** Null: none are kept, a restore reads the whole journal. */
   readonly checkpoints: (log: KafkaLog) => CheckpointStore | null;
+  /** Absent or null: nobody knows how far the journal had come. */
+  readonly heads?: (log: KafkaLog) => HeadStore | null;
+  /** Absent: the journal does not say which secrets it was written with. */
+  readonly secrets?: KnownSecrets;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -161,6 +167,8 @@ function createHost(
   return new GateHost({
     ...{ log, ownership, membership, codec, authority, clock, logger, metrics, policy },
     checkpoints: options.checkpoints(log),
+    heads: options.heads?.(log) ?? null,
+    secrets: options.secrets ?? null,
     // Kept without end: an idle partition need not write for its retention more often than for the policy.
     keepMs: retentionMs === -1 ? 0 : retentionMs,
     decideUnchecked: options.decideUnchecked ?? null,

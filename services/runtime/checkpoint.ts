@@ -16,7 +16,7 @@ import { type Conversation, conversationBytes, StoredConversation } from "./stor
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 /** Raise it with every change of what a blob or header means: older checkpoints are then ignored. */
-export const CHECKPOINT_SCHEMA_VERSION = 7;
+export const CHECKPOINT_SCHEMA_VERSION = 8;
 
 /** So long at once: other partitions have decisions to make, and requests under way. */
 const SLICE_MS = 8;
@@ -24,7 +24,7 @@ const SLICE_MS = 8;
 const SLICE_BLOBS = 64;
 
 export function headerOf(log: Log, state: PartitionState): CheckpointHeader {
-  const { seq, chainHead, next, clocks, latestMs } = state.progress;
+  const { seq, chainHead, next, clocks, latestMs, anchor } = state.progress;
   return {
     clusterId: log.clusterId,
     topicId: log.topicId(JOURNAL_TOPIC),
@@ -36,6 +36,7 @@ export function headerOf(log: Log, state: PartitionState): CheckpointHeader {
     next,
     clocks,
     latestMs,
+    anchor,
   };
 }
 
@@ -102,8 +103,9 @@ async function findForeign(
   return (await standsInChain(header, place)) ? null : "it is of another history of the journal";
 }
 
-async function standsInChain(
-  header: CheckpointHeader,
+/** Whether the journal has the record that a checkpoint, or a head, is of. */
+export async function standsInChain(
+  header: Pick<CheckpointHeader, "journalOffset" | "seq" | "chainHead">,
   place: Pick<CheckpointPlace, "log" | "codec" | "partition">,
 ): Promise<boolean> {
   const { log, codec, partition } = place;
@@ -144,10 +146,10 @@ async function stateFrom(checkpoint: Checkpoint, place: CheckpointPlace): Promis
   }
   if (checked && sum !== checkpoint.digestSum)
     return { ok: false, why: "it is a mixture of several" };
-  const { seq, chainHead, next, clocks, latestMs } = header;
+  const { seq, chainHead, next, clocks, latestMs, anchor } = header;
   const state = new PartitionState(fold);
   state.apply({
-    progress: { seq, chainHead, next, clocks, latestMs, stateSum },
+    progress: { seq, chainHead, next, clocks, latestMs, stateSum, anchor },
     journalOffset: header.journalOffset,
     journalTimeMs: header.journalTimeMs,
     conversations,

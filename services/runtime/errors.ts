@@ -26,6 +26,7 @@ export const ERROR_DISPOSITIONS = {
   fenced: "fenced",
   role_taken: "fatal",
   journal_broken: "fatal",
+  journal_lost: "fatal",
   offsets_ahead: "fatal",
   journal_out_of_reach: "fatal",
   input_out_of_reach: "fatal",

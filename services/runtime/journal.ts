@@ -6,6 +6,8 @@
  * J2 every consumed input gives exactly one record; events may be empty.
  * J3 `next` of the last record is where reading goes on; nothing else is asked for positions.
  * J4 no record holds an idempotency key.
+ * J5 whoever reads from any record on comes by an `anchor` before what it names is cut off: the first
+ *    record has one, and it is repeated long before retention takes it.
  */
 import type { GateEvent } from "../core/events.ts";
 import type { GateInput } from "../core/inputs.ts";
@@ -34,6 +36,37 @@ export type JournalRecord = {
   readonly events: readonly GateEvent[];
   /** Hash of the state after this record (see state-hash.ts), hex, on every `STATE_HASH_EVERY`-th; else null. */
   readonly stateHash: string | null;
+  /** Null on most records. */
+  readonly anchor: JournalAnchor | null;
+};
+
+/** What the journal rests on from a record on. */
+export type JournalAnchor = {
+  /** The present secret first, then those that calls may still need. */
+  readonly secrets: readonly SecretMark[];
+  /** Secrets that are lost: a person accepted it. What they would have made is made with others. */
+  readonly lostKeyIds: readonly string[];
+  /** The loss that was accepted just before; null: none was. */
+  readonly accepted: AcceptedLoss | null;
+};
+
+/** Tells a secret from any other and gives nothing of it away. */
+export type SecretMark = {
+  readonly keyId: string;
+  /** HMAC under the secret, 64 hex digits. */
+  readonly fingerprint: string;
+  /** Gate time at which another secret took over; null: it is the present one. */
+  readonly supersededAtMs: number | null;
+};
+
+/** A loss of state that a person accepted. */
+export type AcceptedLoss = {
+  readonly by: string;
+  readonly reason: string | null;
+  /** By the clock of the machine on which it was accepted. */
+  readonly atMs: number;
+  /** A sentence each. */
+  readonly losses: readonly string[];
 };
 
 export type InputPosition = {

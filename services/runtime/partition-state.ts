@@ -5,6 +5,8 @@
  * P2 `stateSum` is the sum of the hashes of the conversations held.
  * P3 lapsed conversations are dropped at hash records alone, so that every replay drops the same.
  */
+
+import type { Anchored } from "./anchor.ts";
 import { DeadlineIndex } from "./deadline-index.ts";
 import type { StateFold } from "./engine.ts";
 import { GENESIS_HASH } from "./journal.ts";
@@ -22,6 +24,8 @@ export type Progress = {
   /** Largest gate time so far. */
   readonly latestMs: number;
   readonly stateSum: StateSum;
+  /** What the journal rests on; null: no record has said so yet. */
+  readonly anchor: Anchored | null;
 };
 
 /** What a batch, or a replayed stretch, changes. */
@@ -43,6 +47,7 @@ const NO_PROGRESS: Progress = {
   clocks: NO_POSITION,
   latestMs: 0,
   stateSum: NO_SUM,
+  anchor: null,
 };
 
 export class PartitionState {

@@ -4,6 +4,7 @@
  */
 import type { DecisionEvent } from "../core/events.ts";
 import type { GateInput, ProposalInput } from "../core/inputs.ts";
+import type { Anchored } from "./anchor.ts";
 import type { InputPosition, JournalRecord, QuarantineCode } from "./journal.ts";
 import type { DecisionTopic, InputTopic, PerInput, Topic } from "./topics.ts";
 
@@ -137,6 +138,8 @@ export type CheckpointHeader = {
   readonly clocks: PerInput;
   /** Largest gate time up to that record. */
   readonly latestMs: number;
+  /** What the journal rests on there. */
+  readonly anchor: Anchored | null;
 };
 
 /** The state of one conversation. `digest` covers the rest of the blob. */

@@ -10,11 +10,13 @@ import type { CallRefused, GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
 import type { GateInput } from "../core/inputs.ts";
 import { withoutClear } from "../core/seal/seal-arguments.ts";
+import { type AnchorTerms, anchoredBy, anchorFor } from "./anchor.ts";
 import type { Engine } from "./engine.ts";
 import { FatalError, RetryableError, StateCorruptError } from "./errors.ts";
 import type {
   DecidedInput,
   InputPosition,
+  JournalAnchor,
   JournalInput,
   JournalRecord,
   QuarantineCode,
@@ -59,6 +61,8 @@ export type BatchContext = {
   readonly authority?: ProposalAuthority | undefined;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Null: the gate has no secrets, as in a simulation. */
+  readonly anchor: AnchorTerms | null;
 };
 
 export type StagedBatch = {
@@ -101,9 +105,12 @@ export class BatchBuilder {
   #journaled = 0;
   #lastJournaled = -1;
   #deadLetters = 0;
+  /** Without an acceptance once a record has it. */
+  #anchorTerms: AnchorTerms | null;
 
   constructor(context: BatchContext, state: PartitionState) {
     this.#context = context;
+    this.#anchorTerms = context.anchor;
     this.#staged = new StagedState(state);
   }
 
@@ -309,13 +316,16 @@ export class BatchBuilder {
         policyRevision: engine.policyRevision,
         events: judged.events,
         stateHash: lapse === null ? null : sumText(lapse.stateSum),
+        anchor: this.#anchorOf(judged.input, progress),
       };
       const value = codec.encodeJournal(record);
       const chainHead = chainHash(before.chainHead, value);
       if (lapse !== null) this.#staged.acceptLapse(lapse);
       const { stateSum } = lapse ?? applied;
       const { latestMs } = progress;
-      this.#staged.advance({ seq, chainHead, next, clocks, latestMs, stateSum });
+      const anchor = anchoredBy(record.anchor, latestMs) ?? before.anchor;
+      this.#staged.advance({ seq, chainHead, next, clocks, latestMs, stateSum, anchor });
+      if (record.anchor !== null) this.#dropAcceptance(record.anchor);
       const index = this.#records.length;
       this.#journaled += 1;
       this.#lastJournaled = index;
@@ -327,6 +337,16 @@ export class BatchBuilder {
       applied.undo();
       throw error;
     }
+  }
+
+  #anchorOf(input: JournalInput, { latestMs, anchor }: Progress): JournalAnchor | null {
+    const terms = this.#anchorTerms;
+    return terms === null ? null : anchorFor(anchor, terms, latestMs, input.type === "idle");
+  }
+
+  #dropAcceptance({ accepted }: JournalAnchor): void {
+    const terms = this.#anchorTerms;
+    if (accepted !== null && terms !== null) this.#anchorTerms = { ...terms, acceptance: null };
   }
 
   #push(record: OutgoingRecord): void {
@@ -352,6 +372,7 @@ export class BatchBuilder {
       clocks: replaced(progress.clocks, at.topic, clockMs),
       latestMs: Math.max(progress.latestMs, clockMs),
       stateSum: progress.stateSum,
+      anchor: progress.anchor,
     };
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
+import { anchoredBy } from "./anchor.ts";
 import { StateCorruptError } from "./errors.ts";
 import type { JournalRecord } from "./journal.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -84,13 +85,15 @@ export class Replay {
       this.#compared += 1;
     }
     if (lapse !== null) staged.acceptLapse(lapse);
+    const latestMs = Math.max(record.previousAtMs, ...Object.values(record.clocks));
     staged.advance({
       seq: record.seq,
       chainHead: chainHash(record.prevHash, log.value ?? new Uint8Array()),
       next: record.next,
       clocks: record.clocks,
-      latestMs: Math.max(record.previousAtMs, ...Object.values(record.clocks)),
+      latestMs,
       stateSum: (lapse ?? applied).stateSum,
+      anchor: anchoredBy(record.anchor, latestMs) ?? staged.progress.anchor,
     });
   }
 

@@ -1,6 +1,8 @@
 /** What taking a partition over needs, and what its parts tell each other. */
+import type { KnownSecrets } from "./anchor.ts";
 import type { StateFold } from "./engine.ts";
 import type { CommittedRecord } from "./journal.ts";
+import type { HeadStore } from "./journal-head.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type {
   CheckpointHeader,
@@ -31,6 +33,9 @@ export type ReadContext = {
 
 export type RestoreContext = ReadContext & {
   readonly ownership: Ownership;
+  /** See `TaskContext`. */
+  readonly heads: HeadStore | null;
+  readonly secrets: KnownSecrets | null;
   /**
    * Listeners of this process know the journal up to this record: a checkpoint beyond it would hide
    * records from them. Null: they know nothing yet, and need not.

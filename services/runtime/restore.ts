@@ -6,8 +6,12 @@
  * R2 state and positions come from the journal; a checkpoint only shortens the reading.
  * R3 what does not fit is dropped and read again from further back: first what this process still
  *    held, then the checkpoint. A journal that does not fit by itself is not run.
+ * R4 a journal that ends before its head, or needs a secret that is not here, is not run (journal-head.ts,
+ *    anchor.ts), unless a person accepted the loss.
  */
+import { type Acceptance, assertSecrets } from "./anchor.ts";
 import { FatalError, StateCorruptError } from "./errors.ts";
+import { findHeadProblem, type HeadStore, journalLost, type StoredHead } from "./journal-head.ts";
 import type { PartitionState } from "./partition-state.ts";
 import type { PartitionWriter } from "./ports.ts";
 import { needsRegistry, readJournal } from "./read-journal.ts";
@@ -25,6 +29,8 @@ export type Restored = {
   /** How many journal records were replayed. */
   readonly replayed: number;
   readonly fencedMs: number;
+  /** A loss that a person accepted, for the next record to tell. */
+  readonly acceptance: Acceptance | null;
 };
 
 const OFFSETS_RETRY_MS = 1_000;
@@ -52,8 +58,10 @@ export async function restorePartition(
   const fencedMs = context.clock.nowMs() - startedMs;
   try {
     const start = before === null ? await held() : before.held;
+    const acceptance = await assertNothingLost(context);
     const restored = await readState(context, writer, start, before?.end ?? null);
-    return { ...restored, fencedMs };
+    assertSecretsOf(context, restored.state, acceptance);
+    return { ...restored, fencedMs, acceptance };
   } catch (error) {
     await writer.close();
     throw error;
@@ -65,7 +73,7 @@ async function readState(
   writer: PartitionWriter,
   held: Start | null,
   early: number | null,
-): Promise<Omit<Restored, "fencedMs">> {
+): Promise<Omit<Restored, "fencedMs" | "acceptance">> {
   const again: readonly RestoreSource[] = ["checkpoint", "journal"];
   const sources: readonly RestoreSource[] = held === null ? again : ["held", ...again];
   for (const source of sources) {
@@ -89,6 +97,47 @@ async function readState(
     }
   }
   throw new FatalError("journal_broken", "there was nothing to restore from");
+}
+
+/** What was accepted before; null: there was nothing to accept. */
+async function assertNothingLost(context: RestoreContext): Promise<Acceptance | null> {
+  const { partition, clock, offsetsGraceMs } = context;
+  const { heads } = context;
+  const head = heads === null ? null : await loadHead(context, heads);
+  if (heads === null || head === null) return null;
+  if (head.acceptance !== null) return head.acceptance;
+  const untilMs = clock.nowMs() + offsetsGraceMs;
+  for (;;) {
+    const problem = await findHeadProblem(context, head);
+    if (problem === null) return null;
+    // Who has just become the leader may not know all of it yet.
+    const mayGrow = problem.type === "too_short";
+    if (!mayGrow || clock.nowMs() >= untilMs) {
+      throw journalLost([problem.loss], heads.remedy, partition);
+    }
+    await clock.sleep(OFFSETS_RETRY_MS);
+  }
+}
+
+async function loadHead(context: RestoreContext, heads: HeadStore): Promise<StoredHead | null> {
+  try {
+    return await heads.load(context.partition);
+  } catch (error) {
+    // It only tells of losses: a store that is not there must not keep a journal from running.
+    context.logger.warn("the store of the journal's head did not answer: a loss may go unnoticed", {
+      partition: context.partition,
+      problem: error instanceof Error ? error.message : String(error),
+    });
+    return null;
+  }
+}
+
+function assertSecretsOf(
+  { secrets }: RestoreContext,
+  { progress }: PartitionState,
+  acceptance: Acceptance | null,
+): void {
+  if (secrets !== null) assertSecrets(progress.anchor, secrets, acceptance);
 }
 
 function endOf(context: RestoreContext): Promise<number> {

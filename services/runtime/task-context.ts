@@ -1,6 +1,8 @@
+import type { KnownSecrets } from "./anchor.ts";
 import type { StateFold } from "./engine.ts";
 import type { PipelineError } from "./errors.ts";
 import { STATE_HASH_EVERY } from "./journal.ts";
+import type { HeadStore } from "./journal-head.ts";
 import type {
   CheckpointStore,
   Clock,
@@ -52,6 +54,10 @@ export type TaskContext = {
   readonly ownership: Ownership;
   /** Null: none are kept, a restore reads the whole journal. */
   readonly checkpoints: CheckpointStore | null;
+  /** Where it is known how far the journal had come; absent or null: nowhere. */
+  readonly heads?: HeadStore | null;
+  /** Absent or null: the gate has none, as in a simulation. */
+  readonly secrets?: KnownSecrets | null;
   readonly codec: Codec;
   readonly fold: StateFold;
   readonly clock: Clock;

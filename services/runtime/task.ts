@@ -14,17 +14,14 @@
  * T3 after an outcome that is not known nothing is assumed: the partition is taken over again.
  * T4 what a listener is told of is in the journal; every record is told once and in order.
  */
+import type { Acceptance } from "./anchor.ts";
+import { batchContextOf, retryable } from "./batch-context.ts";
 import { Checkpointer } from "./checkpointer.ts";
 import { commitBatch } from "./commit-batch.ts";
 import type { Engine } from "./engine.ts";
-import {
-  asPipelineError,
-  FatalError,
-  type PipelineError,
-  RetryableError,
-  StateCorruptError,
-} from "./errors.ts";
+import { asPipelineError, type PipelineError, StateCorruptError } from "./errors.ts";
 import { FailureCount } from "./failure-count.ts";
+import { HeadKeeper } from "./head-keeper.ts";
 import { InputQueue } from "./input-queue.ts";
 import { pendingOf, verifyAhead } from "./input-waits.ts";
 import type { CommittedRecord } from "./journal.ts";
@@ -39,14 +36,8 @@ import {
 } from "./process-batch.ts";
 import { restorePartition } from "./restore.ts";
 import type { TaskContext, TaskState, TaskStatus } from "./task-context.ts";
+import { assertTransition } from "./task-states.ts";
 import { TickSender } from "./tick-sender.ts";
-
-const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
-  restoring: ["running", "suspended", "closed"],
-  running: ["restoring", "suspended", "closed"],
-  suspended: ["restoring", "suspended", "closed"],
-  closed: [],
-};
 
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 5_000;
@@ -61,6 +52,7 @@ export class StreamTask {
   readonly #queue: InputQueue;
   readonly #ticks: TickSender;
   readonly #checkpointer: Checkpointer | null;
+  readonly #heads: HeadKeeper | null;
   readonly #failures = new FailureCount();
   readonly #committed: Listeners<readonly CommittedRecord[]>;
   readonly #statuses: Listeners<TaskStatus>;
@@ -68,6 +60,8 @@ export class StreamTask {
   #engine: Engine | null;
   #wakePolicy: (() => void) | null = null;
   #held: PartitionState | null = null;
+  /** A loss that was accepted, until the journal says so. */
+  #acceptance: Acceptance | null = null;
   #toldSeq: number | null = null;
   /** A state out of the checkpoint could not be read: the next restore does without. */
   #distrustsCheckpoint = false;
@@ -84,7 +78,11 @@ export class StreamTask {
   constructor(context: TaskContext, engine: Engine | null) {
     this.#context = context;
     this.#engine = engine;
-    const { partition, log, codec, clock, logger, metrics, options } = context;
+    const { partition, log, codec, clock, logger, metrics, options, heads: store } = context;
+    this.#heads =
+      store === null || store === undefined
+        ? null
+        : new HeadKeeper({ partition, log, store, clock, logger });
     this.#queue = new InputQueue(log, partition, {
       recordsMax: options.batch.inputsMax,
       bytesMax: options.readBytesMax,
@@ -178,6 +176,7 @@ export class StreamTask {
       await this.#checkpointer?.finish(run.state);
     } finally {
       await this.#checkpointer?.settled();
+      await this.#heads?.finish(run.state);
       await run.writer.close();
     }
   }
@@ -197,6 +196,8 @@ export class StreamTask {
       {
         ...{ partition, log, ownership, codec, clock, logger, metrics, safeguards, fold },
         checkpoints: store,
+        heads: this.#context.heads ?? null,
+        secrets: this.#context.secrets ?? null,
         spanMs: options.journalSpanMs,
         offsetsGraceMs: options.offsetsGraceMs,
         toldSeq: this.#toldSeq,
@@ -211,6 +212,7 @@ export class StreamTask {
     );
     const { state, writer, source, stored, replayed, fencedMs } = restored;
     this.#held = state;
+    this.#acceptance = restored.acceptance;
     this.#toldSeq ??= state.progress.seq;
     this.#distrustsCheckpoint = false;
     if (stored !== null) this.#checkpointer?.begin(stored, source === "held");
@@ -228,6 +230,7 @@ export class StreamTask {
 
   async #turn(run: Run, engine: Engine): Promise<void> {
     this.#turns += 1;
+    if (this.#acceptance !== null) await this.#journalAcceptance(run, engine);
     await this.#queue.fill();
     await this.#linger();
     await this.#ticks.send(run.state);
@@ -243,6 +246,13 @@ export class StreamTask {
     }
     if (first === undefined) builder.addIdle();
     await this.#commit(run, builder.build(), first);
+  }
+
+  /** Before anything is decided. */
+  async #journalAcceptance(run: Run, engine: Engine): Promise<void> {
+    const builder = new BatchBuilder(this.#batchContext(engine), run.state);
+    builder.addIdle();
+    await this.#commit(run, builder.build(), undefined);
   }
 
   /**
@@ -298,7 +308,9 @@ export class StreamTask {
       metrics.count("dead_letters", batch.deadLetters);
       if (batch.inputs === 0) metrics.count("idle_records");
       metrics.observe("commit", this.#commitMs);
+      this.#acceptance = null;
       this.#checkpointer?.committed(run.state);
+      this.#heads?.keep(run.state);
       return;
     }
     if (outcome.type === "unknown" && !safeguards.takeOverOnUnknown) {
@@ -324,7 +336,9 @@ export class StreamTask {
     const nowMs = clock.nowMs();
     const idleAtMs = state.journalTimeMs + options.idleRecordAfterMs;
     const untilMs = Math.min(idleAtMs, this.#ticks.nextMs(state));
-    const timeoutMs = Math.min(Math.max(untilMs - nowMs, 1), options.waitMsMax);
+    this.#heads?.keep(state);
+    const waitMs = Math.min(untilMs - nowMs, this.#heads?.dueMs(state) ?? options.waitMsMax);
+    const timeoutMs = Math.min(Math.max(waitMs, 1), options.waitMsMax);
     await log.waitForNew(this.#queue.ends(), timeoutMs, this.#abort.signal);
   }
 
@@ -364,34 +378,13 @@ export class StreamTask {
   #become(state: TaskState, detail: TaskStatus["detail"], error: PipelineError | null): void {
     const before = this.#status;
     if (before.state === state && before.detail === detail && before.error === error) return;
-    if (before.state !== state && !TRANSITIONS[before.state].includes(state)) {
-      throw new FatalError("unexpected", `a task cannot go from ${before.state} to ${state}`);
-    }
+    assertTransition(before.state, state);
     this.#status = { state, detail, error };
     this.#statuses.tell(this.#status);
   }
 
   #batchContext(engine: Engine): BatchContext {
-    const { partition, log, codec, authority, logger, metrics, options, safeguards } =
-      this.#context;
-    return {
-      partition,
-      partitions: log.partitions,
-      hashEvery: options.hashEvery,
-      quarantine: safeguards.quarantine,
-      monotoneTime: safeguards.monotoneTime,
-      keepsRecords: !this.#committed.isEmpty,
-      engine,
-      codec,
-      authority,
-      logger,
-      metrics,
-    };
+    const keepsRecords = !this.#committed.isEmpty;
+    return batchContextOf(this.#context, engine, { keepsRecords, acceptance: this.#acceptance });
   }
-}
-
-function retryable(error: Error, outcome: "failed" | "unknown"): PipelineError {
-  if (error instanceof RetryableError) return error;
-  const code = outcome === "unknown" ? "outcome_unknown" : "log_unavailable";
-  return new RetryableError(code, `a commit did not succeed: ${error.message}`, { cause: error });
 }

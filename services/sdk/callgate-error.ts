@@ -84,6 +84,7 @@ const CODES: { readonly [code in ErrorCode]: CallgateErrorCode } = {
   fenced: "closed",
   role_taken: "data_dir_in_use",
   journal_broken: "data_dir_unusable",
+  journal_lost: "data_dir_unusable",
   journal_out_of_reach: "data_dir_unusable",
   input_out_of_reach: "data_dir_unusable",
   retention_too_short: "policy_invalid",

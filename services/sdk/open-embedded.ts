@@ -1,11 +1,13 @@
 /** Gate, log and codec in one process. What the library, the commands and the benches are built on. */
+import { join } from "node:path";
 import { type AvroCodec, createAvroCodec } from "../adapters/avro/codec.ts";
 import { keyOfAllowed, openedArguments } from "../adapters/avro/encode-outputs.ts";
 import { RecentKeys } from "../adapters/avro/recent-keys.ts";
+import { keepSecrets, type SecretStore } from "../adapters/config/known-secrets.ts";
 import {
   makeSecret,
   openSecretFile,
-  type Secret,
+  SECRET_FILE,
   type SecretResult,
   secretFrom,
 } from "../adapters/config/secret-file.ts";
@@ -22,6 +24,7 @@ import {
   withSecret,
 } from "../gate/gate-policy.ts";
 import { createGate, type Gate } from "../gate/gate-task.ts";
+import type { HeadStore } from "../runtime/journal-head.ts";
 import type { Log, Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { asCallgateError, CallgateError } from "./callgate-error.ts";
@@ -84,11 +87,12 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   // First the policy: a broken one must not leave a directory behind.
   const result = compileGatePolicy(loaded, capabilitiesOf(options.normalizers));
   if (!result.ok) throw policyError(result.problems);
-  const storage = openStorage(dataDir);
+  const storage = await openStorage(dataDir);
   try {
-    const secret = openSecret(options.secret, dataDir);
-    const policy = withSecret(result.policy, secret.keyId, secretsOf(secret));
-    return await started(compose(options, dataDir, storage, secret, policy));
+    const secrets = openSecret(options.secret, dataDir, storage.isNew);
+    const heads = await storage.begin(options.secret === undefined);
+    const policy = withSecret(result.policy, secrets.currentKeyId, secrets.byKeyId);
+    return await started(compose(options, dataDir, { ...storage, heads }, secrets, policy));
   } catch (error) {
     await storage.close();
     throw asCallgateError(error);
@@ -130,47 +134,56 @@ export function openEmbeddedClient(dataDir: string): EmbeddedClient {
   }
 }
 
-function openStorage(dataDir: string | false): Storage {
+async function openStorage(dataDir: string | false): Promise<Storage> {
   try {
     return dataDir === false
       ? openMemoryStorage(systemClock)
-      : openDiskStorage(dataDir, systemClock);
+      : await openDiskStorage(dataDir, systemClock);
   } catch (error) {
     throw asCallgateError(error);
   }
 }
 
-function openSecret(given: string | Uint8Array | undefined, dataDir: string | false): Secret {
+/** @param isNew nothing was decided there yet: a secret may be made. */
+function openSecret(
+  given: string | Uint8Array | undefined,
+  dataDir: string | false,
+  isNew: boolean,
+): SecretStore {
   const result: SecretResult =
     given !== undefined
       ? secretFrom(given)
       : dataDir === false
         ? { ok: true, secret: makeSecret() }
-        : openSecretFile(dataDir);
-  if (result.ok) return result.secret;
+        : openSecretFile(dataDir, isNew);
+  if (result.ok) return keepSecrets(result.secret, [], secretRemedy(given !== undefined, dataDir));
   const { message, cause } = result.problem;
   throw new CallgateError("secret_unreadable", message, { cause });
 }
 
-function secretsOf({ keyId, bytes }: Secret): ReadonlyMap<string, Uint8Array> {
-  return new Map([[keyId, bytes]]);
+function secretRemedy(isGiven: boolean, dataDir: string | false): string {
+  if (dataDir === false) return "Open the gate again";
+  const where = isGiven
+    ? "Give the option `secret` that the directory was used with (none, where it has a file `secret` of its own)"
+    : `Restore \`${join(dataDir, SECRET_FILE)}\` from a backup, or give the option \`secret\` that the directory was used with`;
+  return `${where}. If it is lost for good, see what that means with \`callgate recover --data-dir ${dataDir}\` and accept it with \`--accept-loss\``;
 }
 
 function compose(
   options: EmbeddedOptions,
   dataDir: string | false,
-  storage: Storage,
-  secret: Secret,
+  storage: Storage & { readonly heads: HeadStore | null },
+  secrets: SecretStore,
   opened: GatePolicy,
 ): Embedded {
   let policy = opened;
-  const secrets = secretsOf(secret);
+  const { byKeyId } = secrets;
   const recentKeys = new RecentKeys();
-  const codec = createAvroCodec({ secrets, recentKeys });
-  const { log, ownership, checkpoints } = storage;
+  const codec = createAvroCodec({ secrets: byKeyId, recentKeys });
+  const { log, ownership, checkpoints, heads } = storage;
   const logger = options.logger ?? quietLogger;
   const gate = createGate({
-    ...{ log, ownership, checkpoints, codec, logger },
+    ...{ log, ownership, checkpoints, heads, secrets, codec, logger },
     authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,
@@ -197,10 +210,10 @@ function compose(
       gate.setPolicy(policy.compiled);
     },
     keyOf: (event) => {
-      if (!secrets.has(event.keyId)) return undefined;
-      return recentKeys.take(event) ?? keyOfAllowed(secrets, event);
+      if (!byKeyId.has(event.keyId)) return undefined;
+      return recentKeys.take(event) ?? keyOfAllowed(byKeyId, event);
     },
-    argumentsOf: (event) => openedArguments(secrets, event) ?? undefined,
+    argumentsOf: (event) => openedArguments(byKeyId, event) ?? undefined,
     close: () => {
       // Else a program with nothing else to do would end before the last checkpoint is written.
       closing ??= keptAlive(close);

@@ -7,7 +7,7 @@ import type { DecidedInput, InputPosition, JournalRecord } from "../../runtime/j
 import { member, optionalMember, QUARANTINES, REJECTIONS, TOPICS } from "./closed-lists.ts";
 import { eventFromRaw } from "./events-from-raw.ts";
 import { eventToRaw } from "./events-to-raw.ts";
-import { plainMoney, plainPerInput } from "./plain.ts";
+import { plainAnchor, plainMoney, plainPerInput } from "./plain.ts";
 import { isNamedBy } from "./proposal-name.ts";
 import type { RawJournal, RawName, RawProposal } from "./raw-journal.ts";
 import { RegistryNeededError, UndecodableError } from "./reader.ts";
@@ -28,6 +28,7 @@ export function encodeJournal(types: RecordTypes, record: JournalRecord): Uint8A
 /** Undefined where the record is not like most. */
 function encodeDirectly(types: RecordTypes, record: JournalRecord): Uint8Array | undefined {
   const { input, events } = record;
+  if (record.anchor !== null) return undefined;
   const [event] = events;
   if (input.type !== "decided" || input.input.type !== "proposal" || events.length !== 1) {
     return undefined;
@@ -52,6 +53,7 @@ export function encodeByLibrary(types: RecordTypes, record: JournalRecord): Uint
     proposal: decided?.type === "proposal" ? proposalToRaw(decided, decisionOf(events)) : null,
     result: decided?.type === "result" ? resultToRaw(decided) : null,
     verdict: decided?.type === "verdict" ? verdictToRaw(decided) : null,
+    anchor: record.anchor,
     next: record.next,
     clocks: record.clocks,
     previousAtMs: record.previousAtMs,
@@ -128,6 +130,7 @@ function recordFromRaw(raw: RawJournal): JournalRecord {
     policyRevision: raw.policyRevision,
     events,
     stateHash: raw.stateHash,
+    anchor: plainAnchor(raw.anchor),
   };
 }
 

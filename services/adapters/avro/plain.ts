@@ -16,6 +16,7 @@ import type {
   ResultEffects,
 } from "../../core/events.ts";
 import type { CallError, Money } from "../../core/inputs.ts";
+import type { JournalAnchor } from "../../runtime/journal.ts";
 import type { PerInput } from "../../runtime/topics.ts";
 import { CALL_STATUSES, DISPOSITIONS, member, REASONS, RESOLUTIONS } from "./closed-lists.ts";
 import type { RawCallFacts } from "./raw-journal.ts";
@@ -46,6 +47,28 @@ export function plainEvicted(raw: Evicted | null): Evicted | null {
 
 export function plainPerInput(raw: PerInput): PerInput {
   return { proposals: raw.proposals, results: raw.results, verdicts: raw.verdicts };
+}
+
+export function plainAnchor(raw: JournalAnchor | null): JournalAnchor | null {
+  if (raw === null) return null;
+  const { secrets, lostKeyIds, accepted } = raw;
+  return {
+    secrets: secrets.map(({ keyId, fingerprint, supersededAtMs }) => ({
+      keyId,
+      fingerprint,
+      supersededAtMs,
+    })),
+    lostKeyIds,
+    accepted:
+      accepted === null
+        ? null
+        : {
+            by: accepted.by,
+            reason: accepted.reason,
+            atMs: accepted.atMs,
+            losses: accepted.losses,
+          },
+  };
 }
 
 export function plainEffects(raw: readonly ExclusiveEffect[]): readonly ExclusiveEffect[] {

@@ -11,6 +11,7 @@ import type {
   VerdictRuled,
 } from "../../core/events.ts";
 import type { CallError, Money, Vouched } from "../../core/inputs.ts";
+import type { JournalAnchor } from "../../runtime/journal.ts";
 import type { PerInput } from "../../runtime/topics.ts";
 
 export type RawName = {
@@ -204,6 +205,7 @@ export type RawJournal = RawCloudEvent & {
   readonly proposal: RawProposal | null;
   readonly result: RawResult | null;
   readonly verdict: RawVerdict | null;
+  readonly anchor: JournalAnchor | null;
   readonly next: PerInput;
   readonly clocks: PerInput;
   readonly previousAtMs: number;

@@ -36,8 +36,8 @@ export function writeProposalRecord(
   writer.nothing();
   writer.present();
   writeProposal(writer, proposal, event);
-  // No result, and no verdict.
-  writer.nothing(2);
+  // No result, no verdict, and no anchor.
+  writer.nothing(3);
   writePerInput(writer, record.next);
   writePerInput(writer, record.clocks);
   writer.long(record.previousAtMs);

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { sha256Hex } from "../../core/hash.ts";
 import { makeDirectory } from "../system/make-directory.ts";
 
-const FILE_NAME = "secret";
+/** What the secret of a data directory is kept in. */
+export const SECRET_FILE = "secret";
 const SECRET_BYTES = 32;
 const SECRET_BYTES_MIN = 16;
 const KEY_ID_DIGITS = 16;
@@ -39,20 +40,26 @@ export function makeSecret(): Secret {
 /**
  * The secret of a data directory: made by whoever comes first, readable by its owner alone, and never
  * replaced: a new one would make new keys for calls that are still under way.
+ * @param mayCreate nothing was decided there yet.
  */
-export function openSecretFile(dataDir: string): SecretResult {
-  const path = join(dataDir, FILE_NAME);
+export function openSecretFile(dataDir: string, mayCreate: boolean): SecretResult {
+  const path = join(dataDir, SECRET_FILE);
   try {
     makeDirectory(dataDir, 0o700);
-    const text = readText(path) ?? writeText(path);
+    const text = readText(path) ?? (mayCreate ? writeText(path) : undefined);
+    if (text === undefined) return failed(`the secret \`${path}\` is missing. ${WAY_OUT}`);
     const secret = secretFrom(text.trim());
-    if (secret.ok) return secret;
-    return failed(`\`${path}\` does not hold a secret: restore it, or remove the file and the log`);
+    return secret.ok ? secret : failed(`\`${path}\` does not hold a secret. ${WAY_OUT}`);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     return failed(`the secret \`${path}\` cannot be used: ${why}`, cause);
   }
 }
+
+const WAY_OUT =
+  "The journal beside it was written with one: restore it from a backup of the directory, or give it as the " +
+  "option `secret` where it was handed over. If it is lost for good, `callgate recover` says what that means " +
+  "and `callgate recover --accept-loss` goes on with another";
 
 function failed(message: string, cause?: unknown): SecretResult {
   return { ok: false, problem: cause === undefined ? { message } : { message, cause } };

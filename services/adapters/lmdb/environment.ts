@@ -8,7 +8,8 @@ import { baseOffsetOf, namedKey } from "./keys.ts";
 import { mapStoreError } from "./map-error.ts";
 
 const FORMAT = 1;
-const FILE_NAME = "log.mdb";
+/** What the log of a data directory is kept in. */
+export const LOG_FILE = "log.mdb";
 
 export type EnvironmentOptions = {
   readonly dataDir: string;
@@ -16,6 +17,8 @@ export type EnvironmentOptions = {
   readonly partitions?: number;
   /** Makes the id of a new log. */
   readonly newId: () => string;
+  /** False: the directory had a log, and one that is empty is not it. Default: true. */
+  readonly mayCreate?: boolean;
 };
 
 /** The store's tables. Keys and values are bytes. */
@@ -46,15 +49,19 @@ export class Environment {
   /** @throws PipelineError with what to do: unreadable, damaged, no space, other partition count. */
   constructor(options: EnvironmentOptions) {
     this.dataDir = options.dataDir;
+    let root: RootDatabase<Buffer, Buffer> | undefined;
     try {
       makeDirectory(options.dataDir, 0o700);
-      const path = join(options.dataDir, FILE_NAME);
+      const path = join(options.dataDir, LOG_FILE);
       const state = inspectFile(path);
-      this.#root = openRoot(path);
+      root = openRoot(path);
+      this.#root = root;
       this.tables = openTables(this.#root);
       if (state === "short") this.#readEverything();
       this.identity = this.#identify(options);
     } catch (error) {
+      // Whoever looks again, after the file was exchanged, must not get this one.
+      void root?.close();
       throw this.mapError(error);
     }
   }
@@ -83,6 +90,16 @@ export class Environment {
     }
   }
 
+  /** Copies what is committed now, also while others write; nobody holds the copy's gate role. */
+  async backUp(path: string): Promise<void> {
+    this.#assertOpen();
+    try {
+      await this.#root.backup(path, true);
+    } catch (error) {
+      throw this.mapError(error);
+    }
+  }
+
   mapError(error: unknown): PipelineError {
     return mapStoreError(error, this.dataDir);
   }
@@ -106,6 +123,7 @@ export class Environment {
     const identity = this.transact(() => {
       const known = this.tables.named.get(key);
       if (known !== undefined) return JSON.parse(known.toString("utf8")) as LogIdentity;
+      if (options.mayCreate === false) throw emptied(this.dataDir);
       const partitions = options.partitions ?? 1;
       const made: LogIdentity = { format: FORMAT, clusterId: options.newId(), partitions };
       this.tables.named.putSync(key, Buffer.from(JSON.stringify(made)));
@@ -128,6 +146,7 @@ export class Environment {
     return identity;
   }
 
+  /** A file that was cut short is read once as a whole. */
   #readEverything(): void {
     for (const { key, value } of this.tables.chunks.getRange()) {
       decodeChunk(value, baseOffsetOf(key));
@@ -164,4 +183,8 @@ function openTables(root: RootDatabase<Buffer, Buffer>): Tables {
     named: table("named"),
     checkpoints: table("checkpoints"),
   };
+}
+
+function emptied(dataDir: string): FatalError {
+  return new FatalError("journal_lost", `the log in \`${dataDir}\` is empty, and there was one`);
 }

@@ -23,7 +23,7 @@ import { namedKey } from "./keys.ts";
 import type { LmdbLog } from "./lmdb-log.ts";
 
 const KEY = namedKey("gate");
-const HEARTBEAT_FILE = "gate.heartbeat";
+export const HEARTBEAT_FILE = "gate.heartbeat";
 const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_STALE_MS = 15_000;
 
@@ -67,6 +67,11 @@ export function acquireGateRole(environment: Environment, log: LmdbLog, nonce: s
       });
     },
   };
+}
+
+/** Of a copy: whoever held the role holds it where the copy was made. */
+export function dropGateRole(environment: Environment): void {
+  environment.transact(() => environment.tables.named.removeSync(KEY));
 }
 
 function holderOf({ tables }: Environment): Holder | undefined {

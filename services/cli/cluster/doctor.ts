@@ -21,6 +21,7 @@ import { openSecrets } from "../process/open-secrets.ts";
 import { WatchedKeys } from "../process/watched-keys.ts";
 import { needsRegistry } from "./journal-format.ts";
 import { neededKeepMs } from "./journal-keep.ts";
+import { findClusterLosses } from "./recover-cluster.ts";
 import { askRegistry } from "./schemas.ts";
 import { topicProblems, topicWarnings } from "./topic-problems.ts";
 
@@ -71,7 +72,7 @@ async function examine(file: string | undefined): Promise<readonly Finding[]> {
     }),
     await finding("secret", () => {
       const { value } = known.secret;
-      return value === undefined ? null : [`key id ${openSecrets(known).current.keyId}`];
+      return value === undefined ? null : [`key id ${openSecrets(known).currentKeyId}`];
     }),
     await finding("proposals", () => proposalLines(known, policy)),
     await finding("kafka", () => topicLines(known, policy)),
@@ -80,6 +81,7 @@ async function examine(file: string | undefined): Promise<readonly Finding[]> {
   findings.push(
     await finding("registry", () => registryLines(known, hasTopics)),
     await finding("redis", () => redisLines(known)),
+    await finding("journal", () => (hasTopics ? journalLines(known) : null)),
   );
   return findings;
 }
@@ -192,6 +194,16 @@ async function redisLines(config: Config) {
   } finally {
     redis.close();
   }
+}
+
+/** Whether the journal has all that Redis knows of, and the gate the secrets that it was written with. */
+async function journalLines(config: Config): Promise<Found> {
+  const { value } = config.secret;
+  const fingerprints = value === undefined ? null : openSecrets(config).fingerprints;
+  const found = await findClusterLosses(config, fingerprints);
+  const losses = found.flatMap((one) => one.losses);
+  if (losses.length === 0) return ["nothing of it is known to be lost"];
+  throw environmentError([...losses, "bring it back, or accept the loss: `callgate recover`"]);
 }
 
 const SIGNS = { ok: "ok", warning: "warn", wrong: "wrong", skipped: "-" } as const;

@@ -45,11 +45,16 @@ export async function openSource(
   return { log, codec, nameOf, passedBy, close: () => opened.close() };
 }
 
+/** The data directory that is meant; undefined: the brokers. */
+export function dataDirOf({ config, dataDir, dataDirElse }: SourceOptions): string | undefined {
+  if (dataDir !== undefined) return dataDir;
+  return namesCluster(config) ? undefined : dataDirElse;
+}
+
 async function open(options: SourceOptions): Promise<Opened> {
-  const { config, dataDir, dataDirElse } = options;
+  const dataDir = dataDirOf(options);
   if (dataDir !== undefined) return openLog(dataDir);
-  if (dataDirElse !== undefined && !namesCluster(config)) return openLog(dataDirElse);
-  return await openCluster(openConfig(config, []), new Map(), quietLogger);
+  return await openCluster(openConfig(options.config, []), new Map(), quietLogger);
 }
 
 /** The records of one partition, from an offset or the first there is, up to what is there now. */

@@ -2,12 +2,15 @@
 import { coreFold } from "../../runtime/core-engine.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { type VerifyReport, verifyJournal } from "../../runtime/verify.ts";
+import { findDirectoryLosses } from "../../sdk/recover-directory.ts";
 import { counted } from "../output/counted.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
+import { openConfig } from "../process/open-config.ts";
 import { assertReadable } from "./journal-records.ts";
-import { openSource, type SourceOptions } from "./open-source.ts";
+import { dataDirOf, openSource, type SourceOptions } from "./open-source.ts";
+import { findClusterLosses } from "./recover-cluster.ts";
 
 export type VerifyOptions = SourceOptions & { readonly json: boolean };
 
@@ -15,6 +18,7 @@ export type VerifyOptions = SourceOptions & { readonly json: boolean };
 const JOURNAL_SPAN_MS = 9 * 86_400_000;
 
 export async function runVerify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
+  const losses = await findLosses(options);
   const source = await openSource(options, terminal);
   const { log, codec, nameOf } = source;
   const reports: VerifyReport[] = [];
@@ -28,20 +32,28 @@ export async function runVerify(options: VerifyOptions, terminal: Terminal): Pro
     await source.close();
   }
   const problems = reports.flatMap((report) => report.problems);
+  const isOk = problems.length === 0 && losses.length === 0;
   const { out } = terminal;
   const topic = nameOf(JOURNAL_TOPIC);
   if (options.json) {
-    await out.write(
-      `${JSON.stringify({ ok: problems.length === 0, topic, partitions: reports })}\n`,
-    );
+    await out.write(`${JSON.stringify({ ok: isOk, topic, losses, partitions: reports })}\n`);
   } else {
-    await out.write(render(reports, topic, out.style));
+    await out.write(render(reports, losses, topic, out.style));
   }
-  return problems.length === 0 ? EXIT_OK : EXIT_FINDINGS;
+  return isOk ? EXIT_OK : EXIT_FINDINGS;
+}
+
+/** What a journal cannot tell of itself: its end is missing, or what belongs to it. */
+async function findLosses(options: VerifyOptions): Promise<readonly string[]> {
+  const dataDir = dataDirOf(options);
+  if (dataDir !== undefined) return (await findDirectoryLosses(dataDir)).losses;
+  const found = await findClusterLosses(openConfig(options.config, []), null);
+  return found.flatMap(({ losses }) => losses);
 }
 
 function render(
   reports: readonly VerifyReport[],
+  losses: readonly string[],
   topic: string,
   style: Terminal["out"]["style"],
 ): string {
@@ -60,6 +72,7 @@ function render(
       return `${place}${seq === null ? "" : `, seq ${seq}`}: ${problem}\n`;
     }),
   );
+  found.push(...losses.map((loss) => `${loss}\n`));
   const records = reports.reduce((sum, one) => sum + one.records, 0);
   const verdict =
     found.length === 0

@@ -34,7 +34,7 @@ export async function runGate(file: string | undefined, terminal: Terminal): Pro
 async function startGate(context: ProcessContext): Promise<RunningService> {
   const { config, logger, metrics, signal, fail, waitsFor } = context;
   const secrets = openSecrets(config);
-  const { keyId } = secrets.current;
+  const keyId = secrets.currentKeyId;
   const policy = await WatchedPolicy.open({ config: config.policy, secrets, logger, metrics });
   const keys = await WatchedKeys.open(config.gate, logger);
   const names = topicNamesOf(config);
@@ -51,7 +51,9 @@ async function startGate(context: ProcessContext): Promise<RunningService> {
     ...{ ...cluster, codec, metrics },
     authority: keys?.authority,
     ...groupOf(config),
+    secrets,
     checkpoints: () => redis?.checkpoints ?? null,
+    heads: (log) => redis?.heads(log) ?? null,
     clock: systemClock,
     tuning: tuningOf(config),
     warmUpMs: config.gate.warmUpMs,

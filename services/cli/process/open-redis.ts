@@ -1,6 +1,9 @@
 import type { Config } from "../../adapters/config/config-schema.ts";
 import type { RedisOptions, RedisServer, RedisTls } from "../../adapters/redis/redis-client.ts";
-import type { CheckpointStore, Logger } from "../../runtime/ports.ts";
+import type { RedisHeads } from "../../adapters/redis/redis-heads.ts";
+import type { CheckpointStore, Log, Logger } from "../../runtime/ports.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import { topicNamesOf } from "../../sdk/kafka-settings.ts";
 import { readTlsFiles } from "../../sdk/tls-files.ts";
 
 /** A restore asks twice at most before it does without, and nothing is decided meanwhile. */
@@ -9,7 +12,12 @@ const CONNECT_TIMEOUT_MS = 1_000;
 /** Beyond, the journal is the faster way. */
 const LOAD_MS_MAX = 30_000;
 
-export type OpenedRedis = { readonly checkpoints: CheckpointStore; close(): void };
+export type OpenedRedis = {
+  readonly checkpoints: CheckpointStore;
+  /** How far the journal of a log had come. */
+  readonly heads: (log: Pick<Log, "clusterId" | "topicId">) => RedisHeads;
+  close(): void;
+};
 
 /** Null: none is configured. A server that is not there is no error: decisions go on without. */
 export async function openRedis(config: Config, logger: Logger): Promise<OpenedRedis | null> {
@@ -27,9 +35,13 @@ export async function openRedis(config: Config, logger: Logger): Promise<OpenedR
   };
   const { RedisClient } = await import("../../adapters/redis/redis-client.ts");
   const { RedisCheckpoints } = await import("../../adapters/redis/redis-checkpoints.ts");
+  const { RedisHeads } = await import("../../adapters/redis/redis-heads.ts");
   const client = new RedisClient(options, logger);
   const checkpoints = new RedisCheckpoints({ client, group: kafka.group, loadMsMax: LOAD_MS_MAX });
-  return { checkpoints, close: () => client.close() };
+  const { group } = kafka;
+  const topic = topicNamesOf(config)[JOURNAL_TOPIC];
+  const heads: OpenedRedis["heads"] = (log) => new RedisHeads({ client, log, group, topic });
+  return { checkpoints, heads, close: () => client.close() };
 }
 
 function tlsOf(ssl: NonNullable<Config["redis"]>["ssl"]): RedisTls {

@@ -1,25 +1,23 @@
 import type { Config } from "../../adapters/config/config-schema.ts";
+import { keepSecrets, type SecretStore } from "../../adapters/config/known-secrets.ts";
 import { type Secret, secretFrom } from "../../adapters/config/secret-file.ts";
 import { readSecretText } from "../../adapters/config/secret-files.ts";
 import { usageError } from "../output/cli-error.ts";
 
-export type OpenSecrets = {
-  /** New keys are made with it. */
-  readonly current: Secret;
-  /** All that keys may have been made with, by key id. */
-  readonly byKeyId: ReadonlyMap<string, Uint8Array>;
-};
+const REMEDY =
+  "Name the secrets that were used before in `secret.previousFiles` (or give the one before as " +
+  "`secret.value` again). If one is lost for good, see what that means with `callgate recover` and accept it " +
+  "with `callgate recover --accept-loss`";
 
 /** @throws CliError: too short, or the file of an earlier one cannot be read. */
-export function openSecrets({ secret }: Config): OpenSecrets {
+export function openSecrets({ secret }: Config): SecretStore {
   const current = checked("secret.value", secret.value ?? "");
   const previous = secret.previousFiles.map((file) => {
     const read = readSecretText(file);
     if (!read.ok) throw usageError(`secret.previousFiles: ${read.message}; check the path`);
     return checked("secret.previousFiles", read.text);
   });
-  const all = [...previous, current].map(({ keyId, bytes }) => [keyId, bytes] as const);
-  return { current, byKeyId: new Map(all) };
+  return keepSecrets(current, previous, REMEDY);
 }
 
 function checked(key: string, text: string): Secret {

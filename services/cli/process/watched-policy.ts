@@ -2,21 +2,22 @@
  * The policy of a running gate: loaded at start, and again when its files change or the process gets
  * SIGHUP. One with problems never takes the place of one without.
  */
+
 import { stat } from "node:fs/promises";
 import type { Config } from "../../adapters/config/config-schema.ts";
+import type { SecretStore } from "../../adapters/config/known-secrets.ts";
 import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
 import { type GatePolicy, withSecret } from "../../gate/gate-policy.ts";
 import type { Logger } from "../../runtime/ports.ts";
 import { CliError, usageError } from "../output/cli-error.ts";
 import { openPolicy } from "../policy/open-policy.ts";
-import type { OpenSecrets } from "./open-secrets.ts";
 
 const LOOK_EVERY_MS = 1_000;
 
 export type WatchedPolicyParts = {
   readonly config: Config["policy"];
-  readonly secrets: OpenSecrets;
+  readonly secrets: Pick<SecretStore, "currentKeyId" | "byKeyId">;
   readonly logger: Logger;
   readonly metrics: ProcessMetrics;
 };
@@ -111,7 +112,7 @@ export class WatchedPolicy {
 }
 
 async function openWith({ config, secrets }: WatchedPolicyParts): Promise<GatePolicy> {
-  return withSecret(await openPolicy(config.files), secrets.current.keyId, secrets.byKeyId);
+  return withSecret(await openPolicy(config.files), secrets.currentKeyId, secrets.byKeyId);
 }
 
 /** Changes when a file does: also where a link to it is set to another. */

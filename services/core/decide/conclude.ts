@@ -1,7 +1,14 @@
 /** From what the checks found to the decision. */
 import type { CallContext, Finding } from "../checks/check.ts";
 import { givenUsed } from "../checks/tier.ts";
-import type { CallAllowed, CallHeld, CallRefused, DecisionBase, DecisionEvent } from "../events.ts";
+import type {
+  CallAllowed,
+  CallHeld,
+  CallRefused,
+  DecisionBase,
+  DecisionEvent,
+  Occurrence,
+} from "../events.ts";
 import { approvalIdOf } from "../hash.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
@@ -46,6 +53,7 @@ function holdsBefore({ state }: CallContext, base: Draft): number {
 function allow(call: CallContext, base: Draft): CallAllowed {
   const { policy, tool } = call;
   const notAfterMs = base.atMs + tool.startWithinMs;
+  const occurrence = occurrenceOf(call);
   return {
     type: "allowed",
     decisionId: base.decisionId,
@@ -74,13 +82,18 @@ function allow(call: CallContext, base: Draft): CallAllowed {
     approvedBy: base.approvedBy,
     nameDropAtMs: allowedNameDrop(call, base, notAfterMs),
     evicted: makeRoom(call, tool.isRead ? "read" : "write"),
-    keyId: policy.keyId,
-    occurrence: occurrenceOf(call),
+    keyId: keyIdOf(call, occurrence, policy.keyId),
+    occurrence,
     notAfterMs,
     timeLimitMs: tool.timeLimitMs,
     idempotencyArgument: tool.idempotencyArgument,
     call: runningFacts(call, givenUsed(call)),
   };
+}
+
+/** A retry keeps the secret of its occurrence: under another one its idempotency key would be another. */
+function keyIdOf({ twin }: CallContext, { attempt }: Occurrence, current: string): string {
+  return attempt > 1 && twin !== undefined ? twin.keyId : current;
 }
 
 /** Its name outlives the call, and the window in which a repeat is a duplicate. */

@@ -182,6 +182,7 @@ function addTwin(state: StateDraft, event: CallAllowed): void {
     status: "in_flight",
     windowUntilMs: call.windowUntilMs,
     occurrence: event.occurrence,
+    keyId: event.keyId,
     repeats: call.repeats,
     output: null,
     outputDigest: null,

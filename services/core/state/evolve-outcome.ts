@@ -185,6 +185,7 @@ function toldTwin(twin: Twin, told: Told, room: boolean, wrote: Twin["wrote"]): 
     status: told.status,
     windowUntilMs: twin.windowUntilMs,
     occurrence: twin.occurrence,
+    keyId: twin.keyId,
     repeats: twin.repeats,
     output: room ? told.output : null,
     outputDigest: told.digest,

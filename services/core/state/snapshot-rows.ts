@@ -160,6 +160,7 @@ const packTwin = (twin: Twin) =>
           twin.failure.retryable,
         ] as const),
     twin.wrote,
+    twin.keyId,
   ] as const;
 
 function unpackFailure(row: ReturnType<typeof packTwin>[20]): Twin["failure"] {
@@ -191,6 +192,7 @@ export const TWIN_ROW: RowOf<Twin, ReturnType<typeof packTwin>> = {
     sameOutputs: row[19],
     failure: unpackFailure(row[20]),
     wrote: row[21],
+    keyId: row[22],
   }),
 };
 

@@ -116,6 +116,8 @@ export interface Twin {
   readonly status: CallStatus;
   readonly windowUntilMs: number;
   readonly occurrence: Occurrence;
+  /** Id of the secret that the idempotency key of the occurrence is made with. */
+  readonly keyId: string;
   /** Repeats answered or refused since it ran. */
   readonly repeats: number;
   readonly output: string | null;

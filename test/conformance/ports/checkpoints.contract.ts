@@ -26,6 +26,7 @@ function header(seq: number): CheckpointHeader {
     clocks: POSITION,
     latestMs: 7,
     journalTimeMs: 8,
+    anchor: { secrets: [], lostKeyIds: ["k"], atMs: 7 },
   };
 }
 

@@ -29,6 +29,7 @@ import { REASON_CODES } from "../../../services/core/reasons.ts";
 import { speakerProblem } from "../../../services/core/speaker.ts";
 import {
   type InputPosition,
+  type JournalAnchor,
   type JournalRecord,
   QUARANTINE_CODES,
 } from "../../../services/runtime/journal.ts";
@@ -494,6 +495,21 @@ const entered = fc.oneof(
   fc.constant({ input: { type: "idle" as const }, events: [] as GateEvent[] }),
 );
 
+const anchor: Arbitrary<JournalAnchor> = record({
+  secrets: fc.array(record({ keyId: shared, fingerprint: text, supersededAtMs: nullable(long) }), {
+    maxLength: 3,
+  }),
+  lostKeyIds: fc.array(shared, { maxLength: 2 }),
+  accepted: nullable(
+    record({
+      by: text,
+      reason: nullable(text),
+      atMs: long,
+      losses: fc.array(text, { maxLength: 2 }),
+    }),
+  ),
+});
+
 /** Any journal record. */
 export const journalRecord: Arbitrary<JournalRecord> = fc
   .tuple(
@@ -506,6 +522,7 @@ export const journalRecord: Arbitrary<JournalRecord> = fc
       previousAtMs: long,
       policyRevision: shared,
       stateHash: nullable(text),
+      anchor: nullable(anchor),
     }),
   )
   .map(([what, rest]) => ({ ...rest, ...what }));

@@ -333,5 +333,6 @@ export function journalOf(input: GateInput, events: readonly GateEvent[]): Journ
     policyRevision: REVISION,
     events,
     stateHash: null,
+    anchor: null,
   };
 }

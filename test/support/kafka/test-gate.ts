@@ -1,5 +1,6 @@
 // Gates on a real broker, in this process: the real thing from the topics to the group.
 import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+import { keepSecrets } from "../../../services/adapters/config/known-secrets.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
@@ -12,7 +13,11 @@ import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import type { GateTuning } from "../../../services/gate/gate-host.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
-import { type KafkaGate, openKafkaGate } from "../../../services/gate/open-kafka-gate.ts";
+import {
+  type KafkaGate,
+  type KafkaGateOptions,
+  openKafkaGate,
+} from "../../../services/gate/open-kafka-gate.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
@@ -39,6 +44,9 @@ const { keyId, bytes } = secret.secret;
 
 const secrets = new Map([[keyId, bytes]]);
 
+/** That of the test's policy, as a gate compares it with its journal. */
+export const testSecrets = keepSecrets(secret.secret, [], "Give the test its secret");
+
 export const testCodec = createAvroCodec({ secrets });
 
 const compiled = compileGatePolicy(readPolicy({ document: PAY_POLICY }), capabilities);
@@ -55,6 +63,8 @@ export type TestGateChoices = {
   readonly settings?: Partial<KafkaSettings>;
   readonly tuning?: GateTuning;
   readonly checkpoints?: CheckpointStore | null;
+  readonly heads?: KafkaGateOptions["heads"];
+  readonly secrets?: KafkaGateOptions["secrets"];
   readonly safeguards?: {
     readonly kafka?: Partial<KafkaSafeguards>;
     readonly runtime?: Partial<Safeguards>;
@@ -88,6 +98,8 @@ export function openTestGate(
     heartbeatIntervalMs: 300,
     transactionTimeoutMs: choices.transactionTimeoutMs ?? 10_000,
     checkpoints: () => choices.checkpoints ?? null,
+    ...(choices.heads === undefined ? {} : { heads: choices.heads }),
+    ...(choices.secrets === undefined ? {} : { secrets: choices.secrets }),
     logger: choices.logger ?? quiet,
     metrics: {
       count: (name, amount = 1) => counts?.set(name, (counts.get(name) ?? 0) + amount),

@@ -60,6 +60,7 @@ export function headerAt(offset: number): CheckpointHeader {
     clocks: POSITION,
     latestMs: 7,
     journalTimeMs: 8,
+    anchor: null,
   };
 }
 

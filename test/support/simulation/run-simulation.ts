@@ -302,6 +302,7 @@ export class Simulation {
         next,
         clocks: { proposals: 1, results: 1, verdicts: 1 },
         latestMs: 1,
+        anchor: null,
       },
       count: 0,
       digestSum: "0".repeat(64),

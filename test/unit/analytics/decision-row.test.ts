@@ -39,7 +39,7 @@ function rowOf(input: GateInput, event: GateEvent): DecisionRow {
   const record: JournalRecord = {
     ...{ seq: 1, prevHash: "", next: clocks, clocks },
     input: { type: "decided", at, input },
-    ...{ previousAtMs: 0, policyRevision: "p", events: [event], stateHash: null },
+    ...{ previousAtMs: 0, policyRevision: "p", events: [event], stateHash: null, anchor: null },
   };
   const [row] = rowsOf(0, { offset: 5, appendTimeMs: 60_250, record });
   if (row === undefined) throw new Error("there is no row");

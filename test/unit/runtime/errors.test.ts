@@ -25,6 +25,7 @@ const EXPECTED: Readonly<Record<ErrorCode, Disposition>> = {
   fenced: "fenced",
   role_taken: "fatal",
   journal_broken: "fatal",
+  journal_lost: "fatal",
   offsets_ahead: "fatal",
   journal_out_of_reach: "fatal",
   input_out_of_reach: "fatal",

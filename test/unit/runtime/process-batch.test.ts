@@ -42,6 +42,7 @@ function contextWith(given: Partial<BatchContext> = {}): BatchContext {
     codec: jsonCodec,
     logger: createTestLogger([]),
     metrics: silentMetrics,
+    anchor: null,
     ...given,
   };
 }

@@ -10,21 +10,21 @@ import { makeDirectory } from "../../../support/open-gate.ts";
 
 test("a secret is made once, for its owner alone, and found again", () => {
   const directory = join(makeDirectory(), "data");
-  const made = openSecretFile(directory);
+  const made = openSecretFile(directory, true);
   expect(made.ok).toBe(true);
-  expect(openSecretFile(directory)).toEqual(made);
+  expect(openSecretFile(directory, true)).toEqual(made);
   const path = join(directory, "secret");
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readdirSync(directory)).toEqual(["secret"]);
   expect(Buffer.from(readFileSync(path, "utf8"), "base64url")).toHaveLength(32);
-  expect(openSecretFile(makeDirectory())).not.toEqual(made);
+  expect(openSecretFile(makeDirectory(), true)).not.toEqual(made);
 });
 
 test("a file that holds no secret is not replaced", () => {
   const directory = makeDirectory();
   const path = join(directory, "secret");
   writeFileSync(path, "\n");
-  const opened = openSecretFile(directory);
+  const opened = openSecretFile(directory, true);
   expect(opened).toMatchObject({ ok: false });
   expect(opened.ok ? "" : opened.problem.message).toContain(path);
   expect(readFileSync(path, "utf8")).toBe("\n");
@@ -34,7 +34,7 @@ test("a directory that cannot be written says so", () => {
   const directory = join(makeDirectory(), "locked");
   mkdirSync(directory);
   writeFileSync(join(directory, "file"), "");
-  const opened = openSecretFile(join(directory, "file"));
+  const opened = openSecretFile(join(directory, "file"), true);
   expect(opened).toMatchObject({ ok: false });
   expect(opened.ok ? "" : opened.problem.message).toContain("cannot be used");
 });

@@ -25,6 +25,7 @@ function recordOf(seq: number, input: GateInput, events: readonly GateEvent[]): 
     policyRevision: "sha256:test",
     events,
     stateHash: null,
+    anchor: null,
   };
 }
 

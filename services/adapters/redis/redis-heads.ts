@@ -1,0 +1,109 @@
+import type { Acceptance } from "../../runtime/anchor.ts";
+import {
+  type HeadStore,
+  type JournalHead,
+  parseHead,
+  type StoredHead,
+} from "../../runtime/journal-head.ts";
+import type { Log } from "../../runtime/ports.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import type { RedisClient } from "./redis-client.ts";
+
+export type RedisHeadsOptions = {
+  readonly client: RedisClient;
+  readonly log: Pick<Log, "clusterId" | "topicId">;
+  /** Consumer group of the gate. */
+  readonly group: string;
+  /** What the journal's topic is called on the cluster: it keeps its name when it is made anew. */
+  readonly topic: string;
+};
+
+const REMEDY =
+  "Find out who deleted records or topics, and bring the journal back; or see what is lost with " +
+  "`callgate recover`, accept it with `callgate recover --accept-loss`, and start the gate again";
+
+/**
+ * An owner that was replaced may still write, what it knew before: a head of the same topic never goes back.
+ * An acceptance is dropped by whoever wrote it into the journal.
+ */
+const SAVE_SCRIPT = `
+local held = redis.call('GET', KEYS[1])
+if held then
+  local ok, head = pcall(cjson.decode, held)
+  if ok and type(head) == 'table' and head.acceptance == cjson.null and head.topicId == ARGV[2]
+    and tonumber(head.journalOffset) and tonumber(head.journalOffset) > tonumber(ARGV[3]) then return 0 end
+end
+redis.call('SET', KEYS[1], ARGV[1])
+return 1
+`;
+
+/**
+ * Heads on a Redis server: one text `cg:head:{<group>.<partition>}:<cluster>:<topic>`. Beside it the header of
+ * the partition's checkpoint tells how far the same topic had come.
+ */
+export class RedisHeads implements HeadStore {
+  readonly remedy = REMEDY;
+  readonly #options: RedisHeadsOptions;
+
+  constructor(options: RedisHeadsOptions) {
+    this.#options = options;
+  }
+
+  async load(partition: number): Promise<StoredHead | null> {
+    const { client } = this.#options;
+    const text = await client.ask((redis) => redis.get(this.#key(partition)));
+    const head = text === null ? null : parseHead(jsonOf(text));
+    const checkpoint = await this.#checkpointHead(partition);
+    if (head === null) return checkpoint;
+    if (checkpoint === null || head.acceptance !== null) return head;
+    const isOfSameTopic = head.topicId === checkpoint.topicId;
+    return isOfSameTopic && checkpoint.journalOffset > head.journalOffset ? checkpoint : head;
+  }
+
+  async save(partition: number, head: JournalHead): Promise<void> {
+    const text = JSON.stringify({ ...head, acceptance: null });
+    const { topicId, journalOffset } = head;
+    await this.#options.client.ask((redis) =>
+      redis.eval(SAVE_SCRIPT, 1, this.#key(partition), text, topicId, journalOffset),
+    );
+  }
+
+  /** The next gate runs the partition, and writes into its journal what was accepted. */
+  async accept(partition: number, head: JournalHead, acceptance: Acceptance): Promise<void> {
+    const text = JSON.stringify({ ...head, acceptance });
+    const { client } = this.#options;
+    await client.ask((redis) => redis.set(this.#key(partition), text));
+    // It knows of what is lost, and would tell of it again.
+    await client.ask((redis) => redis.unlink(this.#checkpointKey(partition)));
+  }
+
+  /** Of the checkpoint, where that is of this very topic; of any other it is no more than a cache. */
+  async #checkpointHead(partition: number): Promise<StoredHead | null> {
+    const { client, log } = this.#options;
+    const key = this.#checkpointKey(partition);
+    if ((await client.ask((redis) => redis.type(key))) !== "hash") return null;
+    const text = await client.ask((redis) => redis.hget(key, "h"));
+    const header = text === null ? null : jsonOf(text);
+    if (typeof header !== "object" || header === null) return null;
+    const head = parseHead({ ...header, acceptance: null });
+    const isOurs = Reflect.get(header, "clusterId") === log.clusterId;
+    return isOurs && head?.topicId === log.topicId(JOURNAL_TOPIC) ? head : null;
+  }
+
+  #key(partition: number): string {
+    const { group, log, topic } = this.#options;
+    return `cg:head:{${group}.${partition}}:${log.clusterId}:${topic}`;
+  }
+
+  #checkpointKey(partition: number): string {
+    return `cg:{${this.#options.group}.${partition}}`;
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

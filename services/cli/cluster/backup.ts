@@ -1,0 +1,16 @@
+/** `callgate backup`: a copy of a data directory, also while a gate runs on it. */
+import { backUpDirectory } from "../../sdk/backup-directory.ts";
+import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import type { Terminal } from "../output/terminal.ts";
+
+export async function runBackup(
+  dataDir: string,
+  target: string,
+  { out }: Terminal,
+): Promise<ExitCode> {
+  await backUpDirectory(dataDir, target);
+  await out.write(
+    `${target} holds a copy of ${dataDir}, its secret included: keep it where only you can read it\n`,
+  );
+  return EXIT_OK;
+}

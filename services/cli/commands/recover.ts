@@ -1,0 +1,59 @@
+/** Commands for state that may get lost: copies of it, and going on without it. */
+import type { Command } from "commander";
+import {
+  addConfigOption,
+  addDataDirOption,
+  addJsonOption,
+  type Cli,
+  DATA_DIR_ELSE,
+} from "./cli.ts";
+
+interface RecoverArguments {
+  readonly config?: string;
+  readonly dataDir?: string;
+  readonly json?: true;
+  readonly acceptLoss?: true;
+  readonly by?: string;
+  readonly reason?: string;
+  readonly secretFile?: string;
+}
+
+const HELP = `
+Says what of the journal, its head and its secret is lost, and changes nothing. With --accept-loss it goes on
+without it, and writes into the journal what was accepted, by whom and why.
+
+Exit codes: 0 nothing is lost, or it was accepted; 1 something is lost; 2 wrong options; 3 it cannot be read.`;
+
+export function addRecover(program: Command, cli: Cli): void {
+  const command = program
+    .command("recover")
+    .description("say what state is lost, and go on without it where a person accepts that")
+    .option("--accept-loss", "go on without what is lost")
+    .option("--by <name>", "who accepts it; default: your user name")
+    .option("--reason <text>", "why")
+    .option("--secret-file <file>", "secret of a data directory that has none of its own");
+  addJsonOption(addDataDirOption(addConfigOption(command)))
+    .addHelpText("after", HELP)
+    .action(async (options: RecoverArguments) => {
+      const { runRecover } = await import("../cluster/recover.ts");
+      const { config, dataDir, json, acceptLoss, by, reason, secretFile } = options;
+      const asked = {
+        ...{ config, dataDir, dataDirElse: DATA_DIR_ELSE, by, reason, secretFile },
+        json: json === true,
+        accept: acceptLoss === true,
+      };
+      cli.end(await runRecover(asked, cli.terminal));
+    });
+}
+
+export function addBackup(program: Command, cli: Cli): void {
+  program
+    .command("backup")
+    .description("copy the data directory of an embedded gate, also while it runs")
+    .argument("<target>", "a directory that is not there, or empty")
+    .option("-d, --data-dir <directory>", "what to copy", DATA_DIR_ELSE)
+    .action(async (target: string, { dataDir }: { readonly dataDir: string }) => {
+      const { runBackup } = await import("../cluster/backup.ts");
+      cli.end(await runBackup(dataDir, target, cli.terminal));
+    });
+}

@@ -1,0 +1,133 @@
+/**
+ * What a journal rests on: the secrets that its idempotency keys and digests are made with. A gate that
+ * lacks one of them would give a retry another key, and the call would be done twice: it does not decide.
+ */
+import { FatalError } from "./errors.ts";
+import type { AcceptedLoss, JournalAnchor, SecretMark } from "./journal.ts";
+
+/** The latest anchor of a journal. */
+export type Anchored = Pick<JournalAnchor, "secrets" | "lostKeyIds"> & {
+  /** Gate time of the record that has it. */
+  readonly atMs: number;
+};
+
+/** The secrets that a gate has. */
+export interface KnownSecrets {
+  /** New idempotency keys are made with it. */
+  readonly currentKeyId: string;
+  /** Of all of them, by key id. */
+  readonly fingerprints: ReadonlyMap<string, string>;
+  /** How to give the gate a secret that it lacks: a sentence without a full stop. */
+  readonly remedy: string;
+  /** Puts another secret in the position of one that is lost for good. */
+  replaceLost(keyId: string): void;
+}
+
+/** A loss that a person accepted, as it waits for the gate to journal it. */
+export type Acceptance = AcceptedLoss & {
+  /** Secrets that the gate does without from now on. */
+  readonly lostKeyIds: readonly string[];
+};
+
+export type AnchorTerms = {
+  readonly known: KnownSecrets;
+  /** An anchor that is so old is repeated. */
+  readonly repeatAfterMs: number;
+  /** How long a secret may be needed after another took over. */
+  readonly spanMs: number;
+  /** A loss that no record tells of yet. */
+  readonly acceptance: Acceptance | null;
+};
+
+export function anchoredBy(anchor: JournalAnchor | null, atMs: number): Anchored | null {
+  if (anchor === null) return null;
+  const { secrets, lostKeyIds } = anchor;
+  return { secrets, lostKeyIds, atMs };
+}
+
+/**
+ * What the next record has to say; null: nothing.
+ * @param nowMs its gate time.
+ * @param isIdle it has no input. Time stands still in a journal of such records, and retention does not.
+ */
+export function anchorFor(
+  before: Anchored | null,
+  terms: AnchorTerms,
+  nowMs: number,
+  isIdle: boolean,
+): JournalAnchor | null {
+  const { known, repeatAfterMs, acceptance } = terms;
+  const isCurrent = before !== null && before.secrets[0]?.keyId === known.currentKeyId;
+  const isRecent = isCurrent && nowMs - before.atMs < repeatAfterMs;
+  if (isRecent && !isIdle && acceptance === null) return null;
+  const lost = new Set([...(before?.lostKeyIds ?? []), ...(acceptance?.lostKeyIds ?? [])]);
+  return {
+    secrets: [currentOf(known), ...superseded(before, terms, nowMs, lost)],
+    lostKeyIds: [...lost].filter((keyId) => keyId !== known.currentKeyId),
+    accepted: acceptance === null ? null : lossOf(acceptance),
+  };
+}
+
+function currentOf({ currentKeyId: keyId, fingerprints }: KnownSecrets): SecretMark {
+  return { keyId, fingerprint: fingerprints.get(keyId) ?? "", supersededAtMs: null };
+}
+
+/** Secrets used before the present one, for as long as a call of theirs may be tried again. */
+function superseded(
+  before: Anchored | null,
+  { known, spanMs }: AnchorTerms,
+  nowMs: number,
+  lost: ReadonlySet<string>,
+): readonly SecretMark[] {
+  return (before?.secrets ?? [])
+    .filter(({ keyId }) => keyId !== known.currentKeyId && !lost.has(keyId))
+    .map((mark) => ({ ...mark, supersededAtMs: mark.supersededAtMs ?? nowMs }))
+    .filter(({ supersededAtMs }) => nowMs - supersededAtMs < spanMs);
+}
+
+function lossOf({ by, reason, atMs, losses }: Acceptance): AcceptedLoss {
+  return { by, reason, atMs, losses };
+}
+
+/** Secrets that the journal needs and nobody has. */
+export function missingSecrets(
+  anchored: Anchored | null,
+  fingerprints: ReadonlyMap<string, string>,
+): readonly SecretMark[] {
+  const { secrets = [], lostKeyIds = [] } = anchored ?? {};
+  return secrets.filter(
+    ({ keyId, fingerprint }) =>
+      fingerprints.get(keyId) !== fingerprint && !lostKeyIds.includes(keyId),
+  );
+}
+
+/**
+ * Lets a gate begin that has every secret the journal needs, or whose lack somebody accepted.
+ * @throws FatalError `secret_missing`
+ */
+export function assertSecrets(
+  anchored: Anchored | null,
+  known: KnownSecrets,
+  acceptance: Acceptance | null,
+): void {
+  const accepted = acceptance?.lostKeyIds ?? [];
+  const missing = missingSecrets(anchored, known.fingerprints).filter(
+    ({ keyId }) => !accepted.includes(keyId),
+  );
+  if (missing.length > 0) throw secretMissing(missing, known);
+  for (const keyId of [...(anchored?.lostKeyIds ?? []), ...accepted]) {
+    if (!known.fingerprints.has(keyId)) known.replaceLost(keyId);
+  }
+}
+
+function secretMissing(missing: readonly SecretMark[], known: KnownSecrets): FatalError {
+  const ids = missing.map(({ keyId }) => `\`${keyId}\``).join(", ");
+  const [first] = missing;
+  return new FatalError(
+    "secret_missing",
+    `the journal was written with the secret of key id ${ids}, and the gate has ` +
+      `\`${known.currentKeyId}\`: with another secret a call that is tried again would get another ` +
+      `idempotency key. ${known.remedy}`,
+    { context: { keyId: first?.keyId ?? "", current: known.currentKeyId } },
+  );
+}

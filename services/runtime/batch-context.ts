@@ -1,0 +1,45 @@
+/** What a task's batches are built with, and how it goes on where one was not written. */
+import type { Acceptance } from "./anchor.ts";
+import type { Engine } from "./engine.ts";
+import { type PipelineError, RetryableError } from "./errors.ts";
+import type { BatchContext } from "./process-batch.ts";
+import type { TaskContext } from "./task-context.ts";
+
+type Now = {
+  readonly keepsRecords: boolean;
+  /** A loss that no record tells of yet. */
+  readonly acceptance: Acceptance | null;
+};
+
+export function batchContextOf(context: TaskContext, engine: Engine, now: Now): BatchContext {
+  const { partition, log, codec, authority, logger, metrics, options, safeguards } = context;
+  return {
+    partition,
+    partitions: log.partitions,
+    hashEvery: options.hashEvery,
+    quarantine: safeguards.quarantine,
+    monotoneTime: safeguards.monotoneTime,
+    keepsRecords: now.keepsRecords,
+    engine,
+    codec,
+    authority,
+    logger,
+    metrics,
+    anchor: anchorTermsOf(context, now.acceptance),
+  };
+}
+
+function anchorTermsOf(
+  { secrets: known, options }: TaskContext,
+  acceptance: Acceptance | null,
+): BatchContext["anchor"] {
+  if (known === null || known === undefined) return null;
+  const { idleRecordAfterMs: repeatAfterMs, journalSpanMs: spanMs } = options;
+  return { known, repeatAfterMs, spanMs, acceptance };
+}
+
+export function retryable(error: Error, outcome: "failed" | "unknown"): PipelineError {
+  if (error instanceof RetryableError) return error;
+  const code = outcome === "unknown" ? "outcome_unknown" : "log_unavailable";
+  return new RetryableError(code, `a commit did not succeed: ${error.message}`, { cause: error });
+}

@@ -1,0 +1,71 @@
+/** What of a journal is lost, as far as its head and its secrets can tell. Reads only. */
+import { missingSecrets } from "./anchor.ts";
+import { StateCorruptError } from "./errors.ts";
+import type { JournalAnchor } from "./journal.ts";
+import { findHeadProblem, type StoredHead } from "./journal-head.ts";
+import type { Codec, Log } from "./ports.ts";
+import { readJournal } from "./read-journal.ts";
+import { JOURNAL_TOPIC } from "./topics.ts";
+
+export type JournalLosses = {
+  /** A sentence each, without a full stop. */
+  readonly losses: readonly string[];
+  /** Secrets that the journal needs and nobody has. */
+  readonly lostKeyIds: readonly string[];
+  /** False: no gate can go on with it. */
+  readonly isReadable: boolean;
+};
+
+export type LossesContext = {
+  readonly log: Log;
+  readonly codec: Codec;
+  readonly partition: number;
+  /** Null: nobody knows how far it had come. */
+  readonly head: StoredHead | null;
+  /** Of the secrets at hand, by key id; null: those are not looked at. */
+  readonly fingerprints: ReadonlyMap<string, string> | null;
+};
+
+export async function findJournalLosses(context: LossesContext): Promise<JournalLosses> {
+  const { head, fingerprints } = context;
+  const isOpen = head !== null && head.acceptance === null;
+  const problem = isOpen ? await findHeadProblem(context, head) : null;
+  const losses = problem === null ? [] : [problem.loss];
+  try {
+    const anchor = await lastAnchor(context);
+    const accepted = head?.acceptance?.lostKeyIds ?? [];
+    const missing = fingerprints === null ? [] : missingOf(anchor, fingerprints, accepted);
+    const lostKeyIds = missing.map(({ keyId }) => keyId);
+    return { losses: [...losses, ...lostKeyIds.map(secretLoss)], lostKeyIds, isReadable: true };
+  } catch (error) {
+    if (!(error instanceof StateCorruptError)) throw error;
+    return { losses: [...losses, error.message], lostKeyIds: [], isReadable: false };
+  }
+}
+
+function missingOf(
+  anchor: JournalAnchor | null,
+  fingerprints: ReadonlyMap<string, string>,
+  accepted: readonly string[],
+) {
+  const anchored = anchor === null ? null : { ...anchor, atMs: 0 };
+  return missingSecrets(anchored, fingerprints).filter(({ keyId }) => !accepted.includes(keyId));
+}
+
+function secretLoss(keyId: string): string {
+  return (
+    `the secret of key id \`${keyId}\` is not here, and the journal was written with it: calls that are tried ` +
+    "again get another idempotency key, repeats of calls with sensitive arguments are not recognized, and " +
+    "what was sealed cannot be opened"
+  );
+}
+
+async function lastAnchor({ log, codec, partition }: LossesContext): Promise<JournalAnchor | null> {
+  const start = await log.startOffset(JOURNAL_TOPIC, partition);
+  const end = await log.endOffset(JOURNAL_TOPIC, partition);
+  let last: JournalAnchor | null = null;
+  for await (const entries of readJournal(log, codec, partition, start, end)) {
+    for (const { record } of entries) last = record.anchor ?? last;
+  }
+  return last;
+}

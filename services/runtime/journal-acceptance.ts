@@ -1,0 +1,48 @@
+/** Writes a loss that a person accepted into a journal that no gate runs: decides nothing. */
+import type { KnownSecrets } from "./anchor.ts";
+import { commitBatch } from "./commit-batch.ts";
+import type { Engine } from "./engine.ts";
+import { headOf } from "./journal-head.ts";
+import { BatchBuilder } from "./process-batch.ts";
+import { restorePartition } from "./restore.ts";
+import type { RestoreContext } from "./restore-context.ts";
+
+export type AcceptanceContext = Omit<RestoreContext, "toldSeq" | "onReplayed" | "secrets"> & {
+  readonly secrets: KnownSecrets;
+};
+
+/** @throws PipelineError, as a restore and a commit do. */
+export async function journalAcceptance(context: AcceptanceContext): Promise<void> {
+  const { partition, log, codec, logger, metrics, heads, secrets } = context;
+  const restoring = { ...context, toldSeq: null, onReplayed: () => undefined };
+  const { state, writer, acceptance } = await restorePartition(restoring, async () => null);
+  try {
+    const builder = new BatchBuilder(
+      {
+        ...{ partition, codec, logger, metrics },
+        ...{ partitions: log.partitions, hashEvery: Number.MAX_SAFE_INTEGER },
+        ...{ quarantine: true, monotoneTime: true, keepsRecords: false },
+        engine: undecided(context),
+        anchor: { known: secrets, repeatAfterMs: 0, spanMs: context.spanMs, acceptance },
+      },
+      state,
+    );
+    builder.addIdle();
+    const outcome = await commitBatch(writer, state, builder.build());
+    if (outcome.type !== "committed") throw outcome.error;
+    await heads?.save(partition, headOf(log, state));
+  } finally {
+    await writer.close();
+  }
+}
+
+/** Records without an input need no decision. */
+function undecided({ fold }: AcceptanceContext): Engine {
+  return {
+    ...fold,
+    policyRevision: "none",
+    hidesArguments: false,
+    seal: (_state, input) => input,
+    decide: () => [],
+  };
+}

@@ -1,0 +1,79 @@
+// The backup of docs/operations.md: made while a gate decides, restored elsewhere, gone on with.
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openCallgate } from "../../services/sdk/callgate.ts";
+import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
+import { runCallgate } from "../support/run-callgate.ts";
+
+const callOf = (order: number) => ({
+  conversationId: "c1",
+  turn: 1,
+  callId: `call-${order}`,
+  tool: "charge_card",
+  arguments: { order: String(order) },
+});
+
+test("a backup that is made while a gate decides goes on elsewhere, and doubles nothing", async () => {
+  const directory = makeDirectory();
+  const dataDir = join(directory, "data");
+  const gate = await openGate({ dataDir });
+  const before = [];
+  for (let order = 0; order < 5; order += 1) before.push(await gate.propose(callOf(order)));
+  const failed = before[0]?.decisionId ?? "";
+  await gate.report(failed, { status: "unknown" });
+
+  let isCopied = false;
+  const target = join(directory, "copy");
+  const copied = runCallgate(["backup", target, "--data-dir", dataDir]).then((run) => {
+    isCopied = true;
+    return run;
+  });
+  for (let order = 100; !isCopied; order += 1) await gate.propose(callOf(order));
+  expect(await copied).toMatchObject({ code: 0, stderr: "" });
+  expect(await runCallgate(["verify", "--data-dir", target])).toMatchObject({ code: 0 });
+  await gate.close();
+
+  const restored = join(directory, "restored");
+  cpSync(target, restored, { recursive: true });
+  const again = await openCallgate({ policy: SHOP_POLICY, dataDir: restored });
+  for (const decision of before) {
+    const { callId, idempotencyKey } = decision;
+    const call = callOf(Number((callId ?? "").replace("call-", "")));
+    expect(await again.propose(call)).toMatchObject({ repeated: true, idempotencyKey });
+    const doubled = await again.propose({ ...call, callId: `again-${callId}` });
+    expect(doubled.outcome).toBe("refused");
+  }
+  await again.close();
+  expect(await runCallgate(["verify", "--data-dir", restored])).toMatchObject({ code: 0 });
+});
+
+test("a backup of a gate that has ended is a copy of its files", async () => {
+  const directory = makeDirectory();
+  const dataDir = join(directory, "data");
+  const gate = await openGate({ dataDir });
+  const paid = await gate.propose(callOf(7));
+  await gate.close();
+  for (const file of ["head.json", "secret", "log.mdb"]) {
+    cpSync(join(dataDir, file), join(directory, "copy", file));
+  }
+  const again = await openGate({ dataDir: join(directory, "copy") });
+  expect(await again.propose(callOf(7))).toEqual({ ...paid, repeated: true });
+});
+
+test("no backup is made of what is no data directory, nor over anything", async () => {
+  const directory = makeDirectory();
+  const dataDir = join(directory, "data");
+  await (await openGate({ dataDir })).close();
+  const nothing = await runCallgate([
+    "backup",
+    join(directory, "a"),
+    "-d",
+    join(directory, "none"),
+  ]);
+  expect(nothing.code).toBe(3);
+  expect(nothing.stderr).toContain("holds no gate's data");
+  const over = await runCallgate(["backup", dataDir, "-d", dataDir]);
+  expect(over).toMatchObject({ code: 2 });
+  expect(over.stderr).toContain("is not empty");
+});

@@ -1,0 +1,196 @@
+// A journal on Kafka that lost records which Redis knows of: the gate does not run it until a person
+// accepts the loss, and then its journal says so.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { keepSecrets } from "../../../services/adapters/config/known-secrets.ts";
+import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
+import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
+import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
+import { RedisHeads } from "../../../services/adapters/redis/redis-heads.ts";
+import type { KafkaGate } from "../../../services/gate/open-kafka-gate.ts";
+import type { Log } from "../../../services/runtime/ports.ts";
+import { readJournal } from "../../../services/runtime/read-journal.ts";
+import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { redisBackend } from "../../support/backends/redis-backend.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
+import { connectKafka, createTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
+import {
+  KEPT,
+  openTestGate,
+  propose,
+  testCodec,
+  testSecrets,
+  untilDecided,
+} from "../../support/kafka/test-gate.ts";
+import { makeDirectory } from "../../support/open-gate.ts";
+import { runCallgate } from "../../support/run-callgate.ts";
+import { until } from "../../support/runtime-kit.ts";
+
+const kafka = await kafkaBackend();
+const redis = await redisBackend();
+const OTHER_SECRET = "another secret of some length";
+const available = kafka.available && redis.available;
+
+type Place = {
+  readonly prefix: string;
+  readonly group: string;
+  readonly heads: (log: Pick<Log, "clusterId" | "topicId">) => RedisHeads;
+};
+
+async function makePlace(): Promise<Place> {
+  const prefix = uniqueName("t");
+  const group = uniqueName("gates");
+  const names = topicNames(prefix);
+  await createTopics(kafka.brokers, Object.values(names), { partitions: 1, config: KEPT });
+  const client = new RedisClient(
+    {
+      server: { type: "single", url: redis.url },
+      clientName: "callgate-test",
+      commandTimeoutMs: 10_000,
+      connectTimeoutMs: 5_000,
+    },
+    quietLogger,
+  );
+  onTestFinished(() => client.close());
+  const topic = names.decisions;
+  return { prefix, group, heads: (log) => new RedisHeads({ client, log, group, topic }) };
+}
+
+async function startGate(
+  { prefix, group, heads }: Place,
+  secrets: typeof testSecrets = testSecrets,
+): Promise<KafkaGate> {
+  const gate = await openTestGate(kafka.brokers, topicNames(prefix), {
+    ...{ group, heads, secrets },
+    tuning: { offsetsGraceMs: 1_500 },
+  });
+  onTestFinished(() => gate.stop());
+  await gate.host.start();
+  return gate;
+}
+
+async function openLogOf({ prefix }: Place) {
+  const log = await openTestLog(kafka.brokers, topicNames(prefix));
+  onTestFinished(() => log.close());
+  return log;
+}
+
+/** Some calls are decided, and the gate has ended in order. */
+async function useUp(place: Place): Promise<void> {
+  const gate = await startGate(place);
+  const log = await openLogOf(place);
+  await propose(log, 0, 10);
+  await untilDecided(log, 10);
+  await gate.stop();
+}
+
+async function refusalOf(
+  gate: KafkaGate,
+): Promise<{ readonly code: string; readonly text: string }> {
+  const failed = () => gate.host.status().partitions.find(({ state }) => state === "closed");
+  await until(() => failed() !== undefined);
+  const error = failed()?.error;
+  await gate.stop();
+  return { code: error?.code ?? "", text: error?.message ?? "" };
+}
+
+async function recover(
+  { prefix, group }: Place,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) {
+  const file = join(makeDirectory(), "callgate.yaml");
+  const config = {
+    kafka: { brokers: kafka.brokers, topicPrefix: prefix, group },
+    redis: { url: redis.url },
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return runCallgate([...args, "--config", file], { env });
+}
+
+async function acceptedIn(place: Place): Promise<readonly unknown[]> {
+  const log = await openLogOf(place);
+  const end = await log.endOffset("decisions", 0);
+  const accepted: unknown[] = [];
+  for await (const entries of readJournal(log, testCodec, 0, 0, end)) {
+    accepted.push(...entries.flatMap(({ record }) => record.anchor?.accepted ?? []));
+  }
+  return accepted;
+}
+
+describe.skipIf(!available)(`a journal that lost what Redis knows of ${kafka.reason}`, () => {
+  it("is not run where all topics were made again, until the loss is accepted", async () => {
+    const place = await makePlace();
+    await useUp(place);
+    const admin = connectKafka(kafka.brokers).admin();
+    await admin.connect();
+    onTestFinished(() => admin.disconnect());
+    const topics = Object.values(topicNames(place.prefix));
+    await admin.deleteTopics({ topics });
+    await until(async () => (await admin.listTopics()).every((name) => !topics.includes(name)));
+    await createTopics(kafka.brokers, topics, { partitions: 1, config: KEPT });
+
+    const { code, text } = await refusalOf(await startGate(place));
+    expect(code).toBe("journal_lost");
+    expect(text).toContain("was made anew");
+    expect(text).toContain("callgate recover --accept-loss");
+    const shown = await recover(place, ["recover"]);
+    expect(shown).toMatchObject({ code: 1 });
+    expect(shown.stdout).toContain("was made anew");
+    expect((await recover(place, ["verify"])).code).toBe(1);
+
+    const said = ["--accept-loss", "--by", "ann", "--reason", "a new start"];
+    expect(await recover(place, ["recover", ...said])).toMatchObject({ code: 0 });
+    const gate = await startGate(place);
+    const log = await openLogOf(place);
+    await propose(log, 0, 5);
+    await untilDecided(log, 5);
+    expect(await acceptedIn(place)).toMatchObject([{ by: "ann", reason: "a new start" }]);
+    await gate.stop();
+    expect(await recover(place, ["recover"])).toMatchObject({ code: 0 });
+  });
+
+  it("is not run where it ends before its head", async () => {
+    const place = await makePlace();
+    await useUp(place);
+    const log = await openLogOf(place);
+    const heads = place.heads(log);
+    const head = await heads.load(0);
+    if (head === null) throw new Error("the gate left no head");
+    await heads.save(0, { ...head, journalOffset: head.journalOffset + 7, seq: head.seq + 5 });
+    const { code, text } = await refusalOf(await startGate(place));
+    expect(code).toBe("journal_lost");
+    expect(text).toMatch(/ends at offset \d+ and had come to \d+/);
+
+    expect(await recover(place, ["recover", "--accept-loss"])).toMatchObject({ code: 0 });
+    const gate = await startGate(place);
+    await propose(log, 20, 5);
+    await untilDecided(log, 15);
+    expect(await acceptedIn(place)).toHaveLength(1);
+    await gate.stop();
+  });
+
+  it("is not run by a gate with another secret, until that loss is accepted", async () => {
+    const place = await makePlace();
+    await useUp(place);
+    const other = secretFrom(OTHER_SECRET);
+    if (!other.ok) throw new Error(other.problem.message);
+    const secrets = keepSecrets(other.secret, [], "Name it in `secret.previousFiles`");
+    const { code, text } = await refusalOf(await startGate(place, secrets));
+    expect(code).toBe("secret_missing");
+    expect(text).toContain(testSecrets.currentKeyId);
+    expect(text).toContain("secret.previousFiles");
+
+    const env = { CALLGATE_SECRET_VALUE: OTHER_SECRET };
+    expect(await recover(place, ["recover"], env)).toMatchObject({ code: 1 });
+    expect(await recover(place, ["recover", "--accept-loss"], env)).toMatchObject({ code: 0 });
+    const gate = await startGate(place, secrets);
+    const log = await openLogOf(place);
+    await propose(log, 20, 5);
+    await untilDecided(log, 15);
+    expect(await acceptedIn(place)).toHaveLength(1);
+    await gate.stop();
+  });
+});
