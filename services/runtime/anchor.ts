@@ -89,29 +89,37 @@ function lossOf({ by, reason, atMs, losses }: Acceptance): AcceptedLoss {
   return { by, reason, atMs, losses };
 }
 
-/** Secrets that the journal needs and nobody has. */
+/**
+ * Secrets that the journal needs and nobody has.
+ * @param sinceMs no call needs a secret any more that another took over from before then.
+ */
 export function missingSecrets(
-  anchored: Anchored | null,
+  anchored: Pick<Anchored, "secrets" | "lostKeyIds"> | null,
   fingerprints: ReadonlyMap<string, string>,
+  sinceMs: number,
 ): readonly SecretMark[] {
   const { secrets = [], lostKeyIds = [] } = anchored ?? {};
   return secrets.filter(
-    ({ keyId, fingerprint }) =>
-      fingerprints.get(keyId) !== fingerprint && !lostKeyIds.includes(keyId),
+    ({ keyId, fingerprint, supersededAtMs }) =>
+      fingerprints.get(keyId) !== fingerprint &&
+      !lostKeyIds.includes(keyId) &&
+      (supersededAtMs === null || supersededAtMs >= sinceMs),
   );
 }
 
 /**
  * Lets a gate begin that has every secret the journal needs, or whose lack somebody accepted.
+ * @param sinceMs see `missingSecrets`.
  * @throws FatalError `secret_missing`
  */
 export function assertSecrets(
   anchored: Anchored | null,
   known: KnownSecrets,
   acceptance: Acceptance | null,
+  sinceMs: number,
 ): void {
   const accepted = acceptance?.lostKeyIds ?? [];
-  const missing = missingSecrets(anchored, known.fingerprints).filter(
+  const missing = missingSecrets(anchored, known.fingerprints, sinceMs).filter(
     ({ keyId }) => !accepted.includes(keyId),
   );
   if (missing.length > 0) throw secretMissing(missing, known);

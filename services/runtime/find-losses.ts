@@ -24,32 +24,25 @@ export type LossesContext = {
   readonly head: StoredHead | null;
   /** Of the secrets at hand, by key id; null: those are not looked at. */
   readonly fingerprints: ReadonlyMap<string, string> | null;
+  /** See `missingSecrets`. */
+  readonly sinceMs: number;
 };
 
 export async function findJournalLosses(context: LossesContext): Promise<JournalLosses> {
-  const { head, fingerprints } = context;
+  const { head, fingerprints, sinceMs } = context;
   const isOpen = head !== null && head.acceptance === null;
   const problem = isOpen ? await findHeadProblem(context, head) : null;
   const losses = problem === null ? [] : [problem.loss];
   try {
     const anchor = await lastAnchor(context);
     const accepted = head?.acceptance?.lostKeyIds ?? [];
-    const missing = fingerprints === null ? [] : missingOf(anchor, fingerprints, accepted);
-    const lostKeyIds = missing.map(({ keyId }) => keyId);
+    const missing = fingerprints === null ? [] : missingSecrets(anchor, fingerprints, sinceMs);
+    const lostKeyIds = missing.map(({ keyId }) => keyId).filter((id) => !accepted.includes(id));
     return { losses: [...losses, ...lostKeyIds.map(secretLoss)], lostKeyIds, isReadable: true };
   } catch (error) {
     if (!(error instanceof StateCorruptError)) throw error;
     return { losses: [...losses, error.message], lostKeyIds: [], isReadable: false };
   }
-}
-
-function missingOf(
-  anchor: JournalAnchor | null,
-  fingerprints: ReadonlyMap<string, string>,
-  accepted: readonly string[],
-) {
-  const anchored = anchor === null ? null : { ...anchor, atMs: 0 };
-  return missingSecrets(anchored, fingerprints).filter(({ keyId }) => !accepted.includes(keyId));
 }
 
 function secretLoss(keyId: string): string {

@@ -133,11 +133,12 @@ async function loadHead(context: RestoreContext, heads: HeadStore): Promise<Stor
 }
 
 function assertSecretsOf(
-  { secrets }: RestoreContext,
+  { secrets, clock, spanMs }: RestoreContext,
   { progress }: PartitionState,
   acceptance: Acceptance | null,
 ): void {
-  if (secrets !== null) assertSecrets(progress.anchor, secrets, acceptance);
+  if (secrets === null) return;
+  assertSecrets(progress.anchor, secrets, acceptance, clock.nowMs() - spanMs);
 }
 
 function endOf(context: RestoreContext): Promise<number> {

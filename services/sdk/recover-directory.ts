@@ -92,12 +92,14 @@ async function lossesOfLog(
   const foreign = await findForeignParts(look, log);
   const heads = foreign.length > 0 ? [] : (look.head?.partitions ?? []);
   const fingerprints = fingerprintsOf(look, secret);
+  const sinceMs = systemClock.nowMs() - SPAN_MS;
   const losses: string[] = [...foreign];
   const lostKeyIds = new Set<string>();
   let needsNewLog = false;
   for (let partition = 0; partition < log.partitions; partition += 1) {
     const head = heads[partition] ?? null;
-    const found = await findJournalLosses({ log, codec: CODEC, partition, head, fingerprints });
+    const context = { log, codec: CODEC, partition, head, fingerprints, sinceMs };
+    const found = await findJournalLosses(context);
     losses.push(...found.losses);
     for (const keyId of found.lostKeyIds) lostKeyIds.add(keyId);
     needsNewLog ||= !found.isReadable;

@@ -14,16 +14,20 @@ import { openRedis } from "../process/open-redis.ts";
 
 export type PartitionLosses = JournalLosses & { readonly partition: number };
 
+/** Longest life of a conversation and a hold, by default, and a day. */
+const SPAN_MS = 9 * 86_400_000;
+
 /** @param fingerprints of the secrets at hand; null: those are not looked at. */
 export async function findClusterLosses(
   config: Config,
   fingerprints: ReadonlyMap<string, string> | null,
 ): Promise<readonly PartitionLosses[]> {
   return withJournal(config, async ({ log, codec }, heads) => {
+    const sinceMs = Date.now() - SPAN_MS;
     const found: PartitionLosses[] = [];
     for (let partition = 0; partition < log.partitions; partition += 1) {
       const head = (await heads?.load(partition)) ?? null;
-      const context = { log, codec, partition, head, fingerprints };
+      const context = { log, codec, partition, head, fingerprints, sinceMs };
       found.push({ ...(await findJournalLosses(context)), partition });
     }
     return found;

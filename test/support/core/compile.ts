@@ -26,7 +26,8 @@ export function compiled(
   revision = "sha256:test",
   sealing = sealingOf("k1"),
 ): CompiledPolicy {
-  const result = compilePolicy(document, capabilities, { revision, keyId: "k1", sealing });
+  const { keyId } = sealing;
+  const result = compilePolicy(document, capabilities, { revision, keyId, sealing });
   if (result.ok) return result.policy;
   throw new Error(result.problems.map(({ path, message }) => `${path}: ${message}`).join("; "));
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CallAllowed } from "../../../../services/core/events.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { sealingOf } from "../../../support/core/compile.ts";
 import { given, HOUR, MINUTE, ofType, type Story } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
@@ -27,6 +28,17 @@ function isNew(again: CallAllowed): void {
 }
 
 describe("the same occurrence goes on", () => {
+  test("under the secret that it was opened with, whatever the gate uses by now", () => {
+    const story = given(POLICY);
+    const first = story.failed("write", {}, "503");
+    story.under(POLICY, sealingOf("k2", "k1"));
+    const again = story.failed("write", {}, "503");
+    goesOn(first, again, 2);
+    expect([first.keyId, again.keyId]).toEqual(["k1", "k1"]);
+    expect(story.failed("write", {}, "503").keyId).toBe("k1");
+    expect(story.allowed("other").keyId).toBe("k2");
+  });
+
   test("after a transient failure, attempt by attempt", () => {
     const story = given(POLICY);
     const first = story.failed("write", {}, "503");
