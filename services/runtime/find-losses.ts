@@ -22,7 +22,7 @@ export type LossesContext = {
   readonly partition: number;
   /** Null: nobody knows how far it had come. */
   readonly head: StoredHead | null;
-  /** Of the secrets at hand, by key id; null: those are not looked at. */
+  /** Of the secrets at hand, by key id; null: those are not looked at, and no record is read for them. */
   readonly fingerprints: ReadonlyMap<string, string> | null;
   /** See `missingSecrets`. */
   readonly sinceMs: number;
@@ -33,10 +33,11 @@ export async function findJournalLosses(context: LossesContext): Promise<Journal
   const isOpen = head !== null && head.acceptance === null;
   const problem = isOpen ? await findHeadProblem(context, head) : null;
   const losses = problem === null ? [] : [problem.loss];
+  if (fingerprints === null) return { losses, lostKeyIds: [], isReadable: true };
   try {
     const anchor = await lastAnchor(context);
     const accepted = head?.acceptance?.lostKeyIds ?? [];
-    const missing = fingerprints === null ? [] : missingSecrets(anchor, fingerprints, sinceMs);
+    const missing = missingSecrets(anchor, fingerprints, sinceMs);
     const lostKeyIds = missing.map(({ keyId }) => keyId).filter((id) => !accepted.includes(id));
     return { losses: [...losses, ...lostKeyIds.map(secretLoss)], lostKeyIds, isReadable: true };
   } catch (error) {
