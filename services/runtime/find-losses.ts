@@ -12,8 +12,8 @@ export type JournalLosses = {
   readonly losses: readonly string[];
   /** Secrets that the journal needs and nobody has. */
   readonly lostKeyIds: readonly string[];
-  /** False: no gate can go on with it. */
-  readonly isReadable: boolean;
+  /** Why no gate can go on with it; null: one can. */
+  readonly unreadable: string | null;
 };
 
 export type LossesContext = {
@@ -22,7 +22,7 @@ export type LossesContext = {
   readonly partition: number;
   /** Null: nobody knows how far it had come. */
   readonly head: StoredHead | null;
-  /** Of the secrets at hand, by key id; null: those are not looked at. */
+  /** Of the secrets at hand, by key id; null: those are not looked at, and no record is read for them. */
   readonly fingerprints: ReadonlyMap<string, string> | null;
   /** See `missingSecrets`. */
   readonly sinceMs: number;
@@ -33,15 +33,16 @@ export async function findJournalLosses(context: LossesContext): Promise<Journal
   const isOpen = head !== null && head.acceptance === null;
   const problem = isOpen ? await findHeadProblem(context, head) : null;
   const losses = problem === null ? [] : [problem.loss];
+  if (fingerprints === null) return { losses, lostKeyIds: [], unreadable: null };
   try {
     const anchor = await lastAnchor(context);
     const accepted = head?.acceptance?.lostKeyIds ?? [];
-    const missing = fingerprints === null ? [] : missingSecrets(anchor, fingerprints, sinceMs);
+    const missing = missingSecrets(anchor, fingerprints, sinceMs);
     const lostKeyIds = missing.map(({ keyId }) => keyId).filter((id) => !accepted.includes(id));
-    return { losses: [...losses, ...lostKeyIds.map(secretLoss)], lostKeyIds, isReadable: true };
+    return { losses: [...losses, ...lostKeyIds.map(secretLoss)], lostKeyIds, unreadable: null };
   } catch (error) {
     if (!(error instanceof StateCorruptError)) throw error;
-    return { losses: [...losses, error.message], lostKeyIds: [], isReadable: false };
+    return { losses, lostKeyIds: [], unreadable: error.message };
   }
 }
 

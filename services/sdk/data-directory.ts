@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { SECRET_FILE } from "../adapters/config/secret-file.ts";
 import { HEAD_FILE, type HeadFile, readHeadFile } from "../adapters/files/head-file.ts";
 import { LOG_FILE } from "../adapters/lmdb/environment.ts";
+import { FatalError } from "../runtime/errors.ts";
 import { GENESIS_HASH } from "../runtime/journal.ts";
 import { journalLost, type StoredHead } from "../runtime/journal-head.ts";
 import type { Log } from "../runtime/ports.ts";
@@ -36,20 +37,29 @@ export function directoryRemedy(dataDir: string): string {
   );
 }
 
-/** Changes nothing. */
+const STAYS_QUIET = { throwIfNoEntry: false } as const;
+
+/** Changes nothing. @throws FatalError where a part may not be read: that is no loss. */
 export function lookAtDirectory(dataDir: string): DirectoryLook {
-  // DIR-1, DIR-2: the log last.
-  let head: HeadFile | null = null;
-  let headProblem: string | null = null;
-  try {
-    head = readHeadFile(dataDir);
-  } catch (error) {
-    headProblem = (error as Error).message;
+  if (!existsSync(dataDir) || !statSync(dataDir).isDirectory()) {
+    return { dataDir, head: null, headProblem: null, hasSecret: false, log: "missing" };
   }
+  // DIR-1, DIR-2: the log last.
+  const { head, headProblem } = lookAtHead(dataDir);
   const hasSecret = existsSync(join(dataDir, SECRET_FILE));
-  const size = statSync(join(dataDir, LOG_FILE), { throwIfNoEntry: false })?.size;
+  const size = statSync(join(dataDir, LOG_FILE), STAYS_QUIET)?.size;
   const log = size === undefined ? "missing" : size === 0 ? "empty" : "present";
   return { dataDir, head, headProblem, hasSecret, log };
+}
+
+function lookAtHead(dataDir: string): Pick<DirectoryLook, "head" | "headProblem"> {
+  try {
+    return { head: readHeadFile(dataDir), headProblem: null };
+  } catch (error) {
+    const isLost = error instanceof FatalError && error.code === "journal_lost";
+    if (!isLost) throw error;
+    return { head: null, headProblem: error.message };
+  }
 }
 
 /** Whether nothing but a log can be there: a new one may be made. */

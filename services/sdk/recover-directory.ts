@@ -39,6 +39,8 @@ export type DirectoryLosses = {
   /** A sentence each, without a full stop; none: all is there. */
   readonly losses: readonly string[];
   readonly lostKeyIds: readonly string[];
+  /** Records that no gate can go on behind, which `verify` tells of as well. */
+  readonly unreadable: readonly string[];
   /** The log cannot be used: going on means to begin with an empty one. */
   readonly needsNewLog: boolean;
   /** The secret cannot be used: going on means to make another. */
@@ -52,7 +54,13 @@ const HEARTBEAT_WATCH_MS = 2_500;
 const HEARTBEAT_YOUNG_MS = 15_000;
 /** Longest life of a conversation and a hold, by default, and a day; the journal is kept for longer. */
 const SPAN_MS = 9 * 86_400_000;
-const NOTHING = { losses: [], lostKeyIds: [], needsNewLog: false, needsNewSecret: false } as const;
+const NOTHING = {
+  losses: [],
+  lostKeyIds: [],
+  unreadable: [],
+  needsNewLog: false,
+  needsNewSecret: false,
+} as const;
 
 /**
  * Changes nothing.
@@ -73,7 +81,7 @@ export async function findDirectoryLosses(
     const isLost = secret === null && given === undefined && keepsSecret(look);
     const problems = opened === null ? [] : [opened.problem];
     const losses = [...missing, ...problems, ...(isLost ? [secretLoss(dataDir)] : [])];
-    return { losses, lostKeyIds: [], needsNewLog: true, needsNewSecret: isLost };
+    return { ...NOTHING, losses, needsNewLog: true, needsNewSecret: isLost };
   }
   try {
     const found = await lossesOfLog(look, opened.log, secret);
@@ -95,16 +103,17 @@ async function lossesOfLog(
   const sinceMs = systemClock.nowMs() - SPAN_MS;
   const losses: string[] = [...foreign];
   const lostKeyIds = new Set<string>();
-  let needsNewLog = false;
+  const unreadable: string[] = [];
   for (let partition = 0; partition < log.partitions; partition += 1) {
     const head = heads[partition] ?? null;
     const context = { log, codec: CODEC, partition, head, fingerprints, sinceMs };
     const found = await findJournalLosses(context);
     losses.push(...found.losses);
     for (const keyId of found.lostKeyIds) lostKeyIds.add(keyId);
-    needsNewLog ||= !found.isReadable;
+    if (found.unreadable !== null) unreadable.push(found.unreadable);
   }
-  return { losses: [...new Set(losses)], lostKeyIds: [...lostKeyIds], needsNewLog };
+  const needsNewLog = unreadable.length > 0;
+  return { losses: [...new Set(losses)], lostKeyIds: [...lostKeyIds], unreadable, needsNewLog };
 }
 
 /** Null: the secret is kept elsewhere, and nobody named it. */
@@ -114,6 +123,11 @@ function fingerprintsOf(
 ): ReadonlyMap<string, string> | null {
   if (secret !== null) return keepSecrets(secret, [], "").fingerprints;
   return keepsSecret(look) ? new Map() : null;
+}
+
+/** All that is lost, what is unreadable included. */
+export function allLosses({ losses, unreadable }: DirectoryLosses): readonly string[] {
+  return [...losses, ...unreadable];
 }
 
 /**
@@ -143,7 +157,8 @@ export async function acceptDirectoryLosses(
     if (found.needsNewSecret) setAside(join(dataDir, SECRET_FILE), suffix);
     const secrets = secretsFor(dataDir, given);
     const { by, reason } = acceptance;
-    const { losses, lostKeyIds } = found;
+    const { lostKeyIds } = found;
+    const losses = allLosses(found);
     const accepted: Acceptance = { by, reason, atMs: systemClock.nowMs(), losses, lostKeyIds };
     const heads = new FileHeads(
       dataDir,

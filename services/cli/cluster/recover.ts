@@ -2,6 +2,7 @@
 import { readSecretText } from "../../adapters/config/secret-files.ts";
 import {
   acceptDirectoryLosses,
+  allLosses,
   type DirectoryLosses,
   findDirectoryLosses,
 } from "../../sdk/recover-directory.ts";
@@ -55,7 +56,7 @@ async function inDirectory(dataDir: string, options: RecoverOptions): Promise<Re
   const secret = secretIn(options.secretFile);
   const found: DirectoryLosses = await findDirectoryLosses(dataDir, secret);
   return {
-    losses: found.losses,
+    losses: allLosses(found),
     accept: (word) => acceptDirectoryLosses(dataDir, found, word, secret),
     next: "and written into the journal: the directory opens",
   };
@@ -67,7 +68,9 @@ async function onCluster({ config: file }: RecoverOptions): Promise<Recovery> {
   const fingerprints = hasSecret ? openSecrets(config).fingerprints : null;
   const found = await findClusterLosses(config, fingerprints);
   return {
-    losses: found.flatMap(({ losses }) => losses),
+    losses: found.flatMap(({ losses, unreadable }) =>
+      unreadable === null ? losses : [...losses, unreadable],
+    ),
     accept: (word) => acceptClusterLosses(config, found, { ...word, atMs: Date.now() }),
     next: "which the gate writes into the journal: start it again",
   };

@@ -1,5 +1,6 @@
 /** `callgate verify`: whether the journal is what it must be. */
 import { coreFold } from "../../runtime/core-engine.ts";
+import { PipelineError } from "../../runtime/errors.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { type VerifyReport, verifyJournal } from "../../runtime/verify.ts";
 import { findDirectoryLosses } from "../../sdk/recover-directory.ts";
@@ -18,7 +19,7 @@ export type VerifyOptions = SourceOptions & { readonly json: boolean };
 const JOURNAL_SPAN_MS = 9 * 86_400_000;
 
 export async function runVerify(options: VerifyOptions, terminal: Terminal): Promise<ExitCode> {
-  const losses = await findLosses(options);
+  const losses = await findLosses(options, terminal);
   const source = await openSource(options, terminal);
   const { log, codec, nameOf } = source;
   const reports: VerifyReport[] = [];
@@ -44,11 +45,21 @@ export async function runVerify(options: VerifyOptions, terminal: Terminal): Pro
 }
 
 /** What a journal cannot tell of itself: its end is missing, or what belongs to it. */
-async function findLosses(options: VerifyOptions): Promise<readonly string[]> {
+async function findLosses(
+  options: VerifyOptions,
+  { err }: Pick<Terminal, "err">,
+): Promise<readonly string[]> {
   const dataDir = dataDirOf(options);
   if (dataDir !== undefined) return (await findDirectoryLosses(dataDir)).losses;
-  const found = await findClusterLosses(openConfig(options.config, []), null);
-  return found.flatMap(({ losses }) => losses);
+  try {
+    const found = await findClusterLosses(openConfig(options.config, []), null);
+    return found.flatMap(({ losses }) => losses);
+  } catch (error) {
+    const isOfRedis = error instanceof PipelineError && error.code === "checkpoint_unavailable";
+    if (!isOfRedis) throw error;
+    await err.write(`callgate: the journal was not compared with its head: ${error.message}\n`);
+    return [];
+  }
 }
 
 function render(

@@ -249,7 +249,7 @@ describe("a held call", () => {
     const other = openCallgate({ policy: POLICY, dataDir, secret: `another, not ${secret}` });
     await expect(other).rejects.toMatchObject({ code: "secret_unreadable" });
     const back = await openCallgate({ policy: POLICY, dataDir, secret });
-    expect(await back.awaitDecision(held.decisionId ?? "")).toMatchObject({
+    expect(await back.approve(held.approvalId ?? "", { by: "boss" })).toMatchObject({
       arguments: hold.arguments,
     });
     await back.close();
