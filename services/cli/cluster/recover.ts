@@ -68,9 +68,8 @@ async function onCluster({ config: file }: RecoverOptions): Promise<Recovery> {
   const fingerprints = hasSecret ? openSecrets(config).fingerprints : null;
   const found = await findClusterLosses(config, fingerprints);
   return {
-    losses: found.flatMap(({ losses, unreadable }) =>
-      unreadable === null ? losses : [...losses, unreadable],
-    ),
+    // Of records that cannot be read `verify` tells: no acceptance makes them readable.
+    losses: found.flatMap(({ losses }) => losses),
     accept: (word) => acceptClusterLosses(config, found, { ...word, atMs: Date.now() }),
     next: "which the gate writes into the journal: start it again",
   };
