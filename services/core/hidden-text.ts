@@ -41,7 +41,17 @@ export function escapeHiddenInLines(text: string): string {
 
 /** The text in quotes, as JSON. Backticks are escaped too: they would end a name that a sentence quotes by them. */
 export function quoteText(text: string): string {
-  return escapeHidden(JSON.stringify(text)).replaceAll("`", "\\u0060");
+  return quoteTicks(escapeHidden(JSON.stringify(text)));
+}
+
+/** The text with its backticks as JSON may escape them. */
+export function quoteTicks(text: string): string {
+  return text.replaceAll("`", "\\u0060");
+}
+
+/** One text of sentences, for a model or a person. Nulls are left out, and nothing in it is hidden. */
+export function toldText(sentences: readonly (string | null)[]): string {
+  return escapeHidden(sentences.filter((sentence) => sentence !== null).join(" "));
 }
 
 /** An id in a sentence: as it is where it is one word, in quotes otherwise. */

@@ -11,6 +11,7 @@ import type {
   Sketch,
 } from "../events.ts";
 import { actionDigest } from "../hash.ts";
+import { quoteTicks } from "../hidden-text.ts";
 import type { ClearArguments, ConfirmedCall, ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
@@ -175,7 +176,7 @@ export function decideRead(
       mode,
       "invalid_arguments",
       rule,
-      read.problems.map((p) => `${p.path}: ${p.message}`).join("; "),
+      read.problems.map((p) => `${quoteTicks(p.path)}: ${p.message}`).join("; "),
     );
   }
   const context = contextOf(state, proposal, entered, tool, read, policy, nowMs, approval);
