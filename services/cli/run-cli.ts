@@ -15,6 +15,7 @@ import { addPolicy } from "./commands/policy.ts";
 import { addBackup, addRecover } from "./commands/recover.ts";
 import { addReplay } from "./commands/replay.ts";
 import { addToken } from "./commands/token.ts";
+import { escapedTerminal } from "./output/escaped-output.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "./output/exit-codes.ts";
 import { failureOf } from "./output/report-error.ts";
 import type { Terminal } from "./output/terminal.ts";
@@ -29,7 +30,8 @@ Try:
 
 Exit codes: 0 ok, 1 findings (policy lint, test and fmt --check, backtest, verify, recover, demo --config), 2 wrong usage or input, 3 the machine is in the way.`;
 
-export async function runCli(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+export async function runCli(args: readonly string[], given: Terminal): Promise<ExitCode> {
+  const terminal = escapedTerminal(given);
   let exitCode: ExitCode = EXIT_OK;
   const cli: Cli = {
     terminal,

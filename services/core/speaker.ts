@@ -1,13 +1,16 @@
 /** Names of people and agents: who says something, and whether two names are one. */
 
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
-const ALL_UNSEEN = new RegExp(UNSEEN, "gu");
+import { dropHidden, hasHidden, hasVisible } from "./hidden-text.ts";
+import { mixesScripts } from "./name-scripts.ts";
 
 /** Why nobody can speak under this name, or undefined; `field` is what the sender calls it. */
 export function speakerProblem(name: string, field = "by"): string | undefined {
-  if (foldedName(name) === "") return `a verdict must say \`${field}\`: who says so`;
-  if (!UNSEEN.test(name)) return undefined;
-  return `\`${field}\` has characters that nobody sees: write the name without them`;
+  if (!hasVisible(name)) return `a verdict must say \`${field}\`: who says so`;
+  if (hasHidden(name)) {
+    return `\`${field}\` has characters that nobody sees: write the name without them`;
+  }
+  if (!mixesScripts(name)) return undefined;
+  return `\`${field}\` mixes letters of several scripts, which can look like another name: write it in one script`;
 }
 
 /**
@@ -31,6 +34,5 @@ export function hasSpoken(names: readonly string[], name: string): boolean {
 /** Upper case first: letters that share one capital are one, `ß` and `ss` too. */
 export function foldedName(name: string): string {
   const plain = name.normalize("NFKC").toUpperCase().toLowerCase().normalize("NFKC");
-  const seen = plain.replaceAll(/\s/gu, " ").replaceAll(ALL_UNSEEN, "");
-  return seen.replaceAll(/ +/gu, " ").trim();
+  return dropHidden(plain.replaceAll(/\s/gu, " ")).replaceAll(/ +/gu, " ").trim();
 }

@@ -4,6 +4,7 @@ import type { ResultInput } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import { callErrorOf } from "./call-error.ts";
 import type { CallReport } from "./call-report.ts";
+import { exceedsJson } from "./json-size.ts";
 import { cutToBytes, isNearText, textOfValue, utf8Length } from "./output-text.ts";
 
 /** As the core digests outputs: one that was cut compares equal to itself whole. */
@@ -44,6 +45,8 @@ type SentOutput = Pick<ResultInput, "output" | "outputDigest" | "outputBytes">;
  * looked at, so more of it is sent, and a refusal refers to it.
  */
 function outputOf(call: ReportedCall, output: unknown, outputBytes: number): SentOutput {
+  // Nothing is read of what nobody could keep, nor is it hashed: outputs of one length count as equal.
+  if (exceedsJson(output, OUTPUT_BOUND) !== null) return tooLargeOutput(output);
   const written = textOfValue(output);
   if (written.kind === "none") return { output: null, outputDigest: null, outputBytes: null };
   const { kind, text } = written;
@@ -60,6 +63,15 @@ function outputOf(call: ReportedCall, output: unknown, outputBytes: number): Sen
   // One byte more than there is: the gate answers with nothing that is not whole. A write is never
   // answered with its output, and what its output names as written must be known.
   return { output: text, outputDigest: digest(), outputBytes: bytes + 1 };
+}
+
+/** Of outputs beyond it only their size is recorded. */
+const OUTPUT_BOUND = { characters: 4 * 1024 * 1024, keys: 100_000, items: 100_000 };
+
+function tooLargeOutput(output: unknown): SentOutput {
+  const length = typeof output === "string" ? output.length : OUTPUT_BOUND.characters;
+  const outputDigest = sha256Hex("callgate.output.large.v1", `${typeof output} ${length}`);
+  return { output: null, outputDigest, outputBytes: length };
 }
 
 function errorOf({ status, error }: CallReport): ResultInput["error"] {

@@ -10,6 +10,7 @@ import { compilePolicy } from "../core/policy/compile-policy.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { PolicyDocument } from "../core/policy/document.ts";
 import { createSealing, type Sealing } from "../core/seal/sealing.ts";
+import { likenessOf } from "../core/tool-name.ts";
 
 export type GatePolicy = {
   readonly loaded: LoadedPolicy;
@@ -97,6 +98,21 @@ export function withKnownTools(
   // An empty entry has nothing in it that could be wrong; the rest compiled before.
   if (!result.ok) throw new Error(`a policy with known tools did not compile: ${messages(result)}`);
   return { loaded, document: extended, compiled: result.policy };
+}
+
+/** A name by which the policy's author declares a tool otherwise spelled; undefined: there is none among these. */
+export function misspelledTool(
+  { loaded }: GatePolicy,
+  names: readonly string[],
+): { readonly name: string; readonly declared: string } | undefined {
+  const declared = Object.keys(loaded.document.tool_schemas ?? {});
+  const spelled = new Map(declared.map((name) => [likenessOf(name), name]));
+  return names
+    .filter((name) => !declared.includes(name))
+    .flatMap((name) => {
+      const like = spelled.get(likenessOf(name));
+      return like === undefined ? [] : [{ name, declared: like }];
+    })[0];
 }
 
 function messages(result: { readonly problems: readonly { readonly message: string }[] }): string {

@@ -1,5 +1,7 @@
+import { DEFAULT_CANONICAL_LIMITS, GREATEST_MAX_BYTES } from "../core/canonical/limits.ts";
 import { jsonMember } from "../core/json-path.ts";
 import { emptiedByJson } from "../executor/emptied-by-json.ts";
+import { exceedsJson } from "../executor/json-size.ts";
 import { CallgateError } from "./callgate-error.ts";
 
 /**
@@ -15,6 +17,8 @@ export function argumentText(tool: string, value: object | string | undefined): 
     throw invalid(tool, "must be an object, or JSON text");
   }
   try {
+    const excess = exceedsJson(value, ARGUMENTS_BOUND);
+    if (excess !== null) return excess === "keys" ? TOO_MANY_KEYS : TOO_LARGE;
     return JSON.stringify(value, checked);
   } catch (cause) {
     if (cause instanceof NoJsonForm) throw invalid(tool, sentence(cause.problem, placeOf(value)));
@@ -23,6 +27,17 @@ export function argumentText(tool: string, value: object | string | undefined): 
     throw invalid(tool, cause instanceof Error ? cause.message : "cannot be written as JSON");
   }
 }
+
+/** Whatever the policy says, the gate refuses more as `too_large`: what it gets is no more than it takes to say why. */
+const ARGUMENTS_BOUND = {
+  characters: GREATEST_MAX_BYTES,
+  keys: DEFAULT_CANONICAL_LIMITS.maxKeys,
+  items: Number.POSITIVE_INFINITY,
+};
+const TOO_LARGE = " ".repeat(GREATEST_MAX_BYTES + 1);
+const TOO_MANY_KEYS = JSON.stringify({
+  ...Array.from({ length: DEFAULT_CANONICAL_LIMITS.maxKeys + 1 }, () => 0),
+});
 
 class NoJsonForm extends Error {
   readonly problem: Problem;

@@ -1,5 +1,5 @@
-import { toolProblem } from "../adapters/avro/input-rules.ts";
 import { systemClock } from "../adapters/system/clock.ts";
+import { readToolName } from "../core/tool-name.ts";
 import {
   type ExecutableCall,
   type ExecutionReport,
@@ -115,7 +115,14 @@ function guardTools<T extends Tools>(
 
 function assertTool(name: string, handler: unknown): void {
   const problem =
-    toolProblem(name) ?? (typeof handler === "function" ? undefined : "it is not a function");
+    nameProblem(name) ?? (typeof handler === "function" ? undefined : "it is not a function");
   if (problem === undefined) return;
   throw new CallgateError("invalid_input", `the tool \`${name}\` cannot be guarded: ${problem}`);
+}
+
+/** Calls come under the name as the gate reads it. */
+function nameProblem(name: string): string | undefined {
+  const read = readToolName(name);
+  if (!read.ok) return read.problem;
+  return read.name === name ? undefined : `write its name as \`${read.name}\``;
 }

@@ -1,6 +1,8 @@
 /** From what the journal says to what programs get. */
 import type { JsonObject } from "../core/canonical/json-value.ts";
+import { cutText } from "../core/cut-text.ts";
 import type { CallAllowed, CallHeld, DecisionEvent } from "../core/events.ts";
+import { escapeHidden } from "../core/hidden-text.ts";
 import { LIMITS } from "../core/limits.ts";
 import { REASON_SENTENCES } from "../core/reason-sentences.ts";
 import type { ReasonCode } from "../core/reasons.ts";
@@ -126,7 +128,7 @@ function plainRefusal(
     schemaVersion: 1,
     callId,
     tool,
-    arguments: text.slice(0, LIMITS.shownArguments),
+    arguments: escapeHidden(cutText(text, LIMITS.shownArguments)),
     reason,
     message: sentences.model,
     duplicate: false,

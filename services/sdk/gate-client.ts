@@ -341,8 +341,11 @@ export class GateClient {
     try {
       const call = await this.#calls.get(decisionId, wait);
       const event = call === undefined ? undefined : await this.#calls.decisionOf(call, wait);
-      if (call === undefined || event === undefined) throw unknownDecision(decisionId);
-      if (event.type !== "held") return { call, event };
+      if (call === undefined) throw unknownDecision(decisionId);
+      // Of a hold that waits nothing else is known where its record is gone.
+      const isHeld = (event ?? { type: this.#calls.latest(call).outcome }).type === "held";
+      if (event === undefined && !isHeld) throw unknownDecision(decisionId);
+      if (event !== undefined && !isHeld) return { call, event };
       const decided = await wait.ended();
       return { call: this.#calls.latest(call), event: decided };
     } finally {

@@ -20,6 +20,7 @@ import type { Decide } from "../gate/gate-engine.ts";
 import {
   compileGatePolicy,
   type GatePolicy,
+  misspelledTool,
   withKnownTools,
   withSecret,
 } from "../gate/gate-policy.ts";
@@ -204,6 +205,8 @@ function compose(
       return policy;
     },
     knowTools: (names) => {
+      const other = misspelledTool(policy, names);
+      if (other !== undefined) throw misspelled(other);
       const extended = withKnownTools(policy, names, capabilitiesOf(options.normalizers));
       if (extended === policy) return;
       policy = extended;
@@ -220,6 +223,14 @@ function compose(
       return closing;
     },
   };
+}
+
+function misspelled(other: { readonly name: string; readonly declared: string }): CallgateError {
+  const { name, declared } = other;
+  return new CallgateError(
+    "invalid_input",
+    `the tool \`${name}\` cannot be guarded: the policy declares it as \`${declared}\`; use one spelling in both`,
+  );
 }
 
 function trim(log: EmbeddedLog, keepMs: number, logger: Logger): void {

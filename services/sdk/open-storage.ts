@@ -124,9 +124,18 @@ async function partsOf(
   return { log, checkpoints: new LmdbCheckpoints(environment), isNew, begin };
 }
 
+const MIB = 1024 * 1024;
+
+/** What memory keeps of a log that nothing outlives: of its journal, what is asked for later. Decisions do not need it. */
+const MEMORY_BUDGET = { journalBytes: 64 * MIB, otherBytes: 4 * MIB };
+
 export function openMemoryStorage(clock: Clock): Storage {
-  const options = { partitions: PARTITIONS, clusterId: randomUUID(), nowMs: () => clock.nowMs() };
-  const log = new MemoryLog(options);
+  const log = new MemoryLog({
+    partitions: PARTITIONS,
+    clusterId: randomUUID(),
+    nowMs: () => clock.nowMs(),
+    budget: MEMORY_BUDGET,
+  });
   const rest = { checkpoints: null, isNew: true, begin: () => Promise.resolve(null) };
   return { log, ownership: log, ...rest, close: () => log.close() };
 }

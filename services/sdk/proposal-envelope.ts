@@ -1,13 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { Envelope } from "../adapters/avro/envelope.ts";
+import { boundedAssistantText } from "../adapters/avro/input-rules.ts";
 import { proposalProblem } from "../adapters/avro/proposal.ts";
 import { GREATEST_MAX_BYTES } from "../core/canonical/limits.ts";
+import { cutText } from "../core/cut-text.ts";
+import { LIMITS } from "../core/limits.ts";
 import { argumentText } from "./argument-text.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { ProposedCall } from "./gate-types.ts";
 import { memberProblem } from "./members.ts";
 
 const DEFAULT_TENANT = "default";
+
+/** Any longer one is refused as well, and is not written. */
+const NAME_CHARACTERS = 2 * LIMITS.toolNameLength;
 
 const MEMBERS: Readonly<Record<keyof ProposedCall, true>> = {
   conversationId: true,
@@ -45,9 +51,9 @@ export function proposalEnvelope(call: ProposedCall): Envelope {
     agentId: call.agentId ?? null,
     turn: countText("turn", call.turn),
     step: countText("step", call.step),
-    tool: call.tool,
+    tool: cutText(call.tool, NAME_CHARACTERS),
     arguments: bounded(argumentText(call.tool, call.arguments)),
-    assistantText: call.assistantText ?? null,
+    assistantText: boundedAssistantText(call.assistantText ?? null),
     estimatedCost: call.estimatedCost ?? null,
     confirmation: call.confirmation ?? null,
   };

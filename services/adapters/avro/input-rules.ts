@@ -21,7 +21,6 @@ function isPrintable(text: string, most: number): boolean {
 }
 
 const CURRENCY = /^[A-Z]{3}$/;
-const SHOWN_CHARACTERS = 64;
 
 export type ConversationName = { readonly tenantId: string; readonly conversationId: string };
 
@@ -45,17 +44,6 @@ export function idProblem(field: string, text: string): string | undefined {
 /** The same, where absence is a value. */
 export function optionalIdProblem(field: string, text: string | null): string | undefined {
   return text === null ? undefined : idProblem(field, text);
-}
-
-/** Why a text cannot name a tool, or undefined. */
-export function toolProblem(tool: string): string | undefined {
-  if (typeof tool === "string" && isPrintable(tool, LIMITS.toolNameLength)) return undefined;
-  return `\`tool\` must be 1 to ${LIMITS.toolNameLength} printable ASCII characters`;
-}
-
-/** A tool name that is none, as it may stand in a refusal. */
-export function shownTool(tool: string): string {
-  return tool.slice(0, SHOWN_CHARACTERS).replaceAll(/[^\x20-\x7e]/g, "?");
 }
 
 /** Why an amount cannot be a cost, or undefined; `field` is what the sender calls it. */

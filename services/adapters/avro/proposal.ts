@@ -1,5 +1,6 @@
 /** Proposals to and from Avro, and the rules that both Avro and JSON proposals obey. */
 import type { EnvelopeRejection, ProposalInput } from "../../core/inputs.ts";
+import { readToolName, shownTool } from "../../core/tool-name.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
 import type { Envelope } from "./envelope.ts";
 import {
@@ -8,8 +9,6 @@ import {
   costProblem,
   idProblem,
   optionalIdProblem,
-  shownTool,
-  toolProblem,
 } from "./input-rules.ts";
 import { plainMoney } from "./plain.ts";
 import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
@@ -103,13 +102,15 @@ function originalBytes(types: RecordTypes, value: Uint8Array): Uint8Array {
 export function toInput(envelope: Envelope, found?: EnvelopeRejection): DecodedInput {
   const nameless = conversationProblem(envelope) ?? idProblem("callId", envelope.callId);
   if (nameless !== undefined) return { ok: false, message: nameless };
-  const problem = found?.message ?? envelopeProblem(envelope);
-  if (problem === undefined) return { ok: true, input: acceptable(envelope) };
+  const read = readToolName(envelope.tool);
+  const tool = read.ok ? read.name : shownTool(envelope.tool);
+  const problem = found?.message ?? (read.ok ? restProblem(envelope) : read.problem);
+  if (problem === undefined) return { ok: true, input: acceptable(envelope, tool) };
   const rejected = found ?? { reason: "malformed", message: problem };
-  return { ok: true, input: rejectedInput(envelope, rejected) };
+  return { ok: true, input: rejectedInput(envelope, tool, rejected) };
 }
 
-function acceptable(envelope: Envelope): ProposalInput {
+function acceptable(envelope: Envelope, tool: string): ProposalInput {
   return {
     type: "proposal",
     tenantId: envelope.tenantId,
@@ -118,7 +119,7 @@ function acceptable(envelope: Envelope): ProposalInput {
     agentId: envelope.agentId,
     turn: envelope.turn,
     step: envelope.step,
-    tool: envelope.tool,
+    tool,
     arguments: envelope.arguments,
     assistantText: boundedAssistantText(envelope.assistantText),
     estimatedCost: envelope.estimatedCost,
@@ -137,10 +138,6 @@ export function proposalProblem(envelope: Envelope): string | undefined {
   );
 }
 
-function envelopeProblem(envelope: Envelope): string | undefined {
-  return toolProblem(envelope.tool) ?? restProblem(envelope);
-}
-
 function restProblem(envelope: Envelope): string | undefined {
   return (
     optionalIdProblem("agentId", envelope.agentId) ??
@@ -152,15 +149,18 @@ function restProblem(envelope: Envelope): string | undefined {
 }
 
 /** A rejected proposal keeps what names it, and of the rest only what is in order. */
-function rejectedInput(envelope: Envelope, rejected: EnvelopeRejection): ProposalInput {
+function rejectedInput(
+  envelope: Envelope,
+  tool: string,
+  rejected: EnvelopeRejection,
+): ProposalInput {
   const sound = (field: string, text: string | null) =>
     optionalIdProblem(field, text) === undefined ? text : null;
   return {
-    ...acceptable(envelope),
+    ...acceptable(envelope, tool),
     agentId: sound("agentId", envelope.agentId),
     turn: sound("turn", envelope.turn),
     step: sound("step", envelope.step),
-    tool: toolProblem(envelope.tool) === undefined ? envelope.tool : shownTool(envelope.tool),
     estimatedCost: null,
     confirmation: null,
     rejected,

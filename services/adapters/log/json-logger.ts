@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { escapeHiddenInLines } from "../../core/hidden-text.ts";
 import type { LogFields, Logger } from "../../runtime/ports.ts";
 import { maskedUrl } from "../config/masked-config.ts";
 import type { LogLevel } from "./stream-logger.ts";
@@ -32,7 +33,7 @@ export function createJsonLogger(sink: Sink, level: LogLevel, base: LogFields): 
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: SECRET_FIELDS, censor: "********" },
     },
-    { write: (line: string) => void sink.write(line) },
+    { write: (line: string) => void sink.write(escapeHiddenInLines(line)) },
   );
   const at =
     (name: "debug" | "info" | "warn" | "error") =>

@@ -1,3 +1,4 @@
+import { escapeHidden } from "../../core/hidden-text.ts";
 import type { LogFields, Logger } from "../../runtime/ports.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
@@ -14,7 +15,7 @@ export function createStreamLogger(sink: Sink, level: LogLevel): Logger {
   const at = (name: LogLevel) => {
     const isShown = LOG_LEVELS.indexOf(name) >= least;
     return (message: string, fields: LogFields = {}): void => {
-      if (isShown) sink.write(`${name}: ${message}${shown(fields)}\n`);
+      if (isShown) sink.write(`${escapeHidden(`${name}: ${message}${shown(fields)}`)}\n`);
     };
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };

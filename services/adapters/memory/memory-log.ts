@@ -13,13 +13,15 @@ import type {
 } from "../../runtime/ports.ts";
 import type { RetentionPolicy } from "../../runtime/retention.ts";
 import type { PerInput, Topic } from "../../runtime/topics.ts";
-import { MemoryTopics } from "./memory-topics.ts";
+import { type MemoryBudget, MemoryTopics } from "./memory-topics.ts";
 
 export type MemoryLogOptions = {
   readonly partitions: number;
   readonly clusterId: string;
   /** Wall clock in ms: append times are taken from it and made monotone. */
   readonly nowMs: () => number;
+  /** Absent: everything is kept. */
+  readonly budget?: MemoryBudget;
 };
 
 /** A log that lives and dies with the process. One instance may be shared by many readers. */
@@ -29,6 +31,7 @@ export class MemoryLog implements Log, Ownership {
   /** The data itself, for whoever has to do to it what no log would. */
   readonly topics: MemoryTopics;
   readonly #nowMs: () => number;
+  readonly #budget: MemoryBudget | undefined;
   readonly #waiting = new Set<() => void>();
   #closed = false;
 
@@ -36,6 +39,7 @@ export class MemoryLog implements Log, Ownership {
     this.partitions = options.partitions;
     this.clusterId = options.clusterId;
     this.#nowMs = options.nowMs;
+    this.#budget = options.budget;
     this.topics = new MemoryTopics(options.partitions);
   }
 
@@ -124,6 +128,7 @@ export class MemoryLog implements Log, Ownership {
     }
     const appended = this.topics.append(batch.records, this.#nowMs());
     this.topics.recordOffsets(partition, batch.consumed);
+    if (this.#budget !== undefined) this.topics.keepWithin(partition, this.#budget);
     this.#wake();
     return { type: "committed", appended };
   }

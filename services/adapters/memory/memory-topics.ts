@@ -7,13 +7,27 @@ import type {
   ReadResult,
 } from "../../runtime/ports.ts";
 import { type LogSpan, type RetentionPolicy, trimTo } from "../../runtime/retention.ts";
-import { NO_POSITION, type PerInput, TOPICS, type Topic } from "../../runtime/topics.ts";
+import {
+  JOURNAL_TOPIC,
+  NO_POSITION,
+  type PerInput,
+  TOPICS,
+  type Topic,
+} from "../../runtime/topics.ts";
 
 type TopicPartition = {
   startOffset: number;
   records: LogRecord[];
+  /** Of keys and values. */
+  bytes: number;
   lastAppendTimeMs: number;
 };
+
+/** Bytes that a partition of a topic keeps, the oldest go first; inputs that are not consumed stay. */
+export type MemoryBudget = { readonly journalBytes: number; readonly otherBytes: number };
+
+/** How far a topic may grow beyond its budget before its oldest records go, all that are too many at once. */
+const SLACK = 1.25;
 
 /**
  * The data of a log in memory, without any waiting: topics, partitions, owners' epochs and recorded
@@ -33,6 +47,7 @@ export class MemoryTopics {
       const list = Array.from({ length: partitions }, () => ({
         startOffset: 0,
         records: [],
+        bytes: 0,
         lastAppendTimeMs: 0,
       }));
       this.#topics.set(topic, list);
@@ -46,13 +61,15 @@ export class MemoryTopics {
       const offset = at.startOffset + at.records.length;
       const appendTimeMs = Math.max(at.lastAppendTimeMs, nowMs);
       at.lastAppendTimeMs = appendTimeMs;
-      at.records.push({
+      const kept = {
         offset,
         appendTimeMs,
         key: typeof record.key === "string" ? Buffer.from(record.key) : record.key,
         value: record.value,
         headers: record.headers ?? [],
-      });
+      };
+      at.records.push(kept);
+      at.bytes += bytesOf(kept);
       return { offset, appendTimeMs };
     });
   }
@@ -67,7 +84,7 @@ export class MemoryTopics {
     for (let i = fromOffset - at.startOffset; i < at.records.length; i += 1) {
       const record = at.records[i];
       if (record === undefined || records.length >= limits.recordsMax) break;
-      bytes += (record.key?.length ?? 0) + (record.value?.length ?? 0);
+      bytes += bytesOf(record);
       if (records.length > 0 && bytes > limits.bytesMax) break;
       records.push(record);
     }
@@ -108,10 +125,27 @@ export class MemoryTopics {
         const consumed = this.recordedOffsets(partition);
         const at = this.#at(topic, partition);
         const spans = at.records.map(asSpan);
-        const bytes = spans.reduce((total, span) => total + span.bytes, 0);
-        const start = trimTo({ topic, spans, bytes, consumed }, policy, nowMs);
+        const start = trimTo({ topic, spans, bytes: at.bytes, consumed }, policy, nowMs);
         if (start !== null) this.deleteBefore(topic, partition, start);
       }
+    }
+  }
+
+  /** Cost is spread: what goes at once is a fifth of what is kept. */
+  keepWithin(partition: number, { journalBytes, otherBytes }: MemoryBudget): void {
+    const consumed: Partial<Record<Topic, number>> = this.recordedOffsets(partition);
+    for (const topic of TOPICS) {
+      const at = this.#at(topic, partition);
+      const bytesMax = topic === JOURNAL_TOPIC ? journalBytes : otherBytes;
+      if (at.bytes <= bytesMax * SLACK) continue;
+      const limit = consumed[topic] ?? Number.MAX_SAFE_INTEGER;
+      let { bytes, startOffset: start } = at;
+      for (const record of at.records) {
+        if (bytes <= bytesMax || record.offset >= limit) break;
+        bytes -= bytesOf(record);
+        start = record.offset + 1;
+      }
+      this.deleteBefore(topic, partition, start);
     }
   }
 
@@ -120,7 +154,7 @@ export class MemoryTopics {
     const at = this.#at(topic, partition);
     const gone = Math.min(offset - at.startOffset, at.records.length);
     if (gone <= 0) return;
-    at.records.splice(0, gone);
+    for (const record of at.records.splice(0, gone)) at.bytes -= bytesOf(record);
     at.startOffset += gone;
   }
 
@@ -141,8 +175,12 @@ function asSpan(record: LogRecord): LogSpan {
     baseOffset: record.offset,
     nextOffset: record.offset + 1,
     appendTimeMs: record.appendTimeMs,
-    bytes: (record.key?.length ?? 0) + (record.value?.length ?? 0),
+    bytes: bytesOf(record),
   };
+}
+
+function bytesOf({ key, value }: LogRecord): number {
+  return (key?.length ?? 0) + (value?.length ?? 0);
 }
 
 function outOfReach(topic: Topic, partition: number, offset: number, at: TopicPartition): string {

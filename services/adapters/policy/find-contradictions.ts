@@ -4,6 +4,7 @@
  */
 import type { PathSegment } from "../../core/policy/path.ts";
 import { ALWAYS_ENFORCED, isReasonCode, REASON_CODES } from "../../core/reasons.ts";
+import { readToolName } from "../../core/tool-name.ts";
 import { nearest } from "../config/nearest.ts";
 import type { RawDocument } from "./fold-blocks.ts";
 import { type PolicyProblem, type Positions, placeOf, problemAt } from "./problem.ts";
@@ -103,12 +104,12 @@ function findLifetimes(document: RawDocument, report: Report): void {
   }
 }
 
-const TOOL_NAME = /^[\x20-\x7e]+$/;
-
 function findInTool(path: readonly PathSegment[], tool: Keyed, report: Report): void {
-  if (!TOOL_NAME.test(String(path.at(-1)))) {
-    report(path, "a tool name is printable ASCII", "write the name that agents use");
-  }
+  const name = String(path.at(-1));
+  const read = readToolName(name);
+  if (!read.ok) report(path, read.problem, "write the name that agents use");
+  else if (read.name !== name)
+    report(path, "is not as the gate reads it", `write \`${read.name}\``);
   if (tool["read_only"] === true) {
     const writes = writeKeys(tool);
     if (writes !== null) {

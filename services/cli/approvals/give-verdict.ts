@@ -4,6 +4,7 @@
  */
 import { userInfo } from "node:os";
 import { createInterface } from "node:readline/promises";
+import { hasVisible } from "../../core/hidden-text.ts";
 import type { VerdictSubject } from "../../core/inputs.ts";
 import { speakerProblem } from "../../core/speaker.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
@@ -173,7 +174,7 @@ async function reasonOf(
   { held }: Hold,
   terminal: Terminal,
 ): Promise<string | null> {
-  if (reason !== undefined && reason.trim() !== "") return reason;
+  if (reason !== undefined && hasVisible(reason)) return reason;
   if (kind !== "approve" || !held.requireReason) return null;
   const asked = terminal.isInteractive ? await askReason(held.tool, terminal) : "";
   if (asked !== "") return asked;

@@ -2,7 +2,7 @@ import type { Output } from "./terminal.ts";
 
 const WIDTH = 30;
 const EVERY_MS = 100;
-const CLEAR_LINE = "\r\u001b[K";
+export const CLEAR_LINE = "\r\u001b[K";
 const MEGABYTE = 1_000_000;
 
 export interface Progress {

@@ -14,6 +14,11 @@ const GREEN = [32, 39] as const;
 const RED = [31, 39] as const;
 const YELLOW = [33, 39] as const;
 
+/** All that a style puts around a text. */
+export const STYLE_CODES: readonly string[] = [
+  ...new Set([BOLD, DIM, GREEN, RED, YELLOW].flat()),
+].map((code) => `${ESC}${code}m`);
+
 export function createStyle(coloured: boolean): Style {
   const wrap =
     ([on, off]: readonly [number, number]) =>

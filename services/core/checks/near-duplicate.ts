@@ -2,6 +2,7 @@
  * Check 8: a call that is almost one of this turn, by the fields that the tool's `similarity` block
  * declares. The same call again is the duplicate check's question.
  */
+import { quoteId } from "../hidden-text.ts";
 import { ledgerGet } from "../persistent/ledger.ts";
 import type { Similarity } from "../policy/compiled.ts";
 import { similarity } from "../similarity/sketch.ts";
@@ -37,7 +38,7 @@ function near({ field, rule }: Similarity, earlier: Sketched, key: string, alike
     reason: "near_duplicate",
     rule,
     disposition: "change_approach",
-    detail: `\`${field}\` is ${percent} % like that of call ${callId}.`,
+    detail: `\`${field}\` is ${percent} % like that of call ${quoteId(callId)}.`,
     earlier: { callId, decisionId, tool, atMs, status },
     strikeKey: `near:${key}`,
     resolution: "confirmation",

@@ -6,6 +6,7 @@
 
 import { cutText } from "../cut-text.ts";
 import type { ExclusiveEffect } from "../events.ts";
+import { escapeHidden, quoteId, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet, trieVisit } from "../persistent/trie.ts";
 import type { EffectHolder } from "../state/effect-holder.ts";
@@ -152,14 +153,14 @@ function conflict(
   way: readonly string[],
 ): Finding {
   // Named by arguments, so by the model: bounded as those are, and marked as data.
-  const resources = way.map((one) => cutText(one, LIMITS.shownArguments));
-  const resource = cutText(effect.resource, LIMITS.shownArguments);
+  const resources = way.map((one) => escapeHidden(cutText(one, LIMITS.shownArguments)));
+  const resource = escapeHidden(cutText(effect.resource, LIMITS.shownArguments));
   const { callId, decisionId, tool, atMs, status } = holder;
   return finding({
     reason: "side_effect_conflict",
     rule: effect.rule,
     disposition: "ask_user",
-    detail: `\`${tool}\` (call ${callId}) already had this effect on ${JSON.stringify(resources[0])}.`,
+    detail: `\`${tool}\` (call ${quoteId(callId)}) already had this effect on ${quoteText(resources[0] ?? "")}.`,
     earlier: { callId, decisionId, tool, atMs, status },
     conflict: { resource, path: [tool, ...resources, call.proposal.tool] },
     resolution: "confirmation",

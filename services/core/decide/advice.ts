@@ -1,5 +1,6 @@
 /** Reasons that fired without being enforced: notes for the model (`warn`) or the record (`shadow`). */
 import type { DecisionEvent, Notice } from "../events.ts";
+import { toldText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
 import type { Mode, ReasonCode } from "../reasons.ts";
@@ -19,8 +20,7 @@ export class Advice {
     const list = mode === "warn" ? this.warnings : this.shadow;
     if (list.length >= LIMITS.noticesPerDecision) return;
     const { model } = REASON_SENTENCES[reason];
-    const refusal = detail === null ? model : `${model} ${detail}`;
-    const message = mode === "warn" ? `${RUNS} ${refusal}` : refusal;
+    const message = toldText([mode === "warn" ? RUNS : null, model, detail]);
     const longer = [...list, { reason, rule, message }];
     if (mode === "warn") this.warnings = longer;
     else this.shadow = longer;

@@ -10,6 +10,7 @@ import type {
   Occurrence,
 } from "../events.ts";
 import { approvalIdOf } from "../hash.ts";
+import { toldText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
@@ -165,7 +166,7 @@ function hold(
     approvals: terms.approvals,
     holdNumber: terms.number,
     ruleDigest: tool.ruleDigest,
-    message: found.detail === null ? model : `${model} ${found.detail}`,
+    message: toldText([model, found.detail]),
     rule: found.rule,
     call: runningFacts(call, null),
   };

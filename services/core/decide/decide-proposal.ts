@@ -11,6 +11,7 @@ import type {
   Sketch,
 } from "../events.ts";
 import { actionDigest } from "../hash.ts";
+import { quoteTicks } from "../hidden-text.ts";
 import type { ClearArguments, ConfirmedCall, ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
@@ -27,6 +28,7 @@ import { callNameOf, findNamed } from "../state/names.ts";
 import { type ConversationState, initialState, type Twin } from "../state/state.ts";
 import { enterTurn } from "../state/turn.ts";
 import { findTwin } from "../state/twins.ts";
+import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice, withAdvice } from "./advice.ts";
 import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
@@ -42,7 +44,7 @@ export function decideProposal(
   policy: CompiledPolicy,
   nowMs: number,
 ): GateEvent {
-  const proposal = sealProposal(state, given, policy);
+  const proposal = sealProposal(state, withReadName(given), policy);
   const clear = proposal.clear ?? null;
   const named = nameCall(proposal, policy);
   const base = decisionBase(state, proposal, named, policy, { at: nowMs, proposals: nowMs });
@@ -60,6 +62,14 @@ export function decideProposal(
   if (unread !== null) return unread;
   const args = (clear ?? named.parsed) as Given;
   return decideRead(state, proposal, base, args, policy, nowMs, null);
+}
+
+/** NAME-1, also of a proposal that came by no envelope. */
+function withReadName(given: ProposalInput): ProposalInput {
+  const read = readToolName(given.tool);
+  if (read.ok) return read.name === given.tool ? given : { ...given, tool: read.name };
+  const rejected = given.rejected ?? { reason: "malformed", message: read.problem };
+  return { ...given, tool: shownTool(given.tool), rejected };
 }
 
 const CONFLICT = {
@@ -136,15 +146,9 @@ export function decideRead(
   const killed = policy.killedBy(proposal);
   if (killed !== null) return refusePlainly(entered, killedBy(killed));
   const advice = new Advice();
-  const unknown = tool.known ? null : "unknown_tool";
-  if (unknown !== null && isUnknownRefused(policy, tool)) {
+  if (isUnknownRefused(policy, tool)) {
     const mode = tool.modes.unknown_tool;
-    const plain = {
-      reason: "unknown_tool",
-      rule: "unknown_tools",
-      disposition: "change_approach",
-      detail: `No rule of the policy names \`${proposal.tool}\`.`,
-    } as const;
+    const plain = unknownTool(tool);
     if (mode === "enforce") return refusePlainly(entered, plain);
     advice.add(mode, plain.reason, plain.rule, plain.detail);
   }
@@ -172,7 +176,7 @@ export function decideRead(
       mode,
       "invalid_arguments",
       rule,
-      read.problems.map((p) => `${p.path}: ${p.message}`).join("; "),
+      read.problems.map((p) => `${quoteTicks(p.path)}: ${p.message}`).join("; "),
     );
   }
   const context = contextOf(state, proposal, entered, tool, read, policy, nowMs, approval);
@@ -184,9 +188,19 @@ function killedBy(rule: string): PlainRefusal {
   return { reason: "killed", rule, disposition: "stop", detail: null };
 }
 
-/** `unknown_tools` set to a tier (or to allow) makes check 3 pass: the tier judges the call. */
+/** `unknown_tools` set to a tier (or to allow) makes check 3 pass, and the tier judges the call; no name that is like a declared one. */
 function isUnknownRefused(policy: CompiledPolicy, tool: CompiledTool): boolean {
+  if (tool.likeTool !== null) return true;
   return policy.unknownTools === "deny" && !tool.known;
+}
+
+function unknownTool({ name, likeTool }: CompiledTool): PlainRefusal {
+  const plain = { reason: "unknown_tool", rule: "unknown_tools" } as const;
+  const detail =
+    likeTool === null
+      ? `No rule of the policy names \`${name}\`.`
+      : `The tool is called \`${likeTool}\`; \`${name}\` is no name of it.`;
+  return { ...plain, disposition: "change_approach", detail };
 }
 
 const NONE: readonly never[] = [];

@@ -3,6 +3,7 @@
 import { heldInstead } from "../checks/tier.ts";
 import { cutText } from "../cut-text.ts";
 import type { CallHeld, GateEvent, IgnoredWhy, VerdictRuled } from "../events.ts";
+import { quoteText } from "../hidden-text.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";
@@ -156,7 +157,7 @@ function wrongApproval(open: OpenCall, held: CallHeld, input: VerdictInput): Ign
 }
 
 function reasonText(reason: string): string {
-  return JSON.stringify(cutText(reason, LIMITS.shownError));
+  return quoteText(cutText(reason, LIMITS.shownError));
 }
 
 function findHold(state: ConversationState, approvalId: string | null): OpenCall | undefined {

@@ -8,6 +8,7 @@ import type {
   PreviousResult,
   Refusal,
 } from "../events.ts";
+import { escapeHidden, quoteText, toldText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
 import type { ReasonCode } from "../reasons.ts";
@@ -62,11 +63,9 @@ export function refusalOf(
     decisionId: base.decisionId,
     callId: base.callId,
     tool: base.tool,
-    arguments: cutText(base.arguments, LIMITS.shownArguments),
+    arguments: escapeHidden(cutText(base.arguments, LIMITS.shownArguments)),
     reason: found.reason,
-    message: [sentences.model, found.detail, shown, LEVEL_SENTENCES[rung.level]]
-      .filter((part) => part !== null)
-      .join(" "),
+    message: toldText([sentences.model, found.detail, shown, LEVEL_SENTENCES[rung.level]]),
     duplicate,
     note: duplicate && call.policy.appendNote ? noteOf(call, previous) : null,
     rule: found.rule,
@@ -127,7 +126,7 @@ function shownResult(twin: Twin): string | null {
 
 function quoted(text: string): string {
   const cut = text.length > LIMITS.shownResult;
-  return `${JSON.stringify(cutText(text, LIMITS.shownResult))}${cut ? " (cut)" : ""}`;
+  return `${quoteText(cutText(text, LIMITS.shownResult))}${cut ? " (cut)" : ""}`;
 }
 
 function noteOf(call: CallContext, twin: Twin): string {

@@ -1,6 +1,7 @@
 /** Refusals of calls that were not judged: envelope, tool, arguments, name, a defect of ours. */
 import { cutText } from "../cut-text.ts";
 import type { CallRefused, DecisionBase, Disposition, Refusal } from "../events.ts";
+import { escapeHidden, quoteTicks, toldText } from "../hidden-text.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
@@ -29,11 +30,9 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
       decisionId: base.decisionId,
       callId: base.callId,
       tool: base.tool,
-      arguments: cutText(base.arguments, LIMITS.shownArguments),
+      arguments: escapeHidden(cutText(base.arguments, LIMITS.shownArguments)),
       reason: given.reason,
-      message: [sentences.model, given.detail, ...problemLines(given.problems)]
-        .filter((part) => part !== null)
-        .join(" "),
+      message: toldText([sentences.model, given.detail, ...problemLines(given.problems)]),
       duplicate: false,
       note: null,
       rule: given.rule,
@@ -47,7 +46,10 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
       conflict: null,
       resolution: { type: "none", retryAfterMs: null, approvalId: null },
       suggestedNext: given.suggestedNext ?? [],
-      problems: given.problems ?? [],
+      problems: (given.problems ?? []).map(({ path, message }) => ({
+        path: escapeHidden(path),
+        message: escapeHidden(message),
+      })),
       known: null,
       userMessage: null,
     },
@@ -59,7 +61,7 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
 }
 
 function problemLines(problems: Refusal["problems"] | undefined): string[] {
-  return (problems ?? []).map(({ path, message }) => `${path}: ${message}.`);
+  return (problems ?? []).map(({ path, message }) => `${quoteTicks(path)}: ${message}.`);
 }
 
 /** Fail closed: a defect refuses the call, and the partition goes on. */

@@ -4,34 +4,32 @@ import type { CompiledPolicy } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
 import { compileGlobs, type GlobMatcher } from "./glob.ts";
 import { policyPath } from "./path.ts";
+import { compileToolGlobs } from "./tool-glob.ts";
 
 const NOT_KILLED = (): null => null;
 
 /**
- * Tools are globs as in `deny` tiers; agents and tenants are globs of whole names. An agent's name is
- * compared without its case, edge space and letter forms: a spelling is no way past the switch.
+ * Tools are globs as in `deny` tiers; agents and tenants are globs of whole names, compared without case,
+ * edge space and letter forms: a spelling is no way past the switch.
  */
 export function compileKill(kill: PolicyDocument["kill"]): CompiledPolicy["killedBy"] {
   if (kill === undefined) return NOT_KILLED;
-  const tools = matchers(kill.tools, true);
-  const agents = matchers(kill.agents?.map(foldedName), false);
-  const tenants = matchers(kill.tenants, false);
+  const tools = (kill.tools ?? []).map((glob) => compileToolGlobs(glob, true));
+  const agents = (kill.agents ?? []).map(speakerGlobs);
+  const tenants = (kill.tenants ?? []).map(speakerGlobs);
   return ({ tool, agentId, tenantId }) => {
     if (kill.all === true) return "kill.all";
     return (
       found("tools", tools, tool) ??
-      found(
-        "agents",
-        agents,
-        agents.length === 0 || agentId === null ? null : foldedName(agentId),
-      ) ??
+      found("agents", agents, agentId) ??
       found("tenants", tenants, tenantId)
     );
   };
 }
 
-function matchers(globs: readonly string[] | undefined, onLastSegment: boolean): GlobMatcher[] {
-  return (globs ?? []).map((glob) => compileGlobs(glob, onLastSegment));
+function speakerGlobs(glob: string): GlobMatcher {
+  const fits = compileGlobs(foldedName(glob), false);
+  return (name) => fits(foldedName(name));
 }
 
 function found(key: string, globs: readonly GlobMatcher[], name: string | null): string | null {

@@ -1,13 +1,14 @@
 /** Turns a policy document into the form that decides, or says everything that is wrong with it. */
 import type { Capabilities } from "../capabilities.ts";
 import { createSealing, type Sealing } from "../seal/sealing.ts";
+import { likenessOf } from "../tool-name.ts";
 import { checkAliases } from "./compile-aliases.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import { compileKill } from "./compile-kill.ts";
 import { policyModes } from "./compile-modes.ts";
 import { compileReaders } from "./compile-readers.ts";
 import { compileSettings } from "./compile-settings.ts";
-import { compileTiers } from "./compile-tiers.ts";
+import { compileTiers, stricter } from "./compile-tiers.ts";
 import { compileTool, type ToolContext } from "./compile-tool.ts";
 import type { CompiledPolicy, CompiledTool } from "./compiled.ts";
 import type { PolicyDocument } from "./document.ts";
@@ -94,14 +95,22 @@ function rememberingTools(
   context: ToolContext,
 ): (name: string) => CompiledTool {
   let others = new Map<string, CompiledTool>();
+  const byLikeness = new Map([...declared].map(([name, tool]) => [likenessOf(name), tool]));
   return (name) => {
     const known = declared.get(name) ?? others.get(name);
     if (known !== undefined) return known;
-    const tool = compileTool(name, context, []);
+    const compiled = compileTool(name, context, []);
+    const like = byLikeness.get(likenessOf(name));
+    const tool = like === undefined ? compiled : lookAlike(compiled, like);
     if (others.size >= REMEMBERED_TOOLS) others = new Map();
     others.set(name, tool);
     return tool;
   };
+}
+
+/** Whatever else would make it known: where `unknown_tool` does not enforce, it is judged no milder than the declared one. */
+function lookAlike(tool: CompiledTool, { name, tier }: CompiledTool): CompiledTool {
+  return { ...tool, known: false, likeTool: name, tier: stricter(tool.tier, tier) };
 }
 
 /** A conversation outlives every window and hold, or it would forget what it must refuse. */

@@ -2,8 +2,9 @@
 import { assertNever } from "../invariant.ts";
 import type { CompiledHold, CompiledTier } from "./compiled.ts";
 import type { HitlTier, PolicyDocument, PolicyTier, RiskLevel } from "./document.ts";
-import { compileGlobs, type GlobMatcher } from "./glob.ts";
+import type { GlobMatcher } from "./glob.ts";
 import { policyPath } from "./path.ts";
+import { compileToolGlobs } from "./tool-glob.ts";
 
 /** A hold that no tier describes: one approval, no reason required, 15 minutes. */
 const DEFAULT_HOLD: CompiledHold = { expiresMs: 900_000, requireReason: false, approvals: 1 };
@@ -28,7 +29,7 @@ export function compileTiers(document: PolicyDocument): Tiers {
   const written = document.authorization?.tiers ?? [];
   const compiled = written.map((tier, at) => compileTier(tier, at, written));
   const matchers: GlobMatcher[] = written.map((tier) =>
-    compileGlobs(tier.pattern, tier.action === "hitl" || tier.action === "deny"),
+    compileToolGlobs(tier.pattern, tier.action === "hitl" || tier.action === "deny"),
   );
   const first = (action: CompiledTier["action"]) => compiled.find((t) => t.action === action);
   const hitl = (rule: string): CompiledTier =>

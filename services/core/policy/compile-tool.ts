@@ -104,6 +104,7 @@ function compileEntry(
     variant,
     failsPartly,
     known,
+    likeTool: null,
     isRead: read,
     modes: document.mode === "shadow" ? inShadow(modes) : modes,
     tier,

@@ -143,6 +143,8 @@ export interface CompiledTool {
   /** A call that failed may have changed something all the same. */
   readonly failsPartly: boolean;
   readonly known: boolean;
+  /** The declared tool that this name differs from by case and separators alone; null: none. Such a name is unknown. */
+  readonly likeTool: string | null;
   readonly isRead: boolean;
   readonly modes: Readonly<Record<ReasonCode, Mode>>;
   readonly tier: CompiledTier;

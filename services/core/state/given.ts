@@ -1,5 +1,6 @@
 /** What verdicts gave or took: calls of a tier or tool, beside what the policy grants. */
 import type { VerdictRuled } from "../events.ts";
+import { hasVisible } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { type Trie, trieGet, trieSet } from "../persistent/trie.ts";
 
@@ -18,9 +19,9 @@ export interface Given {
   readonly sinceN: number;
 }
 
-/** A reason of white space is none. */
+/** A reason in which nothing can be seen is none. */
 export function isBlank(reason: string | null): boolean {
-  return (reason ?? "").trim() === "";
+  return reason === null || !hasVisible(reason);
 }
 
 export function givenKey(what: "tier" | "tool", name: string): string {

@@ -45,7 +45,8 @@ function understood(
   policy: CompiledPolicy,
 ): Reading {
   const found: ReasonCode[] = [];
-  if (policy.unknownTools === "deny" && !tool.known) found.push("unknown_tool");
+  const isRefused = policy.unknownTools === "deny" || tool.likeTool !== null;
+  if (isRefused && !tool.known) found.push("unknown_tool");
   const identity = tool.identity(args, text);
   const invalid = (tool.validate?.(args) ?? []).length > 0 || !identity.ok;
   const known: Known = identity.ok ? identity : { ok: true, text, normalized: args, fields: null };

@@ -1,8 +1,8 @@
 /** Patterns of tiers and of the kill switch that name no declared tool, and nearly name one. */
 import { nearest } from "../../../adapters/config/nearest.ts";
 import type { PolicyDocument } from "../../../core/policy/document.ts";
-import { compileGlobs } from "../../../core/policy/glob.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
+import { compileToolGlobs } from "../../../core/policy/tool-glob.ts";
 import type { LintRule, Report } from "./finding.ts";
 
 /** Shorter words have too many others near them: `get_` and `set_`. */
@@ -25,7 +25,7 @@ function lintPattern(
 ): void {
   const names = Object.keys(document.tool_schemas ?? {});
   for (const glob of pattern.split("|").map((one) => one.trim())) {
-    if (names.some(compileGlobs(glob, true))) continue;
+    if (names.some(compileToolGlobs(glob, true))) continue;
     const meant = nearlyNamed(glob, names);
     if (meant === null) continue;
     const message = `\`${glob}\` matches none of the declared tools, and nearly \`${meant.name}\``;
@@ -44,7 +44,6 @@ function nearlyNamed(
   if (!isOneLiteral || literal.length < LETTERS_MIN) return null;
   const cut = cutterFor(glob, literal);
   const parts = names.flatMap((name) => [name, lastSegment(name)].flatMap(cut));
-  // Patterns tell capitals apart, and whoever writes `Delete_*` for `delete_file` does not.
   const initial = literal.charAt(0).toLowerCase();
   const meant = nearest(
     literal,
@@ -52,7 +51,7 @@ function nearlyNamed(
   );
   if (meant === null) return null;
   const corrected = glob.replace(literal, meant);
-  const name = names.find(compileGlobs(corrected, true));
+  const name = names.find(compileToolGlobs(corrected, true));
   return name === undefined ? null : { name, glob: corrected };
 }
 
@@ -66,5 +65,5 @@ function cutterFor(glob: string, literal: string): (name: string) => readonly st
 }
 
 function lastSegment(name: string): string {
-  return name.split(/[/.:]|__/).at(-1) ?? name;
+  return name.split(/[/.:-]|__/).at(-1) ?? name;
 }

@@ -1,10 +1,10 @@
 /** Tiers: which of them can match, and what a match means that the author may not have meant. */
 import type { PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
-import { compileGlobs } from "../../../core/policy/glob.ts";
+import { compileToolGlobs } from "../../../core/policy/tool-glob.ts";
 import type { LintRule, Report } from "./finding.ts";
 
 /** Between the namespace of a tool and its name. */
-const SEPARATORS = ["/", ".", ":", "__"];
+const SEPARATORS = ["/", ".", ":", "__", "-"];
 
 const STRICTNESS = { allowlist: 0, per_conversation_grant: 1, hitl: 2, deny: 3 } as const;
 
@@ -20,7 +20,7 @@ export const lintTiers: LintRule = (document, report) => {
 
 /** Names that a glob of a tier stands for; what `*` covers there it covers here as text. */
 function namesOf(tier: PolicyTier, glob: string): readonly string[] {
-  const bare = triesLastSegment(tier) && !/[/.]/.test(glob);
+  const bare = triesLastSegment(tier) && !/[/.:]/.test(glob);
   return bare ? [glob, ...SEPARATORS.map((separator) => `*${separator}${glob}`)] : [glob];
 }
 
@@ -33,7 +33,7 @@ function globsOf(tier: PolicyTier): readonly string[] {
 }
 
 export function matcherOf(tier: PolicyTier): (name: string) => boolean {
-  return compileGlobs(tier.pattern, triesLastSegment(tier));
+  return compileToolGlobs(tier.pattern, triesLastSegment(tier));
 }
 
 function lintShadow(tiers: readonly PolicyTier[], index: number, report: Report): void {
@@ -80,7 +80,7 @@ function lintNamespaces(
   if (triesLastSegment(tier)) return;
   const bare = globsOf(tier).filter((glob) => !/[/.:]|__/.test(glob) && !glob.startsWith("*"));
   const missed = Object.keys(document.tool_schemas ?? {}).filter(
-    (name) => compileGlobs(bare.join("|"), true)(name) && !isMatched(document, name),
+    (name) => compileToolGlobs(bare.join("|"), true)(name) && !isMatched(document, name),
   );
   const used = SEPARATORS.filter((separator) => missed.some((name) => name.includes(separator)));
   const separators = used.length === 0 ? ["/"] : used;

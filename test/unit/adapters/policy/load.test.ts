@@ -240,7 +240,7 @@ describe("problems", () => {
     ],
     [
       "tool_schemas:\n  naïve: {}",
-      'p0.yaml:2:3 tool_schemas["naïve"]: a tool name is printable ASCII; write the name that agents use',
+      'p0.yaml:2:3 tool_schemas["naïve"]: `tool` must be 1 to 256 printable ASCII characters after NFKC, without a backtick; write the name that agents use',
     ],
   ])("%s", (text, expected) => {
     expect(problems(text).map(shown)).toEqual([expected]);

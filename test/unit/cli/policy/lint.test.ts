@@ -428,8 +428,6 @@ describe("patterns", () => {
 
   it.each([
     ["delte_*", "delete_account", "delete_*"],
-    ["Delete_*", "delete_account", "delete_*"],
-    ["DELETE_*", "delete_account", "delete_*"],
     ["deelte_account", "delete_account", "delete_account"],
     ["delete_acount", "delete_account", "delete_account"],
     ["*_acount", "delete_account", "*_account"],

@@ -1,0 +1,50 @@
+/**
+ * Patterns of tool names in tiers and kill switches.
+ *
+ * GLOB-1 capital and small letters are one.
+ * GLOB-2 a pattern that restricts (of a `hitl` or `deny` tier, of `kill.tools`) takes all separators for one, and a
+ *        capital within a word for a separator before it: `delete_*` holds `delete-file` and `deleteFile`.
+ * GLOB-3 such a pattern without `/`, `.` or `:` is also tried on all that follows a separator, as clients of MCP write
+ *        `server__tool`: on more than the last part, because nobody knows how many belong to the tool's own name.
+ *
+ * A pattern that allows is compared by case alone: a name that only looks like an allowed one is not allowed by it.
+ */
+import { compileGlobs, type GlobMatcher } from "./glob.ts";
+
+export function compileToolGlobs(pattern: string, restricts: boolean): GlobMatcher {
+  if (!restricts) {
+    const fits = compileGlobs(pattern.toLowerCase(), false);
+    return (name) => fits(name.toLowerCase());
+  }
+  const globs = pattern.split("|").map((glob) => glob.trim());
+  const whole = compileGlobs(globs.flatMap(formsOf).join("|"), false);
+  const bare = globs.filter((glob) => !/[/.:]/.test(glob)).flatMap(formsOf);
+  const part = bare.length === 0 ? null : compileGlobs(bare.join("|"), false);
+  return (name) => {
+    if (formsOf(name).some(whole)) return true;
+    return part !== null && endings(name).flatMap(formsOf).some(part);
+  };
+}
+
+/** GLOB-1, GLOB-2: a name or pattern with one separator, its words told apart by separators alone and by capitals, too. */
+function formsOf(text: string): readonly string[] {
+  const plain = unified(text);
+  const apart = unified(
+    text.replaceAll(/([a-z0-9])(?=[A-Z])/g, "$1_").replaceAll(/([A-Z])(?=[A-Z][a-z])/g, "$1_"),
+  );
+  return plain === apart ? [plain] : [plain, apart];
+}
+
+function unified(text: string): string {
+  return text.toLowerCase().replaceAll(/[\s/.:_-]+/g, "_");
+}
+
+/** GLOB-3: what follows each `/`, `.`, `:`, `-` and `__`, the longest first. */
+function endings(name: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < name.length; at += 1) {
+    if ("/.:-".includes(name.charAt(at))) found.push(name.slice(at + 1));
+    else if (name.startsWith("__", at)) found.push(name.slice(at + 2));
+  }
+  return found;
+}
