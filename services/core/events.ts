@@ -2,7 +2,7 @@
  * What the core says happened. Events carry every fact that `evolve` needs: it knows no policy, so
  * a journal replays to the same state under any later policy.
  */
-import type { CallError, Money, ResultStatus, VerdictKind } from "./inputs.ts";
+import type { CallError, FailureEffect, Money, ResultStatus, VerdictKind } from "./inputs.ts";
 import type { ReasonCode } from "./reasons.ts";
 
 export type DecisionEvent = CallAllowed | CallRefused | CallHeld;
@@ -165,7 +165,11 @@ export interface PendingEffect {
   readonly kind: string;
   readonly exclusive: boolean;
   readonly rule: string;
+  readonly onFailure: OnFailure;
 }
+
+/** What another call that wants an effect meets after a failure that may have had it. */
+export type OnFailure = "conflict" | "warn" | "free";
 
 /** `key`: of the field and of what must be equal. `values`: see `similarity/sketch.ts`. */
 export interface Sketch {
@@ -179,6 +183,7 @@ export interface ExclusiveEffect {
   readonly rule: string;
   /** What the resource lies in by `contains` edges; null: its path alone says it. */
   readonly wholes: readonly string[] | null;
+  readonly onFailure: OnFailure;
 }
 
 export interface CallRefused extends DecisionBase {
@@ -291,8 +296,10 @@ export interface ResultRecorded {
   readonly callId: string;
   readonly tool: string;
   readonly atMs: number;
-  /** As judged: an output that an error pattern matches is `failed`. */
+  /** As reported; where nobody said it, as judged by the output. */
   readonly status: ResultStatus;
+  /** Of a failed call; null: it did not fail. */
+  readonly effect: FailureEffect | null;
   /** Kept output; null where none came or more came than is kept. */
   readonly output: string | null;
   /** Digest without the fields declared `volatile_output`; null: none came. */

@@ -89,6 +89,21 @@ export const RESULT_STATUSES = [
 ] as const;
 export type ResultStatus = (typeof RESULT_STATUSES)[number];
 
+/**
+ * What is known of the effect of a call that failed. `none`: it certainly did not take effect;
+ * `possible`: it may have.
+ */
+export const FAILURE_EFFECTS = ["none", "possible"] as const;
+export type FailureEffect = (typeof FAILURE_EFFECTS)[number];
+
+/**
+ * How the writer of a result knows its status. `reported`: somebody said it, and nothing overrides
+ * that. `returned`: a handler returned a value, so that only patterns that an author wrote for the
+ * tool may say that it failed. `text`: there is only the text of an output (recordings, hooks).
+ */
+export const STATUS_BASES = ["reported", "returned", "text"] as const;
+export type StatusBasis = (typeof STATUS_BASES)[number];
+
 /** What an executor reports of an allowed call. */
 export interface ResultInput {
   readonly type: "result";
@@ -97,6 +112,10 @@ export interface ResultInput {
   readonly callId: string;
   readonly decisionId: string;
   readonly status: ResultStatus;
+  /** Of a failed call; absent or null: `possible` for a write, `none` for a read. */
+  readonly effect?: FailureEffect | null;
+  /** Absent: `reported`. */
+  readonly basis?: StatusBasis;
   /** The output as text (JSON where the tool gives JSON), bounded; null: none was reported. */
   readonly output: string | null;
   /** Digest of the whole output, also of what was cut; null: the gate digests `output`. */

@@ -25,6 +25,10 @@ export const LIMITS = {
   exclusiveEffects: 8_192,
   /** Calls in flight, unknown or held, a conversation. */
   openCalls: 256,
+  /** Failed writes that may have taken effect and can still be settled, a conversation; the oldest goes first. */
+  doubts: 64,
+  /** Calls with one exclusive effect of which it is not known which had it; the oldest go first. */
+  effectHolders: 16,
   /** Confirmations spent, a conversation; beyond it a confirmation counts as none. */
   confirmations: 1_024,
   /** Loops, cycles and tools with strikes, a conversation; the oldest goes first. */

@@ -36,6 +36,10 @@ export interface ReasonSentences {
   readonly operator: string;
 }
 
+/** Of an earlier call that failed and may have taken effect: how that is found out, and who ends the doubt. */
+export const DOUBT_SENTENCE =
+  "Find out with a read whether it did. The doubt ends when whoever ran the call reports what became of it, or an operator settles it with `reconcile`.";
+
 /** Total over the reason codes; the texts may be reworded, the codes never change meaning. */
 export const REASON_SENTENCES: { readonly [code in ReasonCode]: ReasonSentences } = {
   malformed: {

@@ -7,14 +7,19 @@ import type {
   CallStatus,
   Disposition,
   IgnoredWhy,
+  OnFailure,
   Raised,
   Resolution,
   VerdictRuled,
 } from "../../core/events.ts";
 import {
   type EnvelopeRejection,
+  FAILURE_EFFECTS,
+  type FailureEffect,
   RESULT_STATUSES,
   type ResultStatus,
+  STATUS_BASES,
+  type StatusBasis,
   VERDICT_KINDS,
   type VerdictInput,
   type VerdictKind,
@@ -100,6 +105,16 @@ export const RESOLUTIONS = listOf<Resolution["type"]>("resolution", {
 });
 
 export const ENDS = listOf<NonNullable<Raised["ended"]>>("end", { turn: true, conversation: true });
+
+export const ON_FAILURE = listOf<OnFailure>("rule of a failed effect", {
+  conflict: true,
+  warn: true,
+  free: true,
+});
+
+export const FAILURE_EFFECT_LIST: ClosedList<FailureEffect> = listFrom("effect", FAILURE_EFFECTS);
+
+export const BASES: ClosedList<StatusBasis> = listFrom("basis of a status", STATUS_BASES);
 
 export const OUTCOMES = listOf<NonNullable<VerdictInput["outcome"]>>("outcome", {
   succeeded: true,

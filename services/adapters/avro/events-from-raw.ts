@@ -17,6 +17,7 @@ import type {
 } from "../../core/events.ts";
 import {
   ENDS,
+  FAILURE_EFFECT_LIST,
   IGNORED_INPUTS,
   IGNORED_WHY,
   member,
@@ -209,6 +210,7 @@ function resultFromRaw(event: RawEvent) {
   const raw = part(event.result);
   return {
     status: member(STATUSES, raw.status),
+    effect: optionalMember(FAILURE_EFFECT_LIST, raw.effect),
     output: raw.output,
     outputDigest: raw.outputDigest,
     outputBytes: raw.outputBytes,

@@ -202,6 +202,7 @@ function callToRaw(event: RawCall): RawCall {
 function resultToRaw(event: ResultRecorded): RawRecordedResult {
   return {
     status: event.status,
+    effect: event.effect,
     output: event.output,
     outputDigest: event.outputDigest,
     outputBytes: event.outputBytes,

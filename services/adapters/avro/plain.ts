@@ -18,7 +18,14 @@ import type {
 import type { CallError, Money } from "../../core/inputs.ts";
 import type { JournalAnchor } from "../../runtime/journal.ts";
 import type { PerInput } from "../../runtime/topics.ts";
-import { CALL_STATUSES, DISPOSITIONS, member, REASONS, RESOLUTIONS } from "./closed-lists.ts";
+import {
+  CALL_STATUSES,
+  DISPOSITIONS,
+  member,
+  ON_FAILURE,
+  REASONS,
+  RESOLUTIONS,
+} from "./closed-lists.ts";
 import type { RawCallFacts } from "./raw-journal.ts";
 import { UndecodableError } from "./reader.ts";
 
@@ -72,7 +79,13 @@ export function plainAnchor(raw: JournalAnchor | null): JournalAnchor | null {
 }
 
 export function plainEffects(raw: readonly ExclusiveEffect[]): readonly ExclusiveEffect[] {
-  return raw.map(({ resource, kind, rule, wholes }) => ({ resource, kind, rule, wholes }));
+  return raw.map(({ resource, kind, rule, wholes, onFailure }) => ({
+    resource,
+    kind,
+    rule,
+    wholes,
+    onFailure: member(ON_FAILURE, onFailure),
+  }));
 }
 
 export function plainResultEffects(raw: ResultEffects | null): ResultEffects | null {
@@ -84,11 +97,12 @@ function plainMore(raw: CallMore | null): CallMore | null {
   return {
     cost: plainMoney(raw.cost),
     given: raw.given,
-    pending: raw.pending.map(({ resource, kind, exclusive, rule }) => ({
+    pending: raw.pending.map(({ resource, kind, exclusive, rule, onFailure }) => ({
       resource,
       kind,
       exclusive,
       rule,
+      onFailure: member(ON_FAILURE, onFailure),
     })),
     sketches: raw.sketches.map(({ key, values }) => ({ key, values })),
   };

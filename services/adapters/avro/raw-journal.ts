@@ -110,6 +110,7 @@ export type RawCall = {
 
 export type RawRecordedResult = {
   readonly status: string;
+  readonly effect: string | null;
   readonly output: string | null;
   readonly outputDigest: string | null;
   readonly outputBytes: number;
@@ -164,6 +165,8 @@ export type RawResult = RawTrace & {
   readonly callId: string;
   readonly decisionId: string;
   readonly status: string;
+  readonly effect: string | null;
+  readonly basis: string | null;
   readonly output: string | null;
   readonly outputDigest: string | null;
   readonly outputBytes: number | null;

@@ -1,7 +1,7 @@
 /** Results to and from Avro, on their topic and in the journal. */
 import type { CallError, ResultInput } from "../../core/inputs.ts";
 import type { DecodedInput } from "../../runtime/ports.ts";
-import { member, STATUSES } from "./closed-lists.ts";
+import { BASES, FAILURE_EFFECT_LIST, member, STATUSES } from "./closed-lists.ts";
 import { conversationProblem } from "./input-rules.ts";
 import { plainError, plainMoney } from "./plain.ts";
 import type { RawResult } from "./raw-journal.ts";
@@ -48,6 +48,8 @@ export function resultToRaw(result: ResultInput): RawResult {
     callId: result.callId,
     decisionId: result.decisionId,
     status: result.status,
+    effect: result.effect ?? null,
+    basis: result.basis ?? null,
     output: result.output,
     outputDigest: result.outputDigest,
     outputBytes: result.outputBytes,
@@ -63,7 +65,7 @@ export function resultToRaw(result: ResultInput): RawResult {
 
 /** @throws UndecodableError */
 export function resultFromRaw(raw: RawResult): ResultInput {
-  const { executorId } = raw;
+  const { executorId, effect, basis } = raw;
   return {
     type: "result",
     tenantId: raw.tenantId,
@@ -71,6 +73,8 @@ export function resultFromRaw(raw: RawResult): ResultInput {
     callId: raw.callId,
     decisionId: raw.decisionId,
     status: member(STATUSES, raw.status),
+    ...(effect === null ? {} : { effect: member(FAILURE_EFFECT_LIST, effect) }),
+    ...(basis === null ? {} : { basis: member(BASES, basis) }),
     output: raw.output,
     outputDigest: raw.outputDigest,
     outputBytes: raw.outputBytes,

@@ -80,11 +80,12 @@ export function writeFacts(writer: FlatWriter, call: CallFacts, actionKey: strin
 
 function writeExclusive(writer: FlatWriter, effects: readonly ExclusiveEffect[]): void {
   writer.count(effects.length);
-  for (const { resource, kind, rule, wholes } of effects) {
+  for (const { resource, kind, rule, wholes, onFailure } of effects) {
     writer.text(resource);
     writer.text(kind);
     writer.text(rule);
     writer.nullableTexts(wholes);
+    writer.text(onFailure);
   }
   writer.nothing();
 }

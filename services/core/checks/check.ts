@@ -48,6 +48,8 @@ export interface Finding {
   readonly cycle: readonly string[] | null;
   /** Where strikes of this finding are counted; null: the action itself. */
   readonly strikeKey: string | null;
+  /** At most a warning, where the policy enforces the reason. */
+  readonly warnsOnly: boolean;
   /** Held instead of refused. */
   readonly hold: CompiledHold | null;
   readonly resolution: "retry_after" | "approval" | "confirmation" | "new_turn" | "none";
@@ -72,6 +74,7 @@ export function finding(given: Given): Finding {
     conflict: null,
     cycle: null,
     strikeKey: null,
+    warnsOnly: false,
     hold: null,
     resolution: "none",
     known: null,

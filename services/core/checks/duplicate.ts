@@ -20,7 +20,7 @@ export function checkDuplicate(call: CallContext): readonly Finding[] {
     case "in_flight":
       return isBatch(call, twin) || isToggle(call) ? NOTHING : [inFlight(call, twin)];
     case "unknown":
-      return tool.isRead || call.covered ? NOTHING : [unknownOutcome(twin)];
+      return tool.isRead || tool.repeatable || call.covered ? NOTHING : [unknownOutcome(twin)];
     case "succeeded":
       return repeated(call, twin);
     case "failed":

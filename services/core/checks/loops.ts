@@ -129,9 +129,7 @@ function failureStreak(call: CallContext, same: readonly RingEntry[]): Finding |
   const latest = same[same.length - 1];
   if (latest === undefined || latest.status !== "failed") return null;
   const { failureSame, failureTransient } = call.policy.loops;
-  // Of a tool that may fail half-way it is not known whether trying again helps.
-  const patient = latest.transient && !call.tool.failsPartly;
-  const need = patient ? failureTransient : failureSame;
+  const need = latest.transient ? failureTransient : failureSame;
   const streak = same.slice(-need);
   if (streak.length < need || streak[0]?.turnIndex !== call.state.turn.index) return null;
   if (!streak.every((entry) => entry.status === "failed" && entry.digest === latest.digest)) {

@@ -2,6 +2,7 @@
  * Check 9: an exclusive effect that stands already, whichever tool had it: on the same resource, on
  * one that stands for the same thing, and, of a delete or transfer, on what holds it or lies in it.
  * Only declared exclusive effects conflict: writing one thing through several tools is ordinary work.
+ * An effect of a call that failed and may have had it conflicts or warns as its `on_failure` says.
  */
 
 import { cutText } from "../cut-text.ts";
@@ -9,6 +10,7 @@ import type { ExclusiveEffect } from "../events.ts";
 import { escapeHidden, quoteId, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet, trieVisit } from "../persistent/trie.ts";
+import { DOUBT_SENTENCE } from "../reason-sentences.ts";
 import type { EffectHolder } from "../state/effect-holder.ts";
 import { mayStand, pathPrefixes } from "../state/effect-index.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
@@ -20,11 +22,18 @@ export function checkSideEffects(call: CallContext): readonly Finding[] {
   const held = heldEffects(call.state);
   const found: Finding[] = [];
   for (const effect of call.facts.exclusive) {
-    const asked = { call, effect, held };
-    const conflict = onOneThing(asked) ?? onWholes(asked) ?? onParts(asked);
+    const conflict =
+      anywhere({ call, effect, held, weight: "conflict" }) ??
+      (call.state.doubts.length === 0
+        ? null
+        : anywhere({ call, effect, held: NOTHING_HELD, weight: "warn" }));
     if (conflict !== null) found.push(conflict);
   }
   return found;
+}
+
+function anywhere(asked: Asked): Finding | null {
+  return onOneThing(asked) ?? onWholes(asked) ?? onParts(asked);
 }
 
 interface Asked {
@@ -32,6 +41,8 @@ interface Asked {
   readonly effect: ExclusiveEffect;
   /** Of all held calls. */
   readonly held: readonly ExclusiveEffect[];
+  /** What the holders that are looked for bring about. */
+  readonly weight: "conflict" | "warn";
 }
 
 const NOTHING_HELD: readonly ExclusiveEffect[] = [];
@@ -107,12 +118,29 @@ function onParts(asked: Asked): Finding | null {
 function standing(asked: Asked, resource: string, tree: boolean): EffectHolder | null {
   const { call, effect } = asked;
   const { effects, effectIndex } = call.state;
-  const holder = mayStand(effectIndex, resource) ? trieGet(effects, resource)?.[0] : undefined;
-  if (holder !== undefined && counts(effect, holder, tree) && conflicts(call, effect, holder)) {
-    return holder;
-  }
+  const holders = mayStand(effectIndex, resource) ? trieGet(effects, resource) : undefined;
+  const holder = holders === undefined ? undefined : conflicting(asked, holders, tree);
+  if (holder !== undefined) return holder;
   const held = mayBeHeld(asked, resource) ? heldHolder(call, resource) : undefined;
   return held !== undefined && counts(effect, held, tree) ? held : null;
+}
+
+/** The latest that did not fail counts, and those after it, which failed and may have had the effect. */
+function conflicting(
+  { call, effect, weight }: Asked,
+  holders: readonly EffectHolder[],
+  tree: boolean,
+): EffectHolder | undefined {
+  for (const holder of holders) {
+    const failed = holder.status === "failed";
+    // A retry: what its first attempt was allowed over is no question any more.
+    if (failed && holder.actionKey === call.actionKey) return undefined;
+    const own = failed ? holder.onFailure : "conflict";
+    const isMeant = own === weight && counts(effect, holder, tree);
+    if (isMeant && conflicts(call, effect, holder)) return holder;
+    if (!failed) return undefined;
+  }
+  return undefined;
 }
 
 function counts(effect: ExclusiveEffect, holder: EffectHolder, tree: boolean): boolean {
@@ -125,9 +153,7 @@ function removes(kind: string): boolean {
 }
 
 function conflicts(call: CallContext, effect: ExclusiveEffect, holder: EffectHolder): boolean {
-  const sameAction = holder.actionKey === call.actionKey;
-  // A retry of what may not have happened is the duplicate check's question.
-  if (sameAction && (holder.status === "failed" || call.tool.repeatable)) return false;
+  if (holder.actionKey === call.actionKey && call.tool.repeatable) return false;
   return !undoes(effect.kind, holder.kind);
 }
 
@@ -141,8 +167,8 @@ function heldHolder(call: CallContext, resource: string): EffectHolder | undefin
   const effect = open?.call.exclusive.find((other) => other.resource === resource);
   if (open === undefined || effect === undefined) return undefined;
   const { decisionId, callId, tool, actionKey, n, atMs } = open;
-  const { kind, wholes } = effect;
-  return { decisionId, callId, tool, kind, actionKey, n, atMs, status: "held", wholes };
+  const { kind, wholes, onFailure } = effect;
+  return { decisionId, callId, tool, kind, actionKey, n, atMs, status: "held", wholes, onFailure };
 }
 
 /** `way`: from the resource of the earlier call to that of this one. */
@@ -160,9 +186,16 @@ function conflict(
     reason: "side_effect_conflict",
     rule: effect.rule,
     disposition: "ask_user",
-    detail: `\`${tool}\` (call ${quoteId(callId)}) already had this effect on ${quoteText(resources[0] ?? "")}.`,
+    detail: whatHappened(holder, quoteText(resources[0] ?? "")),
+    warnsOnly: status === "failed" && holder.onFailure === "warn",
     earlier: { callId, decisionId, tool, atMs, status },
     conflict: { resource, path: [tool, ...resources, call.proposal.tool] },
     resolution: "confirmation",
   });
+}
+
+function whatHappened({ tool, callId, status }: EffectHolder, resource: string): string {
+  const call = `\`${tool}\` (call ${quoteId(callId)})`;
+  if (status !== "failed") return `${call} already had this effect on ${resource}.`;
+  return `${call} failed and may have taken effect on ${resource}. ${DOUBT_SENTENCE}`;
 }

@@ -23,6 +23,7 @@ import type {
   SealArguments,
 } from "../policy/compiled.ts";
 import { identitySeal, sealProposal, toldProblems, withSealed } from "../seal/seal-arguments.ts";
+import { findDoubtOf } from "../state/doubts.ts";
 import { recalled } from "../state/kept-decision.ts";
 import { callNameOf, findNamed } from "../state/names.ts";
 import { type ConversationState, initialState, type Twin } from "../state/state.ts";
@@ -280,7 +281,7 @@ function contextOf(
       ? base.argumentsDigest
       : actionDigest(tool.name, read.identityText);
   const facts = factsOf(tool, policy, read.touched, actionKey, proposal, read.sketches, nowMs);
-  const twin = findTwin(state, facts.twinKey, tool.isRead, nowMs);
+  const twin = twinOf(state, tool, facts, actionKey, nowMs);
   return {
     policy,
     tool,
@@ -296,6 +297,19 @@ function contextOf(
     approved: approval?.stands === true,
     wasHeld: approval !== null,
   };
+}
+
+/** What may have taken effect in an earlier turn goes on, of a tool that compares within turns too. */
+function twinOf(
+  state: ConversationState,
+  { isRead }: CompiledTool,
+  { twinKey }: CallFacts,
+  actionKey: string,
+  nowMs: number,
+): Twin | undefined {
+  const twin = findTwin(state, twinKey, isRead, nowMs);
+  const doubt = twin === undefined && !isRead ? findDoubtOf(state, actionKey) : undefined;
+  return doubt === undefined ? twin : findTwin(state, doubt.call.twinKey, false, nowMs);
 }
 
 /**

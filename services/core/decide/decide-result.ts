@@ -5,13 +5,15 @@ import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
 import { cutText } from "../cut-text.ts";
 import type { GateEvent, IgnoredWhy, ResultRecorded } from "../events.ts";
+import { failureForm } from "../failure-forms.ts";
 import { sha256Hex } from "../hash.ts";
-import type { CallError, ResultInput } from "../inputs.ts";
+import type { CallError, FailureEffect, ResultInput, StatusBasis } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { isObject } from "../policy/argument-path.ts";
 import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
-import { looksTransient } from "../policy/failure-text.ts";
+import { looksFailedByDefault, looksTransient } from "../policy/failure-text.ts";
+import { findDoubt } from "../state/doubts.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { makeRoomForOutput } from "./make-room.ts";
 import { nameEffects } from "./name-effects.ts";
@@ -25,8 +27,9 @@ export function decideResult(
   policy: CompiledPolicy,
   nowMs: number,
 ): GateEvent {
-  const open = state === undefined ? undefined : trieGet(state.open, input.decisionId);
-  if (state === undefined || open === undefined) return ignored(input, "unknown_call");
+  if (state === undefined) return ignored(input, "unknown_call");
+  const open = trieGet(state.open, input.decisionId);
+  if (open === undefined) return settleDoubt(state, input, policy, nowMs);
   if (open.status === "held") return ignored(input, "unknown_call");
   if (open.callId !== input.callId) return ignored(input, "wrong_call");
   if (input.status === "started" && (open.started || open.status === "unknown")) {
@@ -36,6 +39,25 @@ export function decideResult(
     return ignored(input, "already_reported");
   }
   return recorded(state, open, input, policy, nowMs);
+}
+
+/** A call that failed and may have taken effect: a later report that says what became of it ends the doubt. */
+function settleDoubt(
+  state: ConversationState,
+  input: ResultInput,
+  policy: CompiledPolicy,
+  nowMs: number,
+): GateEvent {
+  const call = findDoubt(state, input.decisionId);
+  if (call === undefined) return ignored(input, "unknown_call");
+  if (call.callId !== input.callId) return ignored(input, "wrong_call");
+  const isDefinite =
+    input.status === "succeeded" ||
+    input.status === "not_executed" ||
+    (input.status === "failed" && input.effect === "none");
+  return isDefinite
+    ? recorded(state, call, input, policy, nowMs)
+    : ignored(input, "already_reported");
 }
 
 function ignored(input: ResultInput, why: IgnoredWhy): GateEvent {
@@ -57,7 +79,8 @@ function recorded(
   const failed = error !== null;
   const keeps = bytes <= policy.outputBytes && isWhole(output, bytes);
   const status = failed && input.status === "succeeded" ? "failed" : input.status;
-  const transient = failed && (tool.failsPartly || isTransient(error, output));
+  const transient = failed && isTransient(error, output);
+  const effect = status === "failed" ? effectOf(open, input) : null;
   return {
     type: "result_recorded",
     tenantId: open.held?.tenantId ?? input.tenantId,
@@ -67,6 +90,7 @@ function recorded(
     tool: open.tool,
     atMs: nowMs,
     status,
+    effect,
     output: keeps ? output : null,
     outputDigest: failed ? errorDigest(error, output, input) : outputDigest(tool, input, keeps),
     outputBytes: bytes,
@@ -75,9 +99,10 @@ function recorded(
     transient,
     durationMs: input.durationMs,
     cost: input.cost,
-    effects: mayHaveActed(status, transient)
-      ? nameEffects(state, open, isWhole(output, bytes) ? output : null, policy.graph)
-      : null,
+    effects:
+      status === "succeeded" || effect === "possible"
+        ? nameEffects(state, open, isWhole(output, bytes) ? output : null, policy.graph)
+        : null,
     evicted: keeps && open.isRead ? makeRoomForOutput(state, bytes, open.atMs) : null,
   };
 }
@@ -87,18 +112,27 @@ function isWhole(output: string | null, bytes: number): output is string {
   return output !== null && utf8Bytes(output) >= bytes;
 }
 
-function mayHaveActed(status: ResultRecorded["status"], transient: boolean): boolean {
-  return status === "succeeded" || (status === "failed" && transient);
+/** Only who reports the failure can say that it had no effect: no text does. */
+function effectOf({ isRead }: OpenCall, { status, effect }: ResultInput): FailureEffect {
+  if (status === "failed" && effect != null) return effect;
+  return isRead ? "none" : "possible";
 }
 
-/** The reported error; or one made of an output that is an error in disguise. */
+/** The reported error; or one made of an output that is an error, where nobody said how the call ended. */
 function judgedError(tool: CompiledTool, input: ResultInput): CallError | null {
   if (input.status === "failed") {
     return input.error ?? { code: null, message: input.output ?? "", retryable: null };
   }
   if (input.status !== "succeeded" || input.output === null) return null;
-  if (!tool.looksFailed(input.output)) return null;
+  if (!readsAsFailure(tool, input.output, input.basis ?? "reported")) return null;
   return { code: null, message: cutText(input.output, LIMITS.shownResult), retryable: null };
+}
+
+/** What a reporter says stands. Patterns speak where nobody said how the call ended. */
+function readsAsFailure(tool: CompiledTool, output: string, basis: StatusBasis): boolean {
+  if (basis === "reported") return false;
+  if (tool.matchesErrorPattern(output)) return true;
+  return basis === "text" && (failureForm(output) !== null || looksFailedByDefault(output));
 }
 
 function isTransient(error: CallError, output: string | null): boolean {

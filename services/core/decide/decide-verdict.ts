@@ -11,6 +11,7 @@ import type { CompiledHold, CompiledPolicy, CompiledTier } from "../policy/compi
 import { toolOfCall } from "../policy/tool-of-call.ts";
 import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
 import { hasSpoken, isSameSpeaker } from "../speaker.ts";
+import { findDoubt } from "../state/doubts.ts";
 import { givenKey, hasRoom, isBlank } from "../state/given.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
@@ -237,11 +238,12 @@ function reconcile(
   nowMs: number,
 ): GateEvent {
   const { decisionId, outcome } = input;
-  const open = state && decisionId !== null ? trieGet(state.open, decisionId) : undefined;
-  if (open === undefined || decisionId === null || outcome === null) {
+  if (state === undefined || decisionId === null || outcome === null) {
     return ignored(input, "unknown_call");
   }
-  if (open.status !== "unknown") return ignored(input, "not_unknown");
+  const open = trieGet(state.open, decisionId) ?? findDoubt(state, decisionId);
+  if (open === undefined) return ignored(input, "unknown_call");
+  if (open.status !== "unknown" && open.status !== "in_doubt") return ignored(input, "not_unknown");
   const { tenantId, conversationId } = input;
   const { callId, tool } = open;
   return {

@@ -47,14 +47,14 @@ export function touchedBy(tool: CompiledTool, identity: Identified, graph: Resou
       if (effect.exclusive) unnamed.push(...missingOf(effect, identity));
       continue;
     }
-    const { kind, rule } = effect;
+    const { kind, rule, onFailure } = effect;
     if (effect.byResult) {
-      pending.push({ resource, kind, exclusive: effect.exclusive, rule });
+      pending.push({ resource, kind, exclusive: effect.exclusive, rule, onFailure });
       continue;
     }
     resources.push(resource);
     if (effect.exclusive) {
-      exclusive.push({ resource, kind, rule, wholes: wholesOf(graph, resource) });
+      exclusive.push({ resource, kind, rule, wholes: wholesOf(graph, resource), onFailure });
     }
   }
   return {

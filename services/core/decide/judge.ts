@@ -17,7 +17,8 @@ export function judge(call: CallContext, advice: Advice): Finding | null {
 
 function enforced(call: CallContext, findings: readonly Finding[], advice: Advice): Finding | null {
   for (const finding of findings) {
-    const mode = call.tool.modes[finding.reason];
+    const written = call.tool.modes[finding.reason];
+    const mode = finding.warnsOnly && written === "enforce" ? "warn" : written;
     if (mode === "enforce") return finding;
     advice.add(mode, finding.reason, finding.rule, finding.detail);
   }

@@ -21,11 +21,13 @@ export function nameEffects(
   const pending = open.call.more?.pending ?? [];
   if (pending.length === 0) return null;
   const names = namesOf(pending, output);
-  const exclusive = pending.flatMap(({ kind, rule, exclusive: once }, at): ExclusiveEffect[] => {
-    const resource = names[at] ?? null;
-    if (!once || resource === null) return [];
-    return [{ resource, kind, rule, wholes: wholesOf(graph, resource) }];
-  });
+  const exclusive = pending.flatMap(
+    ({ kind, rule, exclusive: once, onFailure }, at): ExclusiveEffect[] => {
+      const resource = names[at] ?? null;
+      if (!once || resource === null) return [];
+      return [{ resource, kind, rule, wholes: wholesOf(graph, resource), onFailure }];
+    },
+  );
   return { resources: resourcesOf(state, open, names), exclusive };
 }
 

@@ -1,10 +1,13 @@
 /**
  * Which meant execution a call belongs to. Its retries share one idempotency key, so that downstream
  * answers them from its own memory; a repeat that is meant opens a new one.
+ *
+ * O1 what may have taken effect goes on under its key, whoever asks for it again and confirms it: a
+ *    new key needs an outcome that is known.
  */
 import type { CallContext } from "../checks/check.ts";
-import { isRetryable } from "../checks/retry.ts";
 import type { Occurrence } from "../events.ts";
+import { mayHaveActed } from "../state/doubts.ts";
 import type { Twin } from "../state/state.ts";
 import { changedSince } from "../state/writes.ts";
 
@@ -17,16 +20,17 @@ export function occurrenceOf(call: CallContext): Occurrence {
 }
 
 function goesOn(call: CallContext, twin: Twin): boolean {
-  if (call.covered || call.tool.isRead) return false;
+  if (call.tool.isRead) return false;
   if (call.nowMs >= twin.occurrence.openedAtMs + call.policy.idempotencyTtlMs) return false;
+  if (mayHaveActed(twin)) return true;
+  if (call.covered) return false;
   switch (twin.status) {
-    case "unknown":
     case "not_executed":
       return true;
-    case "failed":
-      return twin.transient || (call.tool.retries !== null && isRetryable(call.tool.retries, twin));
     case "succeeded":
       return isLateRetry(call, twin);
+    case "failed":
+    case "unknown":
     case "in_flight":
     case "held":
       return false;

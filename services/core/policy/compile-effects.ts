@@ -1,5 +1,6 @@
 /** Declared effects and reads of a tool, as resource templates. */
 
+import type { OnFailure } from "../events.ts";
 import type { AliasRewrite } from "./compile-aliases.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import type { CompiledEffect, ResourceTemplate } from "./compiled.ts";
@@ -23,6 +24,13 @@ export function isExclusive({ exclusive, kind }: DeclaredEffect): boolean {
   return exclusive ?? EXCLUSIVE.has(kind);
 }
 
+/** Money and messages that may be gone are not tried another way without a look. */
+const CONFLICT_ON_FAILURE: ReadonlySet<EffectKind> = new Set(["charge", "transfer", "send"]);
+
+function onFailureOf(kind: EffectKind): OnFailure {
+  return CONFLICT_ON_FAILURE.has(kind) ? "conflict" : "warn";
+}
+
 export function compileEffects(
   tool: ToolDocument,
   at: readonly PathSegment[],
@@ -42,12 +50,22 @@ export function compileEffects(
     const { template, byResult, placeholders } = resource;
     const named = placeholders.filter((name) => !isOfResult(name));
     const { kind } = effect;
-    effects.push({ kind, exclusive, rule: path, resource: template, arguments: named, byResult });
+    const onFailure = effect.on_failure ?? onFailureOf(kind);
+    effects.push({
+      kind,
+      exclusive,
+      onFailure,
+      rule: path,
+      resource: template,
+      arguments: named,
+      byResult,
+    });
   });
   if (tool.side_effect_resource !== undefined) {
     effects.push({
       kind: "custom",
       exclusive: true,
+      onFailure: onFailureOf("custom"),
       rule: policyPath([...at, "side_effect_resource"]),
       resource: shorthandResource(tool.side_effect_resource),
       arguments: [],

@@ -13,7 +13,6 @@ import { stricter, type Tiers } from "./compile-tiers.ts";
 import { type CompileVariant, compileVariants } from "./compile-variants.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
 import type { PolicyDocument, ToolDocument, VariantKeys } from "./document.ts";
-import { looksFailedByDefault } from "./failure-text.ts";
 import { type PathSegment, policyPath } from "./path.ts";
 import type { Windows } from "./windows.ts";
 
@@ -44,8 +43,7 @@ export function compileTool(
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
   // A line of commands stops where one fails; those before it have run.
-  const failsPartly = entry.variants?.set === "posix_shell";
-  const base = { name, declared, entry, at, schema, failsPartly, variant: null, tier: null };
+  const base = { name, declared, entry, at, schema, variant: null, tier: null };
   if (entry.variants === undefined) return compileEntry(base, context, problems);
   const compileVariant: CompileVariant = (variant, keys, path, found) => {
     const { tier = null, ...own } = keys;
@@ -64,7 +62,6 @@ interface Entry {
   /** Where the keys of the entry are written. */
   readonly at: readonly PathSegment[];
   readonly schema: CompiledJsonSchema | null;
-  readonly failsPartly: boolean;
   readonly variant: string | null;
   /** Name of the tier that a variant asks for. */
   readonly tier: string | null;
@@ -81,7 +78,7 @@ function merge({ variants: _chosen, ...entry }: ToolDocument, keys: VariantKeys)
 }
 
 function compileEntry(
-  { name, declared, entry, at, schema, failsPartly, variant, tier: asked }: Entry,
+  { name, declared, entry, at, schema, variant, tier: asked }: Entry,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
@@ -102,7 +99,6 @@ function compileEntry(
     variantOf: null,
     variants: [],
     variant,
-    failsPartly,
     known,
     likeTool: null,
     isRead: read,
@@ -122,7 +118,7 @@ function compileEntry(
     sensitive: compileSensitive(entry, name, problems),
     answersAsRead: context.declaresNothing && windows.cacheWritten,
     bare: !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),
-    looksFailed: failureTest(entry, at, context.capabilities, problems),
+    matchesErrorPattern: errorPatternTest(entry, at, context.capabilities, problems),
     ruleDigest: ruleDigest(entry, tier),
     rule,
   };
@@ -233,7 +229,7 @@ function asksForMore(value: JsonValue | undefined): boolean {
   return !(Array.isArray(value) && value.length === 0);
 }
 
-function failureTest(
+function errorPatternTest(
   entry: ToolDocument,
   at: readonly PathSegment[],
   capabilities: Capabilities,
@@ -248,8 +244,7 @@ function failureTest(
       problems.push({ path, message: compiled.problem });
     }
   });
-  if (tests.length === 0) return looksFailedByDefault;
-  return (output) => looksFailedByDefault(output) || tests.some((test) => test(output));
+  return (output) => tests.some((test) => test(output));
 }
 
 function ruleDigest(entry: ToolDocument, tier: CompiledTier): string {

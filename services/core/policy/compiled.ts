@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { CanonicalLimits } from "../canonical/limits.ts";
 import type { SchemaProblem } from "../capabilities.ts";
+import type { OnFailure } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import type { Mode, ReasonCode } from "../reasons.ts";
 import type { Sealing } from "../seal/sealing.ts";
@@ -140,8 +141,6 @@ export interface CompiledTool {
   readonly variants: readonly CompiledTool[];
   /** The name of this variant, for people; null: it is none. */
   readonly variant: string | null;
-  /** A call that failed may have changed something all the same. */
-  readonly failsPartly: boolean;
   readonly known: boolean;
   /** The declared tool that this name differs from by case and separators alone; null: none. Such a name is unknown. */
   readonly likeTool: string | null;
@@ -180,8 +179,8 @@ export interface CompiledTool {
   readonly timeLimitMs: number;
   readonly startWithinMs: number;
   readonly idempotencyArgument: string | null;
-  /** True where a successful output is a failure in disguise. */
-  readonly looksFailed: (output: string) => boolean;
+  /** True where an error pattern that the tool's author wrote matches an output. */
+  readonly matchesErrorPattern: (output: string) => boolean;
   readonly suggest: readonly string[];
   /** Digest of schema and tier rule: an approval is bound to it. */
   readonly ruleDigest: string;
@@ -250,6 +249,7 @@ export type Identity = (args: JsonObject, text: string, sealed?: SealArguments) 
 export interface CompiledEffect {
   readonly kind: string;
   readonly exclusive: boolean;
+  readonly onFailure: OnFailure;
   readonly rule: string;
   readonly resource: ResourceTemplate;
   /** Arguments that the template names: without one of them the resource has no name. */

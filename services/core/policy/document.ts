@@ -11,6 +11,7 @@
  */
 
 import type { JsonValue } from "../canonical/json-value.ts";
+import type { OnFailure } from "../events.ts";
 import type { VariantClass } from "../variants/variant-class.ts";
 
 /** One place in a policy file; line and column count from 1. */
@@ -169,6 +170,8 @@ export type DeclaredEffect = {
   readonly kind: EffectKind;
   /** Absent: create, charge, transfer, delete and send are exclusive, the others are not. */
   readonly exclusive?: boolean;
+  /** Absent: `conflict` for charge, transfer and send, else `warn`. */
+  readonly on_failure?: OnFailure;
 };
 
 /** `minor_units(currency)` as `{ name: "minor_units", arguments: ["currency"] }`. */

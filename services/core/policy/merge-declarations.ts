@@ -18,6 +18,7 @@ type Declarations = Pick<
 const ANYTHING: CompiledEffect = {
   kind: "write",
   exclusive: false,
+  onFailure: "warn",
   rule: "",
   resource: () => null,
   arguments: [],

@@ -18,6 +18,7 @@ export function draftOf(state: ConversationState): StateDraft {
     readTwins: state.readTwins,
     writeTwins: state.writeTwins,
     open: state.open,
+    doubts: state.doubts,
     openIndex: state.openIndex,
     writes: state.writes,
     effects: state.effects,

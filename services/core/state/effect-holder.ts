@@ -1,4 +1,4 @@
-import type { CallStatus } from "../events.ts";
+import type { CallStatus, OnFailure } from "../events.ts";
 
 /** A call with an exclusive effect on a resource. */
 export interface EffectHolder {
@@ -10,8 +10,9 @@ export interface EffectHolder {
   /** When it was allowed (S3 in `state.ts`). */
   readonly n: number;
   readonly atMs: number;
-  /** Failed: it may have happened all the same (time-out); a definite failure frees the resource. */
+  /** Failed: it may have happened all the same; a failure that had no effect frees the resource. */
   readonly status: CallStatus;
   /** What the resource lies in by `contains` edges; null: its path alone says it. */
   readonly wholes: readonly string[] | null;
+  readonly onFailure: OnFailure;
 }

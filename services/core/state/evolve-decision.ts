@@ -22,6 +22,7 @@ import {
 } from "../persistent/ledger.ts";
 import { trieGet, trieSet } from "../persistent/trie.ts";
 import { useUp } from "./allowance.ts";
+import { mayHaveActed } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
 import { keptOf } from "./kept-decision.ts";
@@ -190,6 +191,8 @@ function addTwin(state: StateDraft, event: CallAllowed): void {
     whole: false,
     errorMessage: null,
     transient: false,
+    effect: null,
+    doubted: goesOn(earlier, event),
     lastDigest: before?.lastDigest ?? null,
     sameOutputs: before?.sameOutputs ?? 0,
     failure: before?.failure ?? null,
@@ -202,6 +205,14 @@ function addTwin(state: StateDraft, event: CallAllowed): void {
   const put = ledgerPut(ledger, call.twinKey, twin, dropAtMs, 0);
   if (event.isRead) state.readTwins = put;
   else state.writeTwins = put;
+}
+
+/** It is another attempt of what may have taken effect. */
+function goesOn(earlier: Twin | undefined, { occurrence }: CallAllowed): boolean {
+  if (occurrence.attempt === 1) return false;
+  // One of another turn, of a tool that compares within turns alone, goes on where it is in doubt.
+  if (earlier === undefined) return true;
+  return earlier.occurrence.decisionId === occurrence.decisionId && mayHaveActed(earlier);
 }
 
 /** Whatever its window, a call is remembered until a tick can have found it without a result. */

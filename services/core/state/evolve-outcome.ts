@@ -7,6 +7,7 @@ import type {
   ResultEffects,
   ResultRecorded,
 } from "../events.ts";
+import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import {
   ledgerEnd,
@@ -18,6 +19,7 @@ import {
 } from "../persistent/ledger.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { giveBack } from "./allowance.ts";
+import { addDoubt, findDoubt, isInDoubt, takeDoubt } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { forget, progress, rememberedUntil } from "./evolve-decision.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
@@ -39,6 +41,9 @@ type OutcomeEvent = ResultRecorded | OutcomeUnknown | CallReconciled;
 interface Told {
   readonly status: Exclude<CallStatus, "held" | "in_flight">;
   readonly transient: boolean;
+  readonly effect: FailureEffect | null;
+  /** A person says it of the occurrence, or a later report of an attempt in doubt: no attempt is in doubt any more. */
+  readonly endsDoubt: boolean;
   readonly digest: string | null;
   readonly output: string | null;
   readonly outputBytes: number;
@@ -50,7 +55,7 @@ interface Told {
 }
 
 export function evolveOutcome(before: ConversationState, event: OutcomeEvent): ConversationState {
-  const found = trieGet(before.open, event.decisionId);
+  const found = trieGet(before.open, event.decisionId) ?? findDoubt(before, event.decisionId);
   if (found === undefined) return before;
   const state = draftOf(before);
   if (event.type === "result_recorded") {
@@ -60,7 +65,7 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
     }
     if (event.evicted !== null) forget(state, event.evicted);
   }
-  const told = toldBy(event);
+  const told = toldBy(event, found);
   const effects = event.type === "result_recorded" ? event.effects : null;
   const open = told.status === "unknown" ? found : settled(found, effects);
   state.n += 1;
@@ -69,8 +74,10 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   if (open !== found && effects !== null) addNamedEffects(state, open, effects.exclusive);
   tellEffects(state, open, told);
   tellSketches(state, open, told);
+  settleDoubt(state, open, told);
   if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
   else takeOpen(state, open.decisionId);
+  if (isInDoubt(told) && !open.isRead) addDoubt(state, { ...open, status: "in_doubt" });
   if (event.type === "result_recorded") commit(state, open, event);
   addConsequences(state, open, told, before.ring);
   return state;
@@ -87,24 +94,36 @@ function namesByResult({ call }: OpenCall): boolean {
   return call.more !== null && call.more.pending.length > 0;
 }
 
+/** What succeeded, or is certain by a later word, leaves no attempt of the action in doubt. */
+function settleDoubt(state: StateDraft, { actionKey }: OpenCall, told: Told): void {
+  if (told.status !== "succeeded" && !told.endsDoubt) return;
+  const doubt = takeDoubt(state, actionKey);
+  // What succeeded has taken the place of its attempts by now.
+  if (doubt !== undefined && told.status !== "succeeded") tellEffects(state, doubt, told);
+}
+
 /** What the call did cost takes the place of what was reserved for it. */
 function commit(state: StateDraft, open: OpenCall, event: ResultRecorded): void {
   if (event.cost === null || event.status === "not_executed") return;
   spend(state, open, open.call.more?.cost ?? null, -1);
   spend(state, open, event.cost, 1);
-  const { more } = open.call;
-  // Still open: what was reserved is spent, so it is not given back again.
+  const { cost } = event;
+  const call = { ...open.call, more: { ...(open.call.more ?? NO_MORE), cost } };
+  // It can still be settled: what was reserved is spent, so that is not given back again.
   if (event.status === "unknown" && trieGet(state.open, open.decisionId) !== undefined) {
-    const { cost } = event;
-    const call = { ...open.call, more: { ...(more ?? NO_MORE), cost } };
     putOpen(state, { ...open, status: "unknown", deadlineMs: null, call });
   }
+  const doubt = findDoubt(state, open.decisionId);
+  if (doubt !== undefined) addDoubt(state, { ...doubt, call });
 }
 
 const NO_MORE: CallMore = { cost: null, given: null, pending: [], sketches: [] };
 
-function toldBy(event: OutcomeEvent): Told {
+function toldBy(event: OutcomeEvent, { status: was }: OpenCall): Told {
   const nothing = {
+    transient: false,
+    effect: null,
+    endsDoubt: false,
     digest: null,
     output: null,
     outputBytes: 0,
@@ -114,11 +133,17 @@ function toldBy(event: OutcomeEvent): Told {
     errorRetryable: null,
     atMs: event.atMs,
   };
-  if (event.type === "outcome_unknown") return { ...nothing, status: "unknown", transient: false };
-  if (event.type === "reconciled") return { ...nothing, status: event.outcome, transient: false };
+  if (event.type === "outcome_unknown") return { ...nothing, status: "unknown" };
+  if (event.type === "reconciled") {
+    // Whoever says it has looked: a call that failed by this word had no effect.
+    const effect = event.outcome === "failed" ? "none" : null;
+    return { ...nothing, status: event.outcome, effect, endsDoubt: true };
+  }
   return {
     status: event.status === "started" ? "unknown" : event.status,
     transient: event.transient,
+    effect: event.effect,
+    endsDoubt: was === "in_doubt",
     digest: event.outputDigest,
     output: event.output,
     outputBytes: event.outputBytes,
@@ -133,7 +158,11 @@ function toldBy(event: OutcomeEvent): Told {
 function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
   const ledger = open.isRead ? state.readTwins : state.writeTwins;
   const twin = ledgerGet(ledger, open.call.twinKey, open.atMs);
-  if (twin === undefined || twin.decisionId !== open.decisionId) return;
+  if (twin === undefined) return;
+  if (twin.decisionId !== open.decisionId) {
+    if (told.endsDoubt && twin.doubted) tellLaterAttempt(state, open, twin, told);
+    return;
+  }
   const kept = told.output === null ? 0 : told.output.length;
   const room = open.isRead || ledger.bytes + kept <= LIMITS.writeTwinBytes;
   const named = told.status !== "unknown" && namesByResult(open);
@@ -150,6 +179,16 @@ function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
     // It refuses its repeats until it is told, however long that takes.
     state.writeTwins = ledgerPut(ledger, twinKey, next, NO_END, bytes);
   }
+}
+
+/** The doubt about an earlier attempt ends: what the later one came to counts alone, unless the earlier succeeded. */
+function tellLaterAttempt(state: StateDraft, { call }: OpenCall, twin: Twin, told: Told): void {
+  const isOver = twin.status === "failed" || twin.status === "not_executed";
+  const next: Twin =
+    told.status === "succeeded" && isOver && !isInDoubt(twin)
+      ? { ...twin, status: "succeeded", effect: null, doubted: false }
+      : { ...twin, doubted: told.status === "succeeded" && twin.doubted };
+  state.writeTwins = ledgerReplace(state.writeTwins, call.twinKey, next, twin.output?.length ?? 0);
 }
 
 /**
@@ -193,6 +232,8 @@ function toldTwin(twin: Twin, told: Told, room: boolean, wrote: Twin["wrote"]): 
     whole: told.whole && room,
     errorMessage: told.errorMessage,
     transient: told.transient,
+    effect: told.effect,
+    doubted: twin.doubted && !told.endsDoubt && told.status !== "succeeded",
     lastDigest: same.lastDigest,
     sameOutputs: same.sameOutputs,
     failure: failureAfter(twin, told),
@@ -200,8 +241,13 @@ function toldTwin(twin: Twin, told: Told, room: boolean, wrote: Twin["wrote"]): 
   };
 }
 
-function failureAfter({ failure }: Twin, told: Told): TwinFailure | null {
+function failureAfter({ status, failure }: Twin, told: Told): TwinFailure | null {
   if (told.status === "succeeded") return null;
+  // A later word on a failure that was counted is no other failure, and may say that it was none.
+  if (told.endsDoubt && status === "failed") {
+    if (told.status === "failed" || failure === null) return failure;
+    return failure.count === 1 ? null : { ...failure, count: failure.count - 1 };
+  }
   if (told.status !== "failed") return failure;
   const { atMs, errorCode: code, errorRetryable: retryable } = told;
   return { count: (failure?.count ?? 0) + 1, atMs, code, retryable };
@@ -258,7 +304,7 @@ function addConsequences(
 }
 
 function addWrite(state: StateDraft, open: OpenCall, told: Told): void {
-  if (told.status === "failed" && !told.transient) return;
+  if (told.status === "failed" && told.effect === "none") return;
   const { resources, dropAtMs, windowUntilMs } = open.call;
   const write = {
     actionKey: open.actionKey,

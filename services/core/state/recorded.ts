@@ -125,18 +125,25 @@ export function recordedMore(more: CallMore | null): CallMore | null {
   return {
     cost: cost === null ? null : { microUnits: cost.microUnits, currency: cost.currency },
     given,
-    pending: pending.map(({ resource, kind, exclusive, rule }) => ({
+    pending: pending.map(({ resource, kind, exclusive, rule, onFailure }) => ({
       resource,
       kind,
       exclusive,
       rule,
+      onFailure,
     })),
     sketches: sketches.map(({ key, values }) => ({ key, values })),
   };
 }
 
 export function recordedExclusive(effects: CallFacts["exclusive"]): CallFacts["exclusive"] {
-  return effects.map(({ resource, kind, rule, wholes }) => ({ resource, kind, rule, wholes }));
+  return effects.map(({ resource, kind, rule, wholes, onFailure }) => ({
+    resource,
+    kind,
+    rule,
+    wholes,
+    onFailure,
+  }));
 }
 
 export function recordedRates(rates: CallFacts["rates"]): CallFacts["rates"] {

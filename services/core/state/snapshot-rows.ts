@@ -161,6 +161,8 @@ const packTwin = (twin: Twin) =>
         ] as const),
     twin.wrote,
     twin.keyId,
+    twin.effect,
+    twin.doubted,
   ] as const;
 
 function unpackFailure(row: ReturnType<typeof packTwin>[20]): Twin["failure"] {
@@ -193,6 +195,8 @@ export const TWIN_ROW: RowOf<Twin, ReturnType<typeof packTwin>> = {
     failure: unpackFailure(row[20]),
     wrote: row[21],
     keyId: row[22],
+    effect: row[23],
+    doubted: row[24],
   }),
 };
 
@@ -307,11 +311,12 @@ const packHolder = (holder: EffectHolder) =>
     holder.atMs,
     holder.status,
     holder.wholes,
+    holder.onFailure,
   ] as const;
 
 export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
   pack: packHolder,
-  unpack: ([decisionId, callId, tool, kind, actionKey, n, atMs, status, wholes]) => ({
+  unpack: ([decisionId, callId, tool, kind, actionKey, n, atMs, status, wholes, onFailure]) => ({
     decisionId,
     callId,
     tool,
@@ -321,6 +326,7 @@ export const HOLDER_ROW: RowOf<EffectHolder, ReturnType<typeof packHolder>> = {
     atMs,
     status,
     wholes,
+    onFailure,
   }),
 };
 

@@ -44,6 +44,7 @@ function dataOf(state: ConversationState) {
     readTwins: ledgerData(state.readTwins, TWIN_ROW, at),
     writeTwins: ledgerData(state.writeTwins, TWIN_ROW, at),
     open: trieSorted(state.open).map(([, call]) => OPEN_ROW.pack(call)),
+    doubts: state.doubts.map(OPEN_ROW.pack),
     writes: {
       any: LAST_WRITES_ROW.pack(state.writes.any),
       undeclared: LAST_WRITES_ROW.pack(state.writes.undeclared),
@@ -82,6 +83,7 @@ export function restoreState(text: string): ConversationState {
     writeTwins: ledgerOf(data.writeTwins, TWIN_ROW),
     open,
     openIndex: indexOf(open),
+    doubts: data.doubts.map(OPEN_ROW.unpack),
     writes: {
       any: LAST_WRITES_ROW.unpack(writes.any),
       undeclared: LAST_WRITES_ROW.unpack(writes.undeclared),

@@ -1,5 +1,6 @@
 /** Exclusive effects that stand: by whom, and what becomes of them with the outcome of the call. */
 import type { CallAllowed, CallStatus, ExclusiveEffect } from "../events.ts";
+import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
 import type { EffectHolder } from "./effect-holder.ts";
@@ -9,11 +10,12 @@ import type { OpenCall, StateDraft } from "./state.ts";
 export function addEffects(state: StateDraft, event: CallAllowed): void {
   const { decisionId, callId, tool, actionKey, proposalsAtMs: atMs, call } = event;
   const { n } = state;
-  for (const { resource, kind, wholes } of call.exclusive) {
+  for (const { resource, kind, wholes, onFailure } of call.exclusive) {
     const earlier = trieGet(state.effects, resource);
     if (earlier === undefined && state.effects.size >= LIMITS.exclusiveEffects) continue;
     const status = "in_flight";
-    const holder = { decisionId, callId, tool, kind, actionKey, n, atMs, status, wholes } as const;
+    const own = { decisionId, callId, tool, kind, actionKey, n, atMs, status } as const;
+    const holder = { ...own, wholes, onFailure };
     const holders = earlier === undefined ? [holder] : [holder, ...untilSettled(earlier)];
     putHolders(state, resource, earlier, holders);
   }
@@ -26,10 +28,11 @@ export function addNamedEffects(
   effects: readonly ExclusiveEffect[],
 ): void {
   const { decisionId, callId, tool, actionKey, n, atMs } = open;
-  for (const { resource, kind, wholes } of effects) {
+  for (const { resource, kind, wholes, onFailure } of effects) {
     const earlier = trieGet(state.effects, resource);
     const status = "in_flight";
-    const holder = { decisionId, callId, tool, kind, actionKey, n, atMs, status, wholes } as const;
+    const own = { decisionId, callId, tool, kind, actionKey, n, atMs, status } as const;
+    const holder = { ...own, wholes, onFailure };
     const later = (earlier ?? []).filter((other) => other.n > n);
     const before = (earlier ?? []).filter((other) => other.n <= n);
     putHolders(state, resource, earlier, [...later, holder, ...before]);
@@ -37,25 +40,39 @@ export function addNamedEffects(
 }
 
 /**
- * What definitely did not happen gives its resources back to whoever had them before; what may have
+ * What certainly did not happen gives its resources back to whoever had them before; what may have
  * happened holds them.
  */
 export function tellEffects(
   state: StateDraft,
   open: OpenCall,
-  told: { readonly status: CallStatus; readonly transient: boolean },
+  told: { readonly status: CallStatus; readonly effect: FailureEffect | null },
 ): void {
+  const isFree =
+    told.status === "not_executed" || (told.status === "failed" && told.effect === "none");
   for (const { resource } of open.call.exclusive) {
     const holders = trieGet(state.effects, resource) ?? [];
-    const free = told.status === "not_executed" || (told.status === "failed" && !told.transient);
-    const left = free
+    const left = isFree
       ? holders.filter((holder) => holder.decisionId !== open.decisionId)
-      : holders.map((holder) =>
-          holder.decisionId === open.decisionId ? { ...holder, status: told.status } : holder,
-        );
+      : withStatus(holders, open, told.status);
     const before = holders.length === 0 ? undefined : holders;
     putHolders(state, resource, before, left.length === 0 ? undefined : untilSettled(left));
   }
+}
+
+/** Of an action that failed several times the latest attempt alone holds the resource. */
+function withStatus(
+  holders: readonly EffectHolder[],
+  { decisionId, actionKey }: OpenCall,
+  status: CallStatus,
+): readonly EffectHolder[] {
+  return holders
+    .filter(
+      (other) =>
+        other.decisionId === decisionId ||
+        !(status === "failed" && other.status === "failed" && other.actionKey === actionKey),
+    )
+    .map((holder) => (holder.decisionId === decisionId ? { ...holder, status } : holder));
 }
 
 function putHolders(
@@ -72,10 +89,14 @@ function putHolders(
 }
 
 /**
- * Holders from the latest to the first whose outcome is certain: those before it are replaced for
- * good, those after it may turn out never to have happened.
+ * Holders from the latest to the first that succeeded: those before it are replaced for good, those
+ * after it may turn out never to have happened. At the bound the oldest go that did not succeed.
  */
 function untilSettled(holders: readonly EffectHolder[]): readonly EffectHolder[] {
-  const at = holders.findIndex(({ status }) => status === "succeeded" || status === "failed");
-  return at < 0 ? holders : holders.slice(0, at + 1);
+  const at = holders.findIndex(({ status }) => status === "succeeded");
+  const left = at < 0 ? holders : holders.slice(0, at + 1);
+  const excess = left.length - LIMITS.effectHolders;
+  if (excess <= 0) return left;
+  const settled = at < 0 ? left.length : at;
+  return [...left.slice(0, settled - excess), ...left.slice(settled)];
 }

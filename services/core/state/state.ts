@@ -7,6 +7,7 @@
  * S3 `n` counts allowed calls and results: "since" compares it, never times.
  */
 import type { CallFacts, CallHeld, CallStatus, Occurrence, Strike } from "../events.ts";
+import type { FailureEffect } from "../inputs.ts";
 import { NO_MARKS } from "../persistent/key-mark.ts";
 import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
 import type { Times } from "../persistent/times.ts";
@@ -39,6 +40,8 @@ export interface ConversationState {
   readonly writeTwins: Ledger<Twin>;
   /** In flight, held or of unknown outcome, by decision id. */
   readonly open: Trie<OpenCall>;
+  /** Writes that failed and may have taken effect, the latest of each action, oldest first (`doubts.ts`). */
+  readonly doubts: readonly OpenCall[];
   /** Follows from `open` (`open-calls.ts`). */
   readonly openIndex: OpenIndex;
   readonly writes: WriteHistory;
@@ -126,6 +129,10 @@ export interface Twin {
   readonly whole: boolean;
   readonly errorMessage: string | null;
   readonly transient: boolean;
+  /** Of a failed call: whether it may have taken effect; null: it did not fail. */
+  readonly effect: FailureEffect | null;
+  /** An earlier attempt of its occurrence may have taken effect, and nobody has said whether it did. */
+  readonly doubted: boolean;
   /** Digest of the latest output of this action, and how many calls in a row gave it. */
   readonly lastDigest: string | null;
   readonly sameOutputs: number;
@@ -150,7 +157,8 @@ export interface OpenCall {
   readonly tool: string;
   readonly agentId: string | null;
   readonly actionKey: string;
-  readonly status: "in_flight" | "held" | "unknown";
+  /** In doubt: it failed and may have taken effect; such calls are in `doubts`, not in `open`. */
+  readonly status: "in_flight" | "held" | "unknown" | "in_doubt";
   readonly isRead: boolean;
   readonly n: number;
   readonly atMs: number;
@@ -258,6 +266,7 @@ export function initialState(
     readTwins: emptyLedger(),
     writeTwins: emptyLedger(),
     open: emptyTrie(),
+    doubts: [],
     openIndex: NOTHING_OPEN,
     writes: { any: NO_WRITES, undeclared: NO_WRITES, byResource: emptyLedger() },
     effects: emptyTrie(),

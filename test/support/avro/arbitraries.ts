@@ -75,17 +75,22 @@ const evicted: Arbitrary<Evicted> = record({
   resources: list(text),
 });
 
+const onFailure = fc.constantFrom("conflict" as const, "warn" as const, "free" as const);
+
 const effect: Arbitrary<ExclusiveEffect> = record({
   resource: text,
   kind: text,
   rule: text,
   wholes: nullable(list(text)),
+  onFailure,
 });
 
 const more: Arbitrary<CallMore> = record({
   cost: nullable(money),
   given: nullable(text),
-  pending: list(record({ resource: text, kind: text, exclusive: fc.boolean(), rule: text })),
+  pending: list(
+    record({ resource: text, kind: text, exclusive: fc.boolean(), rule: text, onFailure }),
+  ),
   sketches: list(record({ key: text, values: text })),
 });
 
@@ -288,6 +293,7 @@ export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent
     type: fc.constant("result_recorded" as const),
     ...about,
     status: fc.constantFrom(...RESULT_STATUSES),
+    effect: nullable(fc.constantFrom("none" as const, "possible" as const)),
     output: nullable(text),
     outputDigest: nullable(text),
     outputBytes: size,

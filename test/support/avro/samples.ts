@@ -52,7 +52,13 @@ const CALL: CallFacts = {
   twinKey: "ab".repeat(32),
   resources: ["customer/cus_8812", "invoice"],
   exclusive: [
-    { resource: "invoice", kind: "create", rule: "tool_schemas.create_invoice", wholes: null },
+    {
+      resource: "invoice",
+      kind: "create",
+      rule: "tool_schemas.create_invoice",
+      wholes: null,
+      onFailure: "warn",
+    },
   ],
   windowUntilMs: AT_MS + 300_000,
   dropAtMs: AT_MS + 86_400_000,
@@ -197,6 +203,7 @@ export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } 
     type: "result_recorded",
     ...CALL_REFERENCE,
     status: "failed",
+    effect: "possible",
     output: "HTTP 503",
     outputDigest: "bb".repeat(32),
     outputBytes: 8,
@@ -248,7 +255,13 @@ export const EXTRA_EVENTS: readonly GateEvent[] = [
     call: {
       ...CALL,
       exclusive: [
-        { resource: "invoice", kind: "create", rule: "tool_schemas", wholes: ["ledger"] },
+        {
+          resource: "invoice",
+          kind: "create",
+          rule: "tool_schemas",
+          wholes: ["ledger"],
+          onFailure: "conflict",
+        },
       ],
       more: {
         cost: { microUnits: 2_500_000, currency: "EUR" },
@@ -259,6 +272,7 @@ export const EXTRA_EVENTS: readonly GateEvent[] = [
             kind: "create",
             exclusive: true,
             rule: "tool_schemas",
+            onFailure: "conflict",
           },
         ],
         sketches: [{ key: "content", values: "AAECAw==" }],
@@ -269,7 +283,15 @@ export const EXTRA_EVENTS: readonly GateEvent[] = [
     ...(SAMPLE_EVENTS.result_recorded as ResultRecorded),
     effects: {
       resources: ["invoice/7"],
-      exclusive: [{ resource: "invoice/7", kind: "create", rule: "tool_schemas", wholes: null }],
+      exclusive: [
+        {
+          resource: "invoice/7",
+          kind: "create",
+          rule: "tool_schemas",
+          wholes: null,
+          onFailure: "warn",
+        },
+      ],
     },
   },
   {
@@ -290,6 +312,8 @@ export const SAMPLE_RESULT: ResultInput = {
   callId: BASE.callId,
   decisionId: BASE.decisionId,
   status: "failed",
+  effect: "possible",
+  basis: "returned",
   output: "HTTP 503 – später",
   outputDigest: "bb".repeat(32),
   outputBytes: 19,

@@ -4,11 +4,13 @@ import fc from "fast-check";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import type {
   CallError,
+  FailureEffect,
   GateInput,
   Money,
   ProposalInput,
   ResultInput,
   ResultStatus,
+  StatusBasis,
   VerdictInput,
   VerdictSubject,
 } from "../../../services/core/inputs.ts";
@@ -31,6 +33,8 @@ interface Propose {
 
 interface Reply {
   readonly status: ResultStatus;
+  readonly effect?: FailureEffect | null;
+  readonly basis?: StatusBasis;
   readonly output: string | null;
   readonly error: CallError | null;
   readonly cost: Money | null;
@@ -133,14 +137,23 @@ const free: fc.Arbitrary<Reply> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc
-      .constantFrom("Error: 503 try again", "Error: no", "Sorry, none")
-      .map((text) => ({ status: "succeeded", output: text, error: null, cost: null }) as const),
+      .tuple(
+        fc.constantFrom("Error: 503 try again", "Error: no", "Sorry, none", '{"isError":true}'),
+        fc.constantFrom<StatusBasis>("text", "text", "returned", "reported"),
+      )
+      .map(
+        ([text, basis]) =>
+          ({ status: "succeeded", output: text, error: null, cost: null, basis }) as const,
+      ),
   },
   {
     weight: 3,
-    arbitrary: error.map(
-      (what) => ({ status: "failed", output: null, error: what, cost: null }) as const,
-    ),
+    arbitrary: fc
+      .tuple(error, fc.constantFrom<FailureEffect | null>(null, "none", "none", "possible"))
+      .map(
+        ([what, effect]) =>
+          ({ status: "failed", output: null, error: what, cost: null, effect }) as const,
+      ),
   },
   {
     weight: 3,
@@ -416,7 +429,8 @@ export class Actor {
     yield act.changed ? { ...old, arguments: '{"id":"changed"}' } : old;
   }
 
-  #report(call: DecisionEvent, { status, output: text, error: what, cost }: Reply): ResultInput {
+  #report(call: DecisionEvent, reply: Reply): ResultInput {
+    const { status, output: text, error: what, cost, effect, basis } = reply;
     return {
       type: "result",
       tenantId: call.tenantId,
@@ -424,6 +438,8 @@ export class Actor {
       callId: call.callId,
       decisionId: call.decisionId,
       status,
+      ...(effect === undefined ? {} : { effect }),
+      ...(basis === undefined ? {} : { basis }),
       output: text,
       outputDigest: null,
       outputBytes: null,

@@ -20,6 +20,7 @@ export interface Answer {
   readonly fresh?: boolean;
   readonly status?: string;
   readonly transient?: boolean;
+  readonly effect?: string | null;
 }
 
 function codes(notices: readonly Notice[]): ReasonCode[] {
@@ -77,6 +78,7 @@ export function answerOf(event: GateEvent): Answer {
         decisionId: event.decisionId,
         status: event.status,
         transient: event.transient,
+        effect: event.effect,
       };
     case "outcome_unknown":
       return { outcome: event.type, decisionId: event.decisionId };

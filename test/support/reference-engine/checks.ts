@@ -1,5 +1,5 @@
 // The other checks of the reference engine, in the order of docs/engine.md.
-import type { ExclusiveEffect } from "../../../services/core/events.ts";
+import type { ExclusiveEffect, OnFailure } from "../../../services/core/events.ts";
 import type { Money } from "../../../services/core/inputs.ts";
 import type {
   BudgetLimit,
@@ -22,6 +22,7 @@ import {
   lastProgress,
   parallel,
   type Start,
+  twinOf,
   writtenSince,
 } from "./history.ts";
 import { loopFindings } from "./loops.ts";
@@ -48,6 +49,8 @@ export interface Finding {
   readonly twin: Call | null;
   /** Texts that are almost one: what the strike is counted for. */
   readonly near?: string;
+  /** At most a warning. */
+  readonly warns?: boolean;
   /** The action that a word was asked about, and the model said something else. */
   readonly asked?: string | null;
 }
@@ -71,7 +74,7 @@ export function findings(question: Question): Finding[] {
     ...budgetFindings(question).map(plain),
     ...(duplicate === null ? [] : [duplicate]),
     ...nearFindings(question).map((near) => ({ ...plain("near_duplicate"), near })),
-    ...(conflicts(question) ? [plain("side_effect_conflict")] : []),
+    ...conflictFindings(question).map((warns) => ({ ...plain("side_effect_conflict"), warns })),
     ...loops,
     ...(repeatsWithoutWord(question) ? [plain("acknowledgement_required")] : []),
     ...tierFindings(question).map(plain),
@@ -205,7 +208,9 @@ function duplicateFinding(question: Question): Finding | null {
     return takesEquals(twin) ? null : duplicate("duplicate_in_flight", twin);
   }
   if (question.meant) return null;
-  if (twin.status === "unknown" && !tool.isRead) return duplicate("outcome_unknown", twin);
+  if (twin.status === "unknown" && !tool.isRead && !tool.repeatable) {
+    return duplicate("outcome_unknown", twin);
+  }
   if (twin.status === "failed") return retryOf(question, twin);
   return twin.status === "succeeded" ? repeatOf(question, twin) : null;
 }
@@ -225,7 +230,7 @@ function retryOf({ history, asked, atMs }: Question, twin: Call): Finding | null
   return atMs < endsAtMs ? duplicate("retry_too_soon", twin) : null;
 }
 
-export function mayRetry(retries: Retries, { failure }: Call): boolean {
+function mayRetry(retries: Retries, { failure }: Call): boolean {
   if (failure === null) return false;
   if (failure.retryable !== null) return failure.retryable;
   if (failure.code !== null && retries.retryableStatus.has(failure.code)) return true;
@@ -238,12 +243,12 @@ function failuresInARow(history: History, asked: Asked): number {
   const inTime = all.filter(
     (call, at) =>
       call.turn === history.turns &&
-      call.settled !== null &&
-      call.settled < (all[at + 1]?.order ?? Infinity),
+      call.end !== null &&
+      call.end.order < (all[at + 1]?.order ?? Infinity),
   );
-  const told = inTime.filter(({ status }) => status === "failed" || status === "succeeded");
-  const latestFirst = told.reverse();
-  const success = latestFirst.findIndex(({ status }) => status === "succeeded");
+  const ended = inTime.filter(({ end }) => end?.status === "failed" || end?.status === "succeeded");
+  const latestFirst = ended.reverse();
+  const success = latestFirst.findIndex(({ end }) => end?.status === "succeeded");
   return success < 0 ? latestFirst.length : success;
 }
 
@@ -253,7 +258,7 @@ function duplicate(reason: ReasonCode, twin: Call, answers = false): Finding {
 
 /** A read is forgotten when a conversation of its age would be. */
 function rememberedTwin({ history, asked, policy, atMs }: Question): Call | undefined {
-  const twin = allowedTwins(history, asked).at(-1);
+  const twin = twinOf(history, asked);
   if (twin === undefined || !asked.tool.isRead) return twin;
   return atMs < twin.atMs + policy.conversation.idleMs ? twin : undefined;
 }
@@ -272,52 +277,70 @@ function repeatOf({ history, asked, policy, atMs }: Question, twin: Call): Findi
   return found(false);
 }
 
-/** Exclusive effects of earlier calls that stand on a resource which this call wants. */
-function conflicts(question: Question): boolean {
-  if (question.meant) return false;
+/**
+ * For each effect that this call wants and that stands: whether it only warns, since the call that has it failed.
+ */
+function conflictFindings(question: Question): boolean[] {
+  if (question.meant) return [];
   const { asked, history } = question;
   const earlier = history.calls
     .filter((call) => call.kind !== "held" || call.decisionId !== asked.decisionId)
     .filter((call) => call.status !== "not_executed")
-    .filter((call) => call.status !== "failed" || call.transient)
+    .filter((call) => call.status !== "failed" || call.effect === "possible")
     .sort(byOrder);
   const taken = new Set(earlier.flatMap((call) => call.exclusive.map(({ resource }) => resource)));
   const stands = [...taken].map((resource) => ({ resource, calls: effectsOn(earlier, resource) }));
-  return asked.exclusive.some((effect) =>
-    stands.some(({ resource, calls }) => isTaken(question, effect, resource, calls)),
-  );
+  return asked.exclusive.flatMap((effect): boolean[] => {
+    const isTakenBy = (weight: "conflict" | "warn"): boolean =>
+      stands.some(({ resource, calls }) => isTaken(question, effect, resource, calls, weight));
+    if (isTakenBy("conflict")) return [false];
+    return isTakenBy("warn") ? [true] : [];
+  });
 }
 
 interface EffectOf {
   readonly call: Call;
   readonly kind: string;
+  readonly onFailure: OnFailure;
 }
 
 function effectsOn(calls: readonly Call[], resource: string): EffectOf[] {
   return calls.flatMap((call) =>
     call.exclusive
       .filter((other) => other.resource === resource)
-      .map(({ kind }) => ({ call, kind })),
+      .map(({ kind, onFailure }) => ({ call, kind, onFailure })),
   );
 }
 
-/** The latest held call on the resource counts whatever its kind, of allowed ones the latest. */
+/**
+ * The latest held call on the resource counts whatever its kind, of allowed ones the latest that did not fail,
+ * and those after it that failed and may have had the effect, each by its own rule.
+ */
 function isTaken(
   question: Question,
   effect: Effect,
   resource: string,
   there: readonly EffectOf[],
+  weight: "conflict" | "warn",
 ): boolean {
   const { asked } = question;
-  const held = there.filter(({ call }) => call.kind === "held").at(-1);
+  const held =
+    weight === "warn" ? undefined : there.filter(({ call }) => call.kind === "held").at(-1);
   if (held !== undefined && isRelated(question, effect, { resource, kind: held.kind })) return true;
-  const holder = there.filter(({ call }) => call.kind === "allowed").at(-1);
-  if (holder === undefined) return false;
-  if (!isRelated(question, effect, { resource, kind: holder.kind })) return false;
-  const undoes = `${holder.kind} ${effect.kind}`;
-  if (undoes === "create delete" || undoes === "delete create") return false;
-  if (holder.call.actionKey !== asked.actionKey) return true;
-  return !(holder.call.status === "failed" || asked.tool.repeatable);
+  const latestFirst = there.filter(({ call }) => call.kind === "allowed").reverse();
+  const sure = latestFirst.findIndex(({ call }) => call.status !== "failed");
+  const retry = latestFirst.findIndex(
+    ({ call }) => call.status === "failed" && call.actionKey === asked.actionKey,
+  );
+  const looked = retry >= 0 && (sure < 0 || retry < sure) ? retry : sure < 0 ? Infinity : sure + 1;
+  return latestFirst.slice(0, looked).some((holder) => {
+    const own = holder.call.status === "failed" ? holder.onFailure : "conflict";
+    if (own !== weight) return false;
+    if (!isRelated(question, effect, { resource, kind: holder.kind })) return false;
+    const undoes = `${holder.kind} ${effect.kind}`;
+    if (undoes === "create delete" || undoes === "delete create") return false;
+    return holder.call.actionKey !== asked.actionKey || !asked.tool.repeatable;
+  });
 }
 
 type Effect = Pick<ExclusiveEffect, "resource" | "kind">;

@@ -3,15 +3,15 @@ import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { type ReasonCode, STRIKING } from "../../../services/core/reasons.ts";
 import type { Answer } from "./answer.ts";
-import { type Finding, findings, mayRetry, type Question, usesGiven } from "./checks.ts";
+import { type Finding, findings, type Question, usesGiven } from "./checks.ts";
 import {
   type Asked,
-  allowedTwins,
   type Call,
   dependsOn,
   type History,
   heldMs,
   lastProgress,
+  twinOf,
   writtenSince,
 } from "./history.ts";
 import { loopFindings } from "./loops.ts";
@@ -52,8 +52,9 @@ export function decideCall(given: Circumstances): Answer {
   );
   const warnings: ReasonCode[] = [];
   const shadow: ReasonCode[] = [];
-  const applies = ({ reason }: Finding): boolean => {
-    const mode = asked.tool.modes[reason];
+  const applies = ({ reason, warns }: Finding): boolean => {
+    const written = asked.tool.modes[reason];
+    const mode = warns === true && written === "enforce" ? "warn" : written;
     const notices = mode === "warn" ? warnings : mode === "shadow" ? shadow : [];
     if (!notices.includes(reason)) notices.push(reason);
     return mode === "enforce";
@@ -211,7 +212,8 @@ function record(
   kind: "allowed" | "held" | "answered",
   answer: Call | null = null,
 ): Call {
-  const twin = allowedTwins(history, asked).at(-1) ?? null;
+  const twin = twinOf(history, asked) ?? null;
+  const occurrence = occurrenceOf(question, twin, approved || confirmed);
   const left = leaveHold(history, asked.decisionId, approved, nowMs);
   const order = history.length++;
   const start = { atMs: question.atMs, heldMs: heldMs(history, question.atMs) };
@@ -230,10 +232,15 @@ function record(
     whole: false,
     error: null,
     transient: false,
+    effect: null,
+    inDoubt: false,
+    doubted: kind === "allowed" && occurrence.attempt > 1 && twin !== null && mayHaveActed(twin),
+    actedAt: null,
+    end: null,
     cost: kind === "answered" ? null : asked.input.estimatedCost,
     failure: null,
     given: kind === "allowed" ? usesGiven(question) : null,
-    occurrence: occurrenceOf(question, twin, approved || confirmed),
+    occurrence,
     repeats: twin?.status === "succeeded" ? twin.repeats + 1 : 0,
     notAfterMs: nowMs + startWithinMs,
     giveUpAtMs: nowMs + startWithinMs + timeLimitMs,
@@ -272,17 +279,14 @@ function occurrenceOf(
 ): Call["occurrence"] {
   const fresh = { decisionId: asked.decisionId, openedAtMs: atMs, attempt: 1 };
   const { tool } = asked;
-  if (twin === null || meant || tool.isRead) return fresh;
+  if (twin === null || tool.isRead) return fresh;
   if (atMs >= twin.occurrence.openedAtMs + policy.idempotencyTtlMs) return fresh;
   const goesOn = { ...twin.occurrence, attempt: twin.occurrence.attempt + 1 };
+  if (mayHaveActed(twin)) return goesOn;
+  if (meant) return fresh;
   switch (twin.status) {
-    case "unknown":
     case "not_executed":
       return goesOn;
-    case "failed":
-      return twin.transient || (tool.retries !== null && mayRetry(tool.retries, twin))
-        ? goesOn
-        : fresh;
     case "succeeded": {
       const isMeant =
         tool.repeatable ||
@@ -294,4 +298,10 @@ function occurrenceOf(
     default:
       return fresh;
   }
+}
+
+/** Nobody knows that none of the attempts took effect. */
+function mayHaveActed(twin: Call): boolean {
+  if (twin.doubted || twin.status === "unknown") return true;
+  return twin.status === "failed" && twin.effect === "possible";
 }

@@ -1,7 +1,7 @@
 // What the reference engine remembers of a conversation: everything, in the order it happened.
 // Nothing is indexed and nothing is forgotten; every question is answered by reading it through.
 import type { CallStatus, ExclusiveEffect, PendingEffect } from "../../../services/core/events.ts";
-import type { Money, ProposalInput } from "../../../services/core/inputs.ts";
+import type { FailureEffect, Money, ProposalInput } from "../../../services/core/inputs.ts";
 import type { CompiledTool } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons.ts";
 
@@ -52,6 +52,16 @@ export interface Call extends Asked {
   whole: boolean;
   error: string | null;
   transient: boolean;
+  /** Of a call that failed. */
+  effect: FailureEffect | null;
+  /** What became of it is still open, although it failed. */
+  inDoubt: boolean;
+  /** An earlier attempt of its occurrence may have taken effect. */
+  doubted: boolean;
+  /** Place at which it may have changed something; null: it did not. */
+  actedAt: number | null;
+  /** Its end as it counts among failures in a row: what is said after the next attempt does not change it. */
+  end: { readonly status: CallStatus; readonly order: number } | null;
   /** What is reserved of the spend budgets, then what it did cost. */
   cost: Money | null;
   /** The grant by verdict that it used up. */
@@ -214,7 +224,7 @@ function isTold({ status }: Call): boolean {
 /** What a call depends on: what it touches itself, or what the result of the one before it has named. */
 export function dependsOn(history: History, asked: Asked): readonly string[] | null {
   if (asked.pending.length === 0) return asked.touched;
-  const twin = allowedTwins(history, asked).at(-1);
+  const twin = twinOf(history, asked);
   const named = twin !== undefined && isTold(twin) ? twin.touched : null;
   const once = asked.pending.some(({ exclusive }) => exclusive);
   return named === null && once ? asked.touched : named;
@@ -241,9 +251,7 @@ export function writtenSince(
 /** A read runs again when a write's result came in since, or one is under way. */
 function mayHaveActedSince(write: Call, order: number): boolean {
   if (write.status === "in_flight" || write.status === "unknown") return true;
-  if (write.status === "not_executed") return false;
-  if (write.status === "failed" && !write.transient) return false;
-  return write.settled !== null && write.settled > order;
+  return write.actedAt !== null && write.actedAt > order;
 }
 
 /** A repeated write is meant when another one was allowed since and did not fail. */
@@ -259,6 +267,18 @@ export function lastProgress(history: History): number {
 /** Earlier allowed calls that are the same one, within the scope of the tool; the latest is last. */
 export function allowedTwins(history: History, asked: Asked): Call[] {
   return twins(history, asked, "allowed");
+}
+
+/** The attempt that is in doubt, of one action in whatever turn. */
+export function doubtOf(history: History, actionKey: string): Call | undefined {
+  return history.calls.filter((call) => call.inDoubt && call.actionKey === actionKey).at(-1);
+}
+
+/** The call that another one repeats; of a tool that compares within turns, also what is in doubt of an earlier one. */
+export function twinOf(history: History, asked: Asked): Call | undefined {
+  const own = allowedTwins(history, asked).at(-1);
+  const doubt = own === undefined ? doubtOf(history, asked.actionKey) : undefined;
+  return doubt === undefined ? own : allowedTwins(history, doubt).at(-1);
 }
 
 /** The same call under another name, waiting for a verdict. */

@@ -195,9 +195,8 @@ function bringsNothing(
 ): boolean {
   if (asked.tool.emptyOutput) return false;
   const written = history.calls
-    .filter((call) => call.kind === "allowed" && !call.tool.isRead && call.settled !== null)
-    .filter((call) => call.status === "succeeded" || (call.status === "failed" && call.transient))
-    .map((call) => call.settled ?? 0);
+    .filter((call) => call.kind === "allowed" && !call.tool.isRead)
+    .map((call) => call.actedAt ?? -1);
   const since = asked.tool.changesMatter ? Math.max(-1, ...written) : -1;
   const latestFirst = ofTool(told, asked)
     .filter((call) => call.order > since)

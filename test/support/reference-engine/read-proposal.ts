@@ -8,6 +8,7 @@ import { actionDigest, decisionIdOf, rawDigest } from "../../../services/core/ha
 import type { ProposalInput } from "../../../services/core/inputs.ts";
 import { getArgument } from "../../../services/core/policy/argument-path.ts";
 import type {
+  CompiledEffect,
   CompiledPolicy,
   CompiledTool,
   IdentityResult,
@@ -58,15 +59,13 @@ function understood(
   const argumentsDigest = actionDigest(input.tool, text);
   const pending = effects.flatMap(({ effect, resource }): PendingEffect[] =>
     effect.byResult && resource !== null
-      ? [{ resource, kind: effect.kind, exclusive: effect.exclusive, rule: effect.rule }]
+      ? [{ ...partOf(effect), resource, exclusive: effect.exclusive }]
       : [],
   );
   const named = effects.filter(({ effect, resource }) => !effect.byResult || resource === null);
   const touched = touchedBy(tool, known, named, effects.length > 0);
   const exclusive = named.flatMap(({ effect, resource }): ExclusiveEffect[] =>
-    effect.exclusive && resource !== null
-      ? [{ resource, kind: effect.kind, rule: effect.rule, wholes: null }]
-      : [],
+    effect.exclusive && resource !== null ? [{ ...partOf(effect), resource, wholes: null }] : [],
   );
   const asked: Asked = {
     input,
@@ -130,4 +129,8 @@ function unread(input: ProposalInput, tool: CompiledTool, text: string | null): 
     pending: [],
     similar: [],
   };
+}
+
+function partOf({ kind, rule, onFailure }: CompiledEffect) {
+  return { kind, rule, onFailure };
 }

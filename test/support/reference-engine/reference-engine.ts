@@ -2,17 +2,21 @@
 // one conversation and reads it through for every answer: no index, no bound, no eviction.
 
 import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
+import { failureForm } from "../../../services/core/failure-forms.ts";
 import type {
+  FailureEffect,
   GateInput,
   ProposalInput,
   ResultInput,
   VerdictInput,
 } from "../../../services/core/inputs.ts";
-import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
+import type { CompiledPolicy, CompiledTool } from "../../../services/core/policy/compiled.ts";
+import { looksFailedByDefault } from "../../../services/core/policy/failure-text.ts";
 import type { Answer } from "./answer.ts";
 import { decideCall } from "./decide-call.ts";
 import {
   type Asked,
+  allowedTwins,
   type Call,
   type History,
   heldMs,
@@ -124,14 +128,14 @@ export class ReferenceEngine {
     });
   }
 
-  /** Calls whose outcome is not known are the only ones that anything is told about. */
+  /** Calls whose outcome is not known, or in doubt, are the only ones that anything is said about. */
   #findOpen(decisionId: string | null): Call | undefined {
     const open = ["in_flight", "unknown", "held"];
     return this.#history?.calls.findLast(
       (call) =>
         call.decisionId === decisionId &&
         (call.kind === "allowed" || call.kind === "held") &&
-        open.includes(call.status),
+        (open.includes(call.status) || call.inDoubt),
     );
   }
 
@@ -139,24 +143,24 @@ export class ReferenceEngine {
     const call = this.#findOpen(input.decisionId);
     if (call === undefined || call.kind === "held") return ignored("unknown_call");
     if (call.input.callId !== input.callId) return ignored("wrong_call");
+    if (call.inDoubt && !isDefinite(input)) return ignored("already_reported");
     if (input.status === "unknown" && call.status === "unknown") return ignored("already_reported");
     if (input.status === "started") {
       if (call.started || call.status === "unknown") return ignored("already_reported");
       call.started = true;
-      return recorded(call, "started", false);
+      return recorded(call, "started", false, null);
     }
-    const hidden =
-      input.status === "succeeded" && input.output !== null && call.tool.looksFailed(input.output);
-    const status = hidden ? "failed" : input.status;
+    const status = endOf(input, call.tool);
     const transient = status === "failed" && isTransient(input);
-    this.#settle(call, status, transient, input, nowMs);
-    return recorded(call, status, transient);
+    const said = input.status === "failed" ? (input.effect ?? null) : null;
+    const effect = status === "failed" ? (said ?? (call.tool.isRead ? "none" : "possible")) : null;
+    this.#settle(call, { status, transient, effect, ends: call.inDoubt }, input, nowMs);
+    return recorded(call, status, transient, effect);
   }
 
   #settle(
     call: Call,
-    status: Call["status"],
-    transient: boolean,
+    { status, transient, effect, ends }: End,
     input: ResultInput | null,
     nowMs: number,
   ): void {
@@ -174,18 +178,25 @@ export class ReferenceEngine {
       status === "succeeded" &&
       !call.tool.isRead &&
       others.every((other) => other.actionKey !== call.actionKey);
+    const isLater = call.inDoubt;
     call.status = status;
     call.transient = transient;
+    call.effect = effect;
     call.settled = history.length++;
+    if (status === "succeeded" || effect === "possible") call.actedAt = call.settled;
+    if (allowedTwins(history, call).at(-1) === call) {
+      call.end = { status, order: isLater ? (call.end?.order ?? call.settled) : call.settled };
+    } else call.end ??= { status, order: call.settled };
     call.outputDigest = digest;
     call.whole =
       input?.output != null &&
       (input.outputBytes ?? input.output.length) <= this.#policy.outputBytes;
     call.error = status === "failed" && input !== null ? errorText(input) : null;
     if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;
-    if (status === "failed") call.failure = failureOf(input, nowMs);
+    if (status === "failed" && !isLater) call.failure = failureOf(input, nowMs);
     giveBack(history, call);
     nameEffects(call, input);
+    settleDoubts(history, call, ends);
     const member = refusedCycle(history)?.includes(call.actionKey) === true;
     const progress = call.tool.isRead ? newOutput : newWrite;
     if (progress && !member) history.progress.push(history.length++);
@@ -293,8 +304,14 @@ export class ReferenceEngine {
   #reconcile(input: VerdictInput, nowMs: number): Answer {
     const call = this.#findOpen(input.decisionId);
     if (call === undefined || input.outcome === null) return ignored("unknown_call");
-    if (call.status !== "unknown") return ignored("not_unknown");
-    this.#settle(call, input.outcome, false, null, nowMs);
+    if (call.status !== "unknown" && !call.inDoubt) return ignored("not_unknown");
+    const effect = input.outcome === "failed" ? "none" : null;
+    this.#settle(
+      call,
+      { status: input.outcome, transient: false, effect, ends: true },
+      null,
+      nowMs,
+    );
     return { outcome: "reconciled", decisionId: call.decisionId, status: input.outcome };
   }
 
@@ -321,10 +338,74 @@ export class ReferenceEngine {
   }
 }
 
+interface End {
+  readonly status: Call["status"];
+  readonly transient: boolean;
+  readonly effect: FailureEffect | null;
+  /** It is said of all attempts of the occurrence. */
+  readonly ends: boolean;
+}
+
+/** What is said stands; of what only has a text, the text says whether it failed. */
+function endOf(
+  { status: said, output, basis = "reported" }: ResultInput,
+  tool: CompiledTool,
+): Call["status"] {
+  const status = said === "started" ? "in_flight" : said;
+  if (status !== "succeeded" || output === null || basis === "reported") return status;
+  const failed = tool.matchesErrorPattern(output) || (basis === "text" && readsAsFailed(output));
+  return failed ? "failed" : status;
+}
+
+function readsAsFailed(output: string): boolean {
+  return looksFailedByDefault(output) || failureForm(output) !== null;
+}
+
+/** Says what became of the call, not only that it failed. */
+function isDefinite({ status, effect }: ResultInput): boolean {
+  return (
+    ["succeeded", "not_executed"].includes(status) || (status === "failed" && effect === "none")
+  );
+}
+
+/**
+ * A success, or a word on all attempts, ends the doubt about the earlier ones. What fails and may have taken
+ * effect is in doubt itself.
+ */
+function settleDoubts(history: History, call: Call, ends: boolean): void {
+  const doubted = history.calls.filter((one) => one.inDoubt && one.actionKey === call.actionKey);
+  if (call.status === "succeeded" || ends) {
+    for (const one of doubted) {
+      one.inDoubt = false;
+      if (call.status !== "succeeded" && one !== call) one.effect = "none";
+    }
+    call.doubted = false;
+  }
+  if (call.status === "failed" && call.effect === "possible" && !call.tool.isRead) {
+    for (const one of doubted) {
+      one.inDoubt = false;
+      // The later attempt holds what both hold.
+      one.exclusive = one.exclusive.filter(
+        ({ resource }) => !call.exclusive.some((own) => own.resource === resource),
+      );
+    }
+    call.inDoubt = true;
+  }
+  const latest = allowedTwins(history, call).at(-1);
+  if (!ends || latest === undefined || latest === call || !latest.doubted) return;
+  latest.doubted = call.status === "succeeded";
+  const over =
+    latest.status === "not_executed" || (latest.status === "failed" && latest.effect === "none");
+  if (call.status !== "succeeded" || !over) return;
+  latest.status = "succeeded";
+  latest.effect = null;
+  latest.doubted = false;
+}
+
 /** What a call with effects of its result has written, if anything; null: nobody knows what. */
 function nameEffects(call: Call, input: ResultInput | null): void {
   if (call.pending.length === 0 || call.status === "unknown") return;
-  const happened = call.status === "succeeded" || (call.status === "failed" && call.transient);
+  const happened = call.status === "succeeded" || call.effect === "possible";
   const output = happened ? (input?.output ?? null) : null;
   const parsed = output === null ? null : parseCanonical(output);
   const value = parsed?.ok === true ? (parsed.value as { readonly id?: unknown } | null) : null;
@@ -339,7 +420,10 @@ function nameEffects(call: Call, input: ResultInput | null): void {
   const stands = once.filter(({ exclusive }) => exclusive);
   call.exclusive = [
     ...call.exclusive,
-    ...stands.map(({ resource, kind, rule }) => ({ resource, kind, rule, wholes: null })),
+    ...stands.map(({ resource, kind, rule, onFailure }) => ({
+      ...{ resource, kind, rule, onFailure },
+      wholes: null,
+    })),
   ];
 }
 
@@ -383,8 +467,13 @@ function ignored(why: string): Answer {
   return { outcome: "ignored", decisionId: null, reason: why };
 }
 
-function recorded(call: Call, status: string, transient: boolean): Answer {
-  return { outcome: "result_recorded", decisionId: call.decisionId, status, transient };
+function recorded(
+  call: Call,
+  status: string,
+  transient: boolean,
+  effect: FailureEffect | null,
+): Answer {
+  return { outcome: "result_recorded", decisionId: call.decisionId, status, transient, effect };
 }
 
 function refusedEarly(asked: Asked, reason: string, fresh: boolean): Answer {

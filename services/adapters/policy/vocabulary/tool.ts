@@ -40,6 +40,10 @@ const effect = z.strictObject({
     flag,
     "Whether it may happen once only in a conversation, by any tool. Default true for create, charge, transfer, delete and send, else false.",
   ),
+  on_failure: key(
+    z.enum(["conflict", "warn", "free"]),
+    "What another call that wants this effect gets while a call that failed may have had it: refused, warned, or neither. Default conflict for charge, transfer and send, else warn.",
+  ),
 });
 
 const similarity = z.strictObject({
