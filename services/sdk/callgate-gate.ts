@@ -5,12 +5,14 @@ import type {
   Approval,
   Decision,
   GuardContext,
+  GuardOptions,
   ProposedCall,
   ReportOutcome,
   StoredResult,
   Verdict,
   WaitOptions,
 } from "./gate-types.ts";
+import type { AnswerForm } from "./guard-answers.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 
 /** A gate in this process. What its methods throw is `CallgateError`, unless said otherwise. */
@@ -41,7 +43,11 @@ export interface Callgate {
    * The same functions, each asking the gate before it runs. The tools become known to the policy. A
    * function of the context is asked at every call.
    */
-  guard<T extends Tools>(tools: T, context: GuardContext | (() => GuardContext)): Guarded<T>;
+  guard<T extends Tools, Form extends AnswerForm = "noted">(
+    tools: T,
+    context: GuardContext | (() => GuardContext),
+    options?: GuardOptions<Form>,
+  ): Guarded<T, Form>;
   /**
    * Waits for what is under way (tools at most `timeoutMs`, then they are aborted; answers as long as they may take),
    * then lets go. A cluster that does not answer is waited for at most `timeoutMs` more, then its

@@ -12,7 +12,9 @@ export type {
   CallOptions,
   CallRefusal,
   Decision,
+  DecisionListener,
   GuardContext,
+  GuardOptions,
   HandlerCall,
   HeldDecision,
   OpenOptions,
@@ -26,6 +28,12 @@ export type {
   WaitOptions,
   Warning,
 } from "./gate-types.ts";
+export {
+  type AnswerForm,
+  type WrappedAnswer,
+  warningsOf,
+  wasAnswered,
+} from "./guard-answers.ts";
 export type { Guarded, ToolHandler, Tools } from "./guard-types.ts";
 export { openCallgate } from "./open-callgate.ts";
 export { isRefused, type Refused } from "./refused.ts";

@@ -9,18 +9,34 @@ import {
 import { startTimer } from "../executor/long-timer.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
-import { checkClose } from "./check-options.ts";
+import { checkClose, checkGuardOptions } from "./check-options.ts";
 import type { GateClient } from "./gate-client.ts";
 import type { GateLink } from "./gate-link.ts";
-import type { CallOptions, GuardContext } from "./gate-types.ts";
+import type {
+  CallOptions,
+  Decision,
+  DecisionListener,
+  GuardContext,
+  GuardOptions,
+} from "./gate-types.ts";
 import { Guard } from "./guard.ts";
+import type { AnswerForm } from "./guard-answers.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 import { keptAlive } from "./keep-alive.ts";
+import { tellDecision } from "./tell-decision.ts";
 
 const CLOSE_MS = 10_000;
 
 /** The library's face on a gate; closing it closes the link to it, and a gate of this process. */
-export function composeCallgate(link: GateLink, client: GateClient): Callgate {
+export function composeCallgate(
+  link: GateLink,
+  client: GateClient,
+  onDecision?: DecisionListener,
+): Callgate {
+  const told = (decision: Decision): Decision => {
+    tellDecision(onDecision, decision);
+    return decision;
+  };
   const executor = new Executor({
     clock: systemClock,
     report: (call, report) => reportExecution(client, call, report),
@@ -42,15 +58,16 @@ export function composeCallgate(link: GateLink, client: GateClient): Callgate {
     get policyRevision() {
       return client.policyRevision;
     },
-    propose: async (call) => (await client.propose(call)).decision,
+    propose: async (call) => told((await client.propose(call)).decision),
     report: (decisionId, report) => client.report(decisionId, report),
-    approve: (approvalId, verdict) => client.decideHold("approve", approvalId, verdict),
-    deny: (approvalId, verdict) => client.decideHold("deny", approvalId, verdict),
+    approve: async (approvalId, verdict) =>
+      told(await client.decideHold("approve", approvalId, verdict)),
+    deny: async (approvalId, verdict) => told(await client.decideHold("deny", approvalId, verdict)),
     awaitDecision: async (decisionId, wait = {}) =>
       (await client.awaitDecision(decisionId, wait)).decision,
     awaitResult: (decisionId, wait = {}) => client.awaitResult(decisionId, wait),
     previousResult: (ref) => client.previousResult(ref),
-    guard: (tools, context) => guardTools(guard, link, tools, context),
+    guard: (tools, context, options) => guardTools(guard, link, tools, context, options, told),
     close: async (options = {}) => {
       checkClose(options);
       const { timeoutMs = CLOSE_MS } = options;
@@ -92,25 +109,33 @@ async function reportExecution(
   }
 }
 
-function guardTools<T extends Tools>(
+function guardTools<T extends Tools, Form extends AnswerForm>(
   guard: Guard,
   link: GateLink,
   tools: T,
   context: GuardContext | (() => GuardContext),
-): Guarded<T> {
+  options: GuardOptions<Form> = {},
+  told: DecisionListener = () => undefined,
+): Guarded<T, Form> {
+  checkGuardOptions(options);
   const names = Object.keys(tools);
   for (const name of names) assertTool(name, tools[name]);
   link.knowTools(names);
+  const onDecision = (decision: Decision): void => {
+    told(decision);
+    tellDecision(options.onDecision, decision);
+  };
+  const form = { answers: options.answers, onDecision };
   const guarded = names.map((name) => {
     const handler: Handler = (args, call) =>
       Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);
-    const run = async (args?: object | string, options: CallOptions = {}): Promise<unknown> => {
+    const run = async (args?: object | string, call: CallOptions = {}): Promise<unknown> => {
       const given = typeof context === "function" ? context() : context;
-      return guard.call(name, handler, args, { ...given, ...options });
+      return guard.call(name, handler, args, { ...given, ...call }, form);
     };
     return [name, run] as const;
   });
-  return Object.fromEntries(guarded) as Guarded<T>;
+  return Object.fromEntries(guarded) as Guarded<T, Form>;
 }
 
 function assertTool(name: string, handler: unknown): void {

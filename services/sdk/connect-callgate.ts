@@ -25,7 +25,7 @@ const TIMEOUT_MS = 30_000;
  */
 export async function connectCallgate(options: ConnectOptions): Promise<Callgate> {
   checkOptions(options);
-  const { timeoutMs = TIMEOUT_MS, onLost, token } = options;
+  const { timeoutMs = TIMEOUT_MS, onLost, token, onDecision } = options;
   const config = checkedConfig(options);
   const secrets = secretsOf(options.secret);
   const logger = loggerOf(readEnv());
@@ -37,7 +37,7 @@ export async function connectCallgate(options: ConnectOptions): Promise<Callgate
     close: () => cluster.close(),
     abandon: () => cluster.abandon(),
   });
-  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }));
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }), onDecision);
 }
 
 const MEMBERS: Readonly<Record<keyof ConnectOptions, true>> = {
@@ -45,6 +45,7 @@ const MEMBERS: Readonly<Record<keyof ConnectOptions, true>> = {
   registry: true,
   secret: true,
   token: true,
+  onDecision: true,
   timeoutMs: true,
   onLost: true,
 };

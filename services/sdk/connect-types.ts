@@ -1,7 +1,7 @@
 // How a program names a gate elsewhere. Plain types: what is behind them stays out of the package's types.
 import type { Topic } from "../runtime/topics.ts";
 import type { CallgateError } from "./callgate-error.ts";
-import type { ProposalToken } from "./gate-types.ts";
+import type { DecisionListener, ProposalToken } from "./gate-types.ts";
 
 /** As the keys under `kafka` in docs/configuration.md. */
 export type KafkaConnection = {
@@ -49,6 +49,8 @@ export type ConnectOptions = {
   readonly secret?: string | Uint8Array | undefined;
   /** The platform's token, where the gate takes signed proposals alone (`gate.proposals`). */
   readonly token?: ProposalToken | undefined;
+  /** Is told of everything that this program has decided: by guarded tools, `propose` and verdicts. */
+  readonly onDecision?: DecisionListener | undefined;
   /** How long `propose`, `report`, verdicts and `previousResult` may take until their answer, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Called once if the log cannot be read any more. Everything is refused from then on. */

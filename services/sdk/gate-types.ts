@@ -5,6 +5,7 @@ import type { Refusal } from "../core/events.ts";
 import type { CallError, Money, ResultStatus } from "../core/inputs.ts";
 import type { ReasonCode } from "../core/reasons.ts";
 import type { CallgateError } from "./callgate-error.ts";
+import type { AnswerForm } from "./guard-answers.ts";
 
 /** One call that an agent wants to make. Ids are printable ASCII, at most 256 characters. */
 export type ProposedCall = {
@@ -166,6 +167,15 @@ export type GuardContext = Pick<
   readonly onHeld?: "return" | "wait" | undefined;
 };
 
+/** Is told of each decision before the call goes on. What it throws changes nothing. */
+export type DecisionListener = (decision: Decision) => void;
+
+/** How guarded tools answer. */
+export type GuardOptions<Form extends AnswerForm = AnswerForm> = {
+  readonly answers?: Form | undefined;
+  readonly onDecision?: DecisionListener | undefined;
+};
+
 /** Of one call: overrides the context. */
 export type CallOptions = Partial<GuardContext> & Pick<ProposedCall, "callId" | "estimatedCost">;
 
@@ -204,6 +214,8 @@ export type OpenOptions = {
   readonly proposalKeys?: { readonly keys: readonly object[] } | undefined;
   /** Goes with each proposal; needed where `proposalKeys` is set. */
   readonly token?: ProposalToken | undefined;
+  /** Is told of everything that is decided: proposals of guarded tools and of `propose`, and verdicts. */
+  readonly onDecision?: DecisionListener | undefined;
   /** How long `propose`, `report`, verdicts and `previousResult` may take until their answer, in ms, default 30,000. */
   readonly timeoutMs?: number | undefined;
   /** Called once if the gate loses its log or its place in it. It refuses everything from then on. */

@@ -1,4 +1,5 @@
 import type { CallOptions, HandlerCall } from "./gate-types.ts";
+import type { AnswerForm, WrappedAnswer } from "./guard-answers.ts";
 import type { Refused } from "./refused.ts";
 
 /** A function that does something for an agent. Its first parameter are the call's arguments. */
@@ -6,16 +7,20 @@ export type ToolHandler = (args: never, call: HandlerCall) => unknown;
 
 export type Tools = Readonly<Record<string, ToolHandler>>;
 
-type GuardedTool<Parameters extends readonly unknown[], Result> = Parameters extends readonly []
-  ? (args?: object | string, options?: CallOptions) => Promise<Result | Refused>
-  : (args: Parameters[0] | string, options?: CallOptions) => Promise<Result | Refused>;
+type GuardedTool<Parameters extends readonly unknown[], Answer> = Parameters extends readonly []
+  ? (args?: object | string, options?: CallOptions) => Promise<Answer | Refused>
+  : (args: Parameters[0] | string, options?: CallOptions) => Promise<Answer | Refused>;
+
+type AnswerOf<Result, Form extends AnswerForm> = Form extends "wrapped"
+  ? WrappedAnswer<Result>
+  : Result;
 
 /**
  * The same functions behind the gate. Arguments may also be the JSON text that a model wrote. A call
  * that does not run gives `Refused`; what the function throws is thrown.
  */
-export type Guarded<T extends Tools> = {
+export type Guarded<T extends Tools, Form extends AnswerForm = "noted"> = {
   readonly [Name in keyof T]: T[Name] extends (...given: infer Parameters) => infer Result
-    ? GuardedTool<Parameters, Awaited<Result>>
+    ? GuardedTool<Parameters, AnswerOf<Awaited<Result>, Form>>
     : never;
 };

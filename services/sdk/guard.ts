@@ -8,7 +8,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { allowManyListeners } from "../adapters/system/many-listeners.ts";
-import type { CallAllowed, CallRefused } from "../core/events.ts";
+import type { CallAllowed } from "../core/events.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import {
   type ExecutableCall,
@@ -19,7 +19,6 @@ import {
   NotRecordedError,
   stepName,
 } from "../executor/executor.ts";
-import { valueOfText } from "../executor/output-text.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
 import { CallgateError } from "./callgate-error.ts";
 import { notRun } from "./decision-view.ts";
@@ -29,10 +28,12 @@ import type {
   CallRefusal,
   Decision,
   GuardContext,
+  GuardOptions,
   ProposedCall,
   ReportOutcome,
   StoredResult,
 } from "./gate-types.ts";
+import { EarlierOutput, earlierOutputOf, presentAnswer, presentError } from "./guard-answers.ts";
 import { type Claim, GuardClaims } from "./guard-claims.ts";
 import { refusedOf } from "./refused.ts";
 import { SharedRun } from "./shared-run.ts";
@@ -74,6 +75,7 @@ export class Guard {
     handler: Handler,
     args: object | string | undefined,
     given: GuardContext & CallOptions,
+    { answers = "noted", onDecision }: GuardOptions = {},
   ): Promise<unknown> {
     const { callId, signal, onHeld: _onHeld, ...named } = given;
     checkSignal(signal);
@@ -84,9 +86,23 @@ export class Guard {
       named: callId !== undefined,
     };
     const { decision, event } = await this.#asked(guarded);
+    onDecision?.(decision);
+    try {
+      return presentAnswer(await this.#answered(guarded, decision, event), decision, answers);
+    } catch (error) {
+      presentError(error, decision);
+      throw error;
+    }
+  }
+
+  async #answered(
+    guarded: GuardedCall,
+    decision: Decision,
+    event: Proposed["event"],
+  ): Promise<unknown> {
     if (event?.type === "allowed") return this.#once(guarded, decision, event);
-    if (event?.type === "refused" && isAnswered(event)) return answerOf(event);
-    return refusedOf(decision, refusalOf(decision));
+    const earlier = event?.type === "refused" ? earlierOutputOf(event) : null;
+    return earlier ?? refusedOf(decision, refusalOf(decision));
   }
 
   /** Of a call that nobody else can ask for it is known that it does not run where its caller gets no decision. */
@@ -268,7 +284,7 @@ export class Guard {
       return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
     }
     // An output that reads as a failure was returned by the handler, too.
-    if (reported === "succeeded" && stored.whole) return stored.output;
+    if (reported === "succeeded" && stored.whole) return new EarlierOutput(stored.output, null);
     if (stored.status === "failed") throw failureOf(stored);
     // What it gave is not known, or not all of it: but that it ran is.
     return refusedOf(decision, this.#notRun(decision, "duplicate_call"));
@@ -299,16 +315,6 @@ export class Guard {
   #notRun(decision: Decision, reason: CallRefusal["reason"]): CallRefusal {
     return notRun(decision, reason, this.#client.policyRevision);
   }
-}
-
-function isAnswered(event: CallRefused): boolean {
-  return event.answered !== null && event.refusal.reason === "duplicate_call";
-}
-
-function answerOf({ refusal }: CallRefused): unknown {
-  const { previousResult } = refusal;
-  if (previousResult === null || !("inline" in previousResult)) return undefined;
-  return valueOfText(previousResult.inline);
 }
 
 function refusalOf(decision: Decision): CallRefusal {

@@ -20,6 +20,7 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
   secret: true,
   proposalKeys: true,
   token: true,
+  onDecision: true,
   timeoutMs: true,
   onLost: true,
 };
@@ -32,7 +33,7 @@ const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
 export async function openCallgate(options: OpenOptions): Promise<Callgate> {
   checkOptions(options);
   const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
-  const { proposalKeys, token } = options;
+  const { proposalKeys, token, onDecision } = options;
   const embedded = await openEmbedded({
     policy: inputOf(policy),
     normalizers,
@@ -42,7 +43,7 @@ export async function openCallgate(options: OpenOptions): Promise<Callgate> {
     logger: loggerOf(readEnv()),
   });
   const link = linkToEmbedded(embedded);
-  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }));
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }), onDecision);
 }
 
 async function authorityOf(set: object): Promise<ProposalAuthority> {

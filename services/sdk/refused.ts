@@ -1,5 +1,5 @@
 import type { ReasonCode } from "../core/reasons.ts";
-import type { CallRefusal, Decision, UnavailableDetail } from "./gate-types.ts";
+import type { CallRefusal, Decision, UnavailableDetail, Warning } from "./gate-types.ts";
 
 const BRAND = Symbol.for("callgate.refused");
 
@@ -30,6 +30,8 @@ type RefusedFor = {
   readonly message: string;
   readonly tool: string;
   readonly callId: string;
+  /** Of checks in mode `warn`; only where there are some. */
+  readonly warnings?: readonly Warning[];
   /** Only with `gate_unavailable`. */
   readonly detail?: UnavailableDetail;
   readonly refusal: CallRefusal;
@@ -49,6 +51,7 @@ export function refusedOf(decision: Decision, refusal: CallRefusal): Refused {
     message: refusal.message,
     tool: decision.tool,
     callId: decision.callId,
+    ...(decision.warnings.length === 0 ? {} : { warnings: decision.warnings }),
     ...(refusal.detail === undefined ? {} : { detail: refusal.detail }),
     refusal,
   };

@@ -1,7 +1,7 @@
 /** For an agent whose tools are run by an executor elsewhere: it asks, and waits for what came of it. */
 import { valueOfText } from "../../executor/output-text.ts";
 import type { Callgate, CallOptions, Decision, GuardContext } from "../../sdk/callgate.ts";
-import type { Guarded, Tools } from "../../sdk/guard-types.ts";
+import type { Tools } from "../../sdk/guard-types.ts";
 import { refusedOf } from "../../sdk/refused.ts";
 import { environmentError } from "../output/cli-error.ts";
 
@@ -14,7 +14,7 @@ const RESULT_WITHIN_MS = 60_000;
 export function executedElsewhere(gate: Callgate): Callgate {
   return {
     ...gate,
-    guard: (tools, context) => {
+    guard: ((tools: Tools, context: GuardContext | (() => GuardContext)) => {
       const guarded = Object.keys(tools).map((tool) => {
         const run = (args: object = {}, options: CallOptions = {}): Promise<unknown> => {
           const given = typeof context === "function" ? context() : context;
@@ -22,8 +22,8 @@ export function executedElsewhere(gate: Callgate): Callgate {
         };
         return [tool, run] as const;
       });
-      return Object.fromEntries(guarded) as Guarded<typeof tools>;
-    },
+      return Object.fromEntries(guarded);
+    }) as Callgate["guard"],
   };
 }
 

@@ -42,7 +42,7 @@ export function compileSettings(
       (limits) => limits?.max_spend !== undefined,
     ),
     loops: loopsOf(document),
-    appendNote: byTurn?.append_system_note ?? false,
+    appendNote: byTurn?.append_system_note ?? true,
     answersFromRepeat: byTurn?.exact_duplicate_threshold ?? 1,
     unknownTools: (document.unknown_tools ?? "deny") === "deny" ? "deny" : "tier",
   } as const;

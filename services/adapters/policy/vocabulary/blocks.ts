@@ -50,7 +50,10 @@ const toolDeduplication = z.strictObject({
     count(2),
     "Different calls of one tool with one output at which no progress is seen.",
   ),
-  append_system_note: key(flag, "Whether refusals carry a note for the model. Default false."),
+  append_system_note: key(
+    flag,
+    "Whether refusals of duplicates, and texts that are given again, carry a note for the model. Default true.",
+  ),
 });
 
 const idempotency = z.strictObject({
