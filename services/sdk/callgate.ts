@@ -27,5 +27,6 @@ export type {
   Warning,
 } from "./gate-types.ts";
 export type { Guarded, ToolHandler, Tools } from "./guard-types.ts";
+export { noEffect } from "./no-effect.ts";
 export { openCallgate } from "./open-callgate.ts";
 export { isRefused, type Refused } from "./refused.ts";

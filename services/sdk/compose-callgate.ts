@@ -1,11 +1,6 @@
 import { toolProblem } from "../adapters/avro/input-rules.ts";
 import { systemClock } from "../adapters/system/clock.ts";
-import {
-  type ExecutableCall,
-  type ExecutionReport,
-  Executor,
-  type Handler,
-} from "../executor/executor.ts";
+import { Executor, type Handler } from "../executor/executor.ts";
 import { startTimer } from "../executor/long-timer.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
@@ -14,6 +9,7 @@ import type { GateClient } from "./gate-client.ts";
 import type { GateLink } from "./gate-link.ts";
 import type { CallOptions, GuardContext } from "./gate-types.ts";
 import { Guard } from "./guard.ts";
+import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 import { keptAlive } from "./keep-alive.ts";
 
@@ -23,7 +19,9 @@ const CLOSE_MS = 10_000;
 export function composeCallgate(link: GateLink, client: GateClient): Callgate {
   const executor = new Executor({
     clock: systemClock,
-    report: (call, report) => reportExecution(client, call, report),
+    report: async (call, report) => {
+      await client.reportExecution(call.decisionId, report);
+    },
     onLateError: () => undefined,
   });
   const guard = new Guard(client, executor, !link.isRemote);
@@ -78,20 +76,6 @@ async function letGo(link: GateLink, timeoutMs: number): Promise<void> {
   }
 }
 
-async function reportExecution(
-  client: GateClient,
-  call: ExecutableCall,
-  report: ExecutionReport,
-): Promise<void> {
-  const { status } = report;
-  if (status === "succeeded") {
-    const { value: output, durationMs } = report;
-    await client.report(call.decisionId, { status, output, durationMs });
-  } else {
-    await client.report(call.decisionId, report);
-  }
-}
-
 function guardTools<T extends Tools>(
   guard: Guard,
   link: GateLink,
@@ -108,7 +92,10 @@ function guardTools<T extends Tools>(
       const given = typeof context === "function" ? context() : context;
       return guard.call(name, handler, args, { ...given, ...options });
     };
-    return [name, run] as const;
+    const isStream = isGeneratorFunction(tools[name]);
+    const guardedTool: typeof run = (...given) =>
+      isStream ? readableAnswer(run(...given)) : run(...given);
+    return [name, guardedTool] as const;
   });
   return Object.fromEntries(guarded) as Guarded<T>;
 }
