@@ -8,12 +8,15 @@
  *    call was not executed says only who knows that nobody has started it.
  * E3 every call that was handed over is reported, once it has ended and before its run resolves.
  * E4 what was started and then given up is `unknown`: nobody can say whether it took effect.
+ * E5 a handler that is a generator has ended when it was read to its end (`drive-generator.ts`).
  */
 import { allowManyListeners } from "../adapters/system/many-listeners.ts";
 import type { JsonObject } from "../core/canonical/json-value.ts";
-import type { CallError } from "../core/inputs.ts";
+import { effectOfThrown, failureForm } from "../core/failure-forms.ts";
+import type { CallError, FailureEffect } from "../core/inputs.ts";
 import type { Clock } from "../runtime/ports.ts";
 import { callErrorOf, isAbortError } from "./call-error.ts";
+import { GeneratorClosedError, isGenerator, passOn, readToEnd } from "./drive-generator.ts";
 import { linkSignals } from "./linked-signal.ts";
 import { startTimer } from "./long-timer.ts";
 
@@ -45,11 +48,19 @@ export type Handler = (args: JsonObject, context: HandlerContext) => unknown;
 
 export type ExecutionReport =
   | { readonly status: "succeeded"; readonly value: unknown; readonly durationMs: number }
-  | { readonly status: "failed"; readonly error: CallError; readonly durationMs: number }
+  | {
+      readonly status: "failed";
+      readonly error: CallError;
+      readonly effect: FailureEffect;
+      /** What the handler returned, in a form that says that the call failed. */
+      readonly value?: unknown;
+      readonly durationMs: number;
+    }
   | { readonly status: "unknown"; readonly error: CallError; readonly durationMs: number }
   | { readonly status: "not_executed"; readonly error: CallError };
 
 export type Execution =
+  /** The handler returned; the value may say that the call failed (`core/failure-forms.ts`). */
   | { readonly type: "succeeded"; readonly value: unknown }
   | { readonly type: "failed"; readonly error: unknown }
   /** Given up after its start (`reason` is the signal's). */
@@ -85,6 +96,14 @@ export type RunOptions = {
   readonly signal?: AbortSignal | undefined;
   /** Asked when the call's turn has come, however late; false: somebody else has started the call. */
   readonly claim?: (() => Promise<boolean>) | undefined;
+  /** Reads what a handler yields that is a generator, as it comes. Without it the executor reads it to its end. */
+  readonly reader?: StreamReader | undefined;
+};
+
+export type StreamReader = {
+  readonly take: (stream: AsyncGenerator<unknown, unknown, unknown>) => void;
+  /** The reader hears of the end after it. */
+  readonly recorded: () => Promise<unknown>;
 };
 
 export type ExecutorParts<Call> = {
@@ -169,7 +188,7 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
       if (claim !== undefined && !(await claimed(claim))) return { type: "not_claimed" };
       const why = this.#whyNotStarted(call, given);
       if (why !== null) return await this.#notExecuted(call, why, given);
-      return await this.#start(call, handler, given);
+      return await this.#start(call, handler, given, options.reader);
     } finally {
       unlink();
     }
@@ -206,18 +225,28 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     }
   }
 
-  async #start(call: Call, handler: Handler, given: AbortSignal): Promise<Execution> {
+  async #start(
+    call: Call,
+    handler: Handler,
+    given: AbortSignal,
+    reader: StreamReader | undefined,
+  ): Promise<Execution> {
     const startedMs = this.#parts.clock.nowMs();
     const limit = new AbortController();
     const stopTimer = startTimer(call.timeLimitMs, () => limit.abort(timeLimitError(call)));
     const { signal, unlink } = linkSignals([given, limit.signal]);
     const { decisionId, callId, idempotencyKey } = call;
     const context = { decisionId, callId, idempotencyKey, signal };
-    const handled = settled(() => handler(call.arguments, context));
+    const handled = settled(async () =>
+      read(await handler(call.arguments, context), signal, reader),
+    );
     const execution = await Promise.race([handled, aborted(signal)]);
     stopTimer();
     unlink();
     const durationMs = this.#parts.clock.nowMs() - startedMs;
+    if (execution !== null && isClosed(execution)) {
+      return this.#unread(call, execution.error, durationMs);
+    }
     if (execution !== null && !isAbortOf(signal, execution)) {
       return this.#ended(call, execution, () => reportOf(execution, durationMs));
     }
@@ -227,6 +256,13 @@ export class Executor<Call extends ExecutableCall = ExecutableCall> {
     const givenUp = { type: "unknown", why, reason: signal.reason } as const;
     const error = plainError(why, message);
     return this.#ended(call, givenUp, () => ({ status: "unknown", error, durationMs }));
+  }
+
+  /** Its reader closed the generator before its end. */
+  #unread(call: Call, reason: GeneratorClosedError, durationMs: number): Promise<Execution> {
+    const execution = { type: "unknown", why: "aborted", reason } as const;
+    const error = plainError("closed", reason.message);
+    return this.#ended(call, execution, () => ({ status: "unknown", error, durationMs }));
   }
 
   /** A success after all is definite; a failure after an abort may be the abort itself. */
@@ -288,10 +324,34 @@ function isAbortOf(signal: AbortSignal, execution: Settled): boolean {
 }
 
 function reportOf(execution: Settled, durationMs: number): ExecutionReport {
-  if (execution.type === "succeeded") {
-    return { status: "succeeded", value: execution.value, durationMs };
+  if (execution.type === "failed") {
+    const { error } = execution;
+    const effect = effectOfThrown(error);
+    return { status: "failed", error: callErrorOf(error), effect, durationMs };
   }
-  return { status: "failed", error: callErrorOf(execution.error), durationMs };
+  const { value } = execution;
+  const form = failureForm(value);
+  if (form === null) return { status: "succeeded", value, durationMs };
+  const error = { code: null, message: form.message, retryable: null };
+  return { status: "failed", error, effect: form.effect, value, durationMs };
+}
+
+async function read(
+  value: unknown,
+  signal: AbortSignal,
+  reader: StreamReader | undefined,
+): Promise<unknown> {
+  if (!isGenerator(value)) return value;
+  if (reader === undefined) return await readToEnd(value, signal);
+  const { stream, ended } = passOn(value, signal, reader.recorded);
+  reader.take(stream);
+  return await ended;
+}
+
+function isClosed(
+  execution: Settled,
+): execution is { readonly type: "failed"; readonly error: GeneratorClosedError } {
+  return execution.type === "failed" && execution.error instanceof GeneratorClosedError;
 }
 
 function timeLimitError(call: ExecutableCall): Error {

@@ -18,9 +18,9 @@ import type { AllowedCall } from "../adapters/avro/output-records.ts";
 import type { ResultInput, ResultStatus } from "../core/inputs.ts";
 import { asPipelineError, classify, type PipelineError } from "../runtime/errors.ts";
 import type { LogRecord } from "../runtime/ports.ts";
-import type { CallReport } from "./call-report.ts";
+import { reportOfExecution } from "./call-report.ts";
 import { mayBeWritten } from "./claims.ts";
-import { type ExecutionReport, Executor, type Handler } from "./executor.ts";
+import { Executor, type Handler } from "./executor.ts";
 import { startTimer } from "./long-timer.ts";
 import { offsetAt } from "./offset-at.ts";
 import { Reports } from "./reports.ts";
@@ -83,7 +83,7 @@ export class LogExecutor {
     this.#reports = new Reports(parts);
     this.#executor = new Executor({
       clock: parts.clock,
-      report: (call, report) => this.#reports.write(call, reportOf(report)),
+      report: (call, report) => this.#reports.write(call, reportOfExecution(report)),
       onLateError: (call, error) =>
         this.#reports.failed("a late result was not written", call, error),
     });
@@ -333,10 +333,4 @@ export class LogExecutor {
     this.#status = { state, error };
     this.#changed();
   }
-}
-
-function reportOf(report: ExecutionReport): CallReport {
-  if (report.status !== "succeeded") return report;
-  const { status, value: output, durationMs } = report;
-  return { status, output, durationMs };
 }

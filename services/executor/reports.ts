@@ -9,7 +9,7 @@ import { LIMITS } from "../core/limits.ts";
 import { classify, RetryableError } from "../runtime/errors.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
 import type { Clock, Log, Logger, OutgoingRecord } from "../runtime/ports.ts";
-import type { CallReport } from "./call-report.ts";
+import type { JudgedReport } from "./call-report.ts";
 import { NotClaimedError, NotRecordedError } from "./executor.ts";
 import { type ReportedCall, resultInput } from "./result-input.ts";
 import { causeOf, namesOf, type RunningCall } from "./running-call.ts";
@@ -57,7 +57,7 @@ export class Reports {
   }
 
   /** Until it is in the log. @throws what kept it out, once it was given up. */
-  async write(call: ReportedCall, report: CallReport): Promise<void> {
+  async write(call: ReportedCall, report: JudgedReport): Promise<void> {
     const { clock, logger, partition } = this.#parts;
     for (let backoffMs = BACKOFF_MS_MIN; ; backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX)) {
       try {
@@ -72,7 +72,7 @@ export class Reports {
     }
   }
 
-  async append(call: ReportedCall, report: CallReport): Promise<void> {
+  async append(call: ReportedCall, report: JudgedReport): Promise<void> {
     const written = this.#parts.log.append([this.record(call, report)]);
     const ended = this.#ended.signal;
     // After the end there is nobody to wait: it may take its time.
@@ -80,7 +80,7 @@ export class Reports {
     this.#parts.onReported?.(report.status);
   }
 
-  record(call: ReportedCall, report: CallReport): OutgoingRecord {
+  record(call: ReportedCall, report: JudgedReport): OutgoingRecord {
     const key = conversationKey(call.tenantId, call.conversationId);
     const input = resultInput(call, report, LIMITS.outputBytesMax);
     const value = this.#parts.codec.encodeResult({ ...input, executorId: this.executorId });

@@ -3,7 +3,7 @@ import { sha256Hex } from "../core/hash.ts";
 import type { ResultInput } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import { callErrorOf } from "./call-error.ts";
-import type { CallReport } from "./call-report.ts";
+import type { CallReport, JudgedReport } from "./call-report.ts";
 import { exceedsJson } from "./json-size.ts";
 import { cutToBytes, isNearText, textOfValue, utf8Length } from "./output-text.ts";
 
@@ -23,7 +23,7 @@ export type ReportedCall = {
 /** @param outputBytes how much of an output of a read the gate keeps. */
 export function resultInput(
   call: ReportedCall,
-  report: CallReport,
+  report: JudgedReport,
   outputBytes: number,
 ): ResultInput {
   const { tenantId, conversationId, callId, decisionId } = call;
@@ -31,6 +31,8 @@ export function resultInput(
     type: "result",
     ...{ tenantId, conversationId, callId, decisionId },
     status: report.status,
+    ...(report.effect === undefined ? {} : { effect: report.effect }),
+    ...(report.basis === undefined ? {} : { basis: report.basis }),
     ...outputOf(call, report.output, outputBytes),
     error: errorOf(report),
     durationMs: report.durationMs === undefined ? null : Math.max(0, Math.round(report.durationMs)),

@@ -35,5 +35,6 @@ export {
   wasAnswered,
 } from "./guard-answers.ts";
 export type { Guarded, ToolHandler, Tools } from "./guard-types.ts";
+export { noEffect } from "./no-effect.ts";
 export { openCallgate } from "./open-callgate.ts";
 export { isRefused, type Refused } from "./refused.ts";

@@ -1,13 +1,14 @@
 /** What callers without types hand over as a report, checked before anything is written. */
 
 import { costProblem } from "../adapters/avro/input-rules.ts";
-import { type Money, RESULT_STATUSES } from "../core/inputs.ts";
+import { FAILURE_EFFECTS, type Money, RESULT_STATUSES } from "../core/inputs.ts";
 import type { CallReport } from "../executor/call-report.ts";
 import { CallgateError } from "./callgate-error.ts";
 import { memberProblem } from "./members.ts";
 
 const MEMBERS: Readonly<Record<keyof CallReport, true>> = {
   status: true,
+  effect: true,
   output: true,
   error: true,
   durationMs: true,
@@ -22,7 +23,8 @@ export function checkReport(report: CallReport): void {
   if (!(RESULT_STATUSES as readonly unknown[]).includes(given.status)) {
     throw invalid(`\`status\` must be one of ${RESULT_STATUSES.join(", ")}`);
   }
-  const { durationMs, cost, error } = given;
+  const { durationMs, cost, error, effect } = given;
+  if (effect !== undefined) checkEffect(effect, given.status);
   if (durationMs !== undefined && !isDuration(durationMs)) {
     throw invalid("`durationMs` must be a number of milliseconds below 2^53");
   }
@@ -31,6 +33,13 @@ export function checkReport(report: CallReport): void {
   if (typeof error !== "object" || error === null) {
     throw invalid("`error` must be an object with a `message`");
   }
+}
+
+function checkEffect(effect: unknown, status: unknown): void {
+  if (!(FAILURE_EFFECTS as readonly unknown[]).includes(effect)) {
+    throw invalid(`\`effect\` must be one of ${FAILURE_EFFECTS.join(", ")}`);
+  }
+  if (status !== "failed") throw invalid("`effect` is of a call with the status `failed`");
 }
 
 function checkCost(value: unknown): void {

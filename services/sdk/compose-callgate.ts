@@ -1,11 +1,6 @@
 import { systemClock } from "../adapters/system/clock.ts";
 import { readToolName } from "../core/tool-name.ts";
-import {
-  type ExecutableCall,
-  type ExecutionReport,
-  Executor,
-  type Handler,
-} from "../executor/executor.ts";
+import { Executor, type Handler } from "../executor/executor.ts";
 import { startTimer } from "../executor/long-timer.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
@@ -21,6 +16,7 @@ import type {
 } from "./gate-types.ts";
 import { Guard } from "./guard.ts";
 import type { AnswerForm } from "./guard-answers.ts";
+import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 import { keptAlive } from "./keep-alive.ts";
 import { tellDecision } from "./tell-decision.ts";
@@ -39,7 +35,9 @@ export function composeCallgate(
   };
   const executor = new Executor({
     clock: systemClock,
-    report: (call, report) => reportExecution(client, call, report),
+    report: async (call, report) => {
+      await client.reportExecution(call.decisionId, report);
+    },
     onLateError: () => undefined,
   });
   const guard = new Guard(client, executor, !link.isRemote);
@@ -95,20 +93,6 @@ async function letGo(link: GateLink, timeoutMs: number): Promise<void> {
   }
 }
 
-async function reportExecution(
-  client: GateClient,
-  call: ExecutableCall,
-  report: ExecutionReport,
-): Promise<void> {
-  const { status } = report;
-  if (status === "succeeded") {
-    const { value: output, durationMs } = report;
-    await client.report(call.decisionId, { status, output, durationMs });
-  } else {
-    await client.report(call.decisionId, report);
-  }
-}
-
 function guardTools<T extends Tools, Form extends AnswerForm>(
   guard: Guard,
   link: GateLink,
@@ -129,11 +113,16 @@ function guardTools<T extends Tools, Form extends AnswerForm>(
   const guarded = names.map((name) => {
     const handler: Handler = (args, call) =>
       Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);
+    const isStream = isGeneratorFunction(tools[name]);
+    // A stream goes to the caller as it comes, so there is nothing to wrap.
+    const toolForm = isStream ? { ...form, answers: "bare" as const } : form;
     const run = async (args?: object | string, call: CallOptions = {}): Promise<unknown> => {
       const given = typeof context === "function" ? context() : context;
-      return guard.call(name, handler, args, { ...given, ...call }, form);
+      return guard.call(name, handler, args, { ...given, ...call }, toolForm);
     };
-    return [name, run] as const;
+    const guardedTool: typeof run = (...given) =>
+      isStream ? readableAnswer(run(...given)) : run(...given);
+    return [name, guardedTool] as const;
   });
   return Object.fromEntries(guarded) as Guarded<T, Form>;
 }

@@ -7,7 +7,8 @@
 import type { Envelope } from "../adapters/avro/envelope.ts";
 import type { CallAllowed, DecisionEvent, GateEvent, OutcomeUnknown } from "../core/events.ts";
 import type { CallError } from "../core/inputs.ts";
-import type { CallReport } from "../executor/call-report.ts";
+import { type CallReport, type JudgedReport, reportOfExecution } from "../executor/call-report.ts";
+import type { ExecutionReport } from "../executor/executor.ts";
 import { resultInput } from "../executor/result-input.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
@@ -111,6 +112,11 @@ export class GateClient {
     return this.#report(decisionId, report, this.timeFor(decisionId));
   }
 
+  /** As `report`, of what an executor of this program found out. */
+  reportExecution(decisionId: string, report: ExecutionReport): Promise<ReportOutcome> {
+    return this.#report(decisionId, reportOfExecution(report), this.timeFor(decisionId));
+  }
+
   /** Says under a name that the call begins. @throws CallgateError as `report`. */
   claim(decisionId: string, name: string, time: TimeLimit): Promise<ReportOutcome> {
     return this.#report(decisionId, { status: "started" }, time, name);
@@ -118,7 +124,7 @@ export class GateClient {
 
   async #report(
     decisionId: string,
-    report: CallReport,
+    report: JudgedReport,
     time: TimeLimit,
     executorId?: string,
   ): Promise<ReportOutcome> {

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../core/canonical/json-value.ts";
 import type { CustomNormalizer } from "../core/capabilities.ts";
 import type { Refusal } from "../core/events.ts";
-import type { CallError, Money, ResultStatus } from "../core/inputs.ts";
+import type { CallError, FailureEffect, Money, ResultStatus } from "../core/inputs.ts";
 import type { ReasonCode } from "../core/reasons.ts";
 import type { CallgateError } from "./callgate-error.ts";
 import type { AnswerForm } from "./guard-answers.ts";
@@ -115,7 +115,7 @@ export type Decision = AllowedDecision | RefusedDecision | HeldDecision;
 export type ReportOutcome =
   | {
       readonly recorded: true;
-      /** As judged: an output that matches an error pattern is `failed`. */
+      /** As reported: nothing overrides it. */
       readonly status: ResultStatus;
     }
   | {
@@ -141,8 +141,13 @@ export type Approval = Verdict & {
 /** The output of an earlier call. */
 export type StoredResult = {
   readonly decisionId: string;
-  /** As judged: an output that matches an error pattern is `failed`. */
+  /** As reported; a handler's output is `failed` in a form that says so, or where an error pattern of the tool matches. */
   readonly status: ResultStatus;
+  /**
+   * Of a failed call: `none`, it certainly took no effect; `possible`, it failed and may have taken effect, so that it goes
+   * on under its key until `report` or a reconciliation says what became of it. Null: it did not fail.
+   */
+  readonly effect: FailureEffect | null;
   /** What the executor said of a failure; null: nothing. */
   readonly error: CallError | null;
   /**

@@ -17,6 +17,7 @@ import {
   type Handler,
   NotClaimedError,
   NotRecordedError,
+  type StreamReader,
   stepName,
 } from "../executor/executor.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
@@ -60,6 +61,8 @@ export class Guard {
   readonly #isAlone: boolean;
   /** Answers under way, by decision. */
   readonly #running = new Map<string, SharedRun>();
+  /** Runs whose answer is a generator that its caller reads, by decision: until they end. */
+  readonly #streaming = new Map<string, Promise<unknown>>();
 
   constructor(client: GateClient, executor: Executor, isAlone: boolean) {
     this.#client = client;
@@ -148,11 +151,16 @@ export class Guard {
     const { signal } = guarded.context;
     const known = this.#running.get(event.decisionId);
     if (known === undefined) {
-      const run = new SharedRun((given) => this.#run(guarded, decision, event, given));
+      const run: SharedRun = new SharedRun((given) =>
+        this.#run(guarded, decision, event, given, (reason) => run.abandon(reason)),
+      );
       this.#running.set(event.decisionId, run);
       const answer = run.join(signal);
-      void run.ended().then(() => this.#running.delete(event.decisionId));
+      void run.ended().then(() => this.#forget(event.decisionId));
       return await answer;
+    }
+    if (this.#streaming.has(event.decisionId)) {
+      return refusedOf(decision, this.#notRun(decision, "duplicate_in_flight"));
     }
     if (!known.isGivenUp) return await known.join(signal);
     // It ends as those want who gave it up, for their reasons.
@@ -160,12 +168,40 @@ export class Guard {
     return await this.#once(guarded, decision, event);
   }
 
-  /** @param signal of all who wait for it. */
+  async #forget(decisionId: string): Promise<void> {
+    await this.#streaming.get(decisionId);
+    this.#streaming.delete(decisionId);
+    this.#running.delete(decisionId);
+  }
+
+  /** Answers with a generator as soon as the handler gives one, else when the call has ended. */
   async #run(
     guarded: GuardedCall,
     decision: Decision,
     event: CallAllowed,
     signal: AbortSignal,
+    abandon: (reason: unknown) => void,
+  ): Promise<unknown> {
+    const { signal: own } = guarded.context;
+    return await new Promise((resolve, reject) => {
+      const take: StreamReader["take"] = (stream) => {
+        this.#streaming.set(event.decisionId, Promise.allSettled([ended]));
+        own?.addEventListener("abort", () => abandon(own.reason), { once: true });
+        resolve(stream);
+      };
+      const reader = { take, recorded: () => ended };
+      const ended = this.#runToEnd(guarded, decision, event, signal, reader);
+      ended.then(resolve, reject);
+    });
+  }
+
+  /** @param signal of all who wait for it. */
+  async #runToEnd(
+    guarded: GuardedCall,
+    decision: Decision,
+    event: CallAllowed,
+    signal: AbortSignal,
+    reader: StreamReader,
   ): Promise<unknown> {
     const call = executableCall(decision, event);
     const repeatable = guarded.named || decision.repeated || event.approvalId !== null;
@@ -180,6 +216,7 @@ export class Guard {
     const options = {
       signal,
       claim: repeatable && !event.isRead ? claim : undefined,
+      reader,
     };
     let execution: Execution;
     try {
@@ -283,8 +320,10 @@ export class Guard {
     if (stored.status === "unknown") {
       return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
     }
-    // An output that reads as a failure was returned by the handler, too.
-    if (reported === "succeeded" && stored.whole) return new EarlierOutput(stored.output, null);
+      // An output that says that the call failed was returned by the handler, too.
+      if (stored.whole && (reported === "succeeded" || stored.output !== undefined)) {
+        return new EarlierOutput(stored.output, null);
+      }
     if (stored.status === "failed") throw failureOf(stored);
     // What it gave is not known, or not all of it: but that it ran is.
     return refusedOf(decision, this.#notRun(decision, "duplicate_call"));

@@ -15,6 +15,11 @@ export class SharedRun {
     return this.#abort.signal.aborted;
   }
 
+  /** Aborts the run, whoever waits for it: its one reader has given up. */
+  abandon(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+
   /** Resolves once it has an answer, whatever that is. */
   async ended(): Promise<void> {
     await Promise.allSettled([this.#answer]);

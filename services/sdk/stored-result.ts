@@ -11,8 +11,8 @@ export function resultOf(record: JournalRecord, decisionId: string): StoredResul
   if (event.status === "started" || record.input.type !== "decided") return undefined;
   const { input } = record.input;
   if (input.type !== "result") return undefined;
-  const { outputDigest: digest, outputBytes: bytes, status, error } = event;
-  return withOutput({ decisionId, status, error, bytes, digest }, input.output);
+  const { outputDigest: digest, outputBytes: bytes, status, effect, error } = event;
+  return withOutput({ decisionId, status, effect, error, bytes, digest }, input.output);
 }
 
 /** How a call ended, and what whoever ran it said of that: null where a person told, or nobody did. */
@@ -60,15 +60,18 @@ function reconciled(
   }
   const { output, outputBytes, outputDigest: digest, error } = input.input;
   const bytes = outputBytes ?? (output === null ? 0 : utf8Length(output));
-  return withOutput({ decisionId, status, error, bytes, digest }, output);
+  const effect = status === "failed" ? "none" : null;
+  return withOutput({ decisionId, status, effect, error, bytes, digest }, output);
 }
 
 function withoutOutput(decisionId: string, status: StoredResult["status"]): StoredResult {
-  return withOutput({ decisionId, status, error: null, bytes: 0, digest: null }, null);
+  // Who reconciles a call as failed has looked.
+  const effect = status === "failed" ? "none" : null;
+  return withOutput({ decisionId, status, effect, error: null, bytes: 0, digest: null }, null);
 }
 
 function withOutput(
-  known: Pick<StoredResult, "decisionId" | "status" | "error" | "bytes" | "digest">,
+  known: Pick<StoredResult, "decisionId" | "status" | "effect" | "error" | "bytes" | "digest">,
   text: string | null,
 ): StoredResult {
   if (text === null) return { ...known, output: undefined, whole: known.bytes === 0 };

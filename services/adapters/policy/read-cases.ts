@@ -3,7 +3,7 @@
  * problem comes with line and column.
  */
 import { z } from "zod";
-import type { Money } from "../../core/inputs.ts";
+import { FAILURE_EFFECTS, type FailureEffect, type Money } from "../../core/inputs.ts";
 import { type PathSegment, policyPath } from "../../core/policy/path.ts";
 import { REASON_CODES, type ReasonCode } from "../../core/reasons.ts";
 import { nearest } from "../config/nearest.ts";
@@ -47,7 +47,13 @@ export type CaseCall = {
 /** What came of a call that ran. `none`: nothing yet. */
 export type CaseResult =
   | { readonly status: "succeeded"; readonly output: string | null }
-  | { readonly status: "failed"; readonly message: string; readonly code: string | null }
+  | {
+      readonly status: "failed";
+      readonly message: string;
+      readonly code: string | null;
+      /** Null: as for a failure of which nobody said it. */
+      readonly effect: FailureEffect | null;
+    }
   | { readonly status: "not_executed" | "unknown" | "none" };
 
 export type CaseVerdict = {
@@ -98,6 +104,9 @@ const verdict = z.strictObject({
 const failure = z.strictObject({
   message: z.string(),
   code: z.exactOptional(label),
+  effect: z.exactOptional(
+    z.enum(FAILURE_EFFECTS, { error: notOf("an effect of a failure", FAILURE_EFFECTS) }),
+  ),
 });
 const callShape = {
   tool: z.string().min(1).max(NAME_MAX),
@@ -294,10 +303,12 @@ function moneyOf({ amount, currency }: NonNullable<WrittenCall["cost"]>): Money 
 
 function resultOf({ result, error, status }: WrittenCall): CaseResult {
   if (status !== undefined) return { status };
-  if (typeof error === "string") return { status: "failed", message: error, code: null };
+  if (typeof error === "string") {
+    return { status: "failed", message: error, code: null, effect: null };
+  }
   if (error !== undefined) {
     const code = error.code === undefined ? null : String(error.code);
-    return { status: "failed", message: error.message, code };
+    return { status: "failed", message: error.message, code, effect: error.effect ?? null };
   }
   const output =
     result === undefined || typeof result === "string" ? result : JSON.stringify(result);

@@ -46,10 +46,11 @@ export function resultText(result: CallResult | null): string {
       return shown(`${outcome} ${at}, told by ${by}${reason === null ? "" : `: ${reason}`}`);
     }
     case "result_recorded": {
-      const { status, durationMs, error } = result;
+      const { status, effect, durationMs, error } = result;
+      const known = effect === "possible" ? `${status} and may have taken effect` : status;
       const took = durationMs === null ? "" : `, after ${durationMs} ms`;
       const code = error?.code ? `${error.code}: ` : "";
-      return shown(`${status} ${at}${took}${error === null ? "" : `: ${code}${error.message}`}`);
+      return shown(`${known} ${at}${took}${error === null ? "" : `: ${code}${error.message}`}`);
     }
   }
 }
@@ -68,8 +69,8 @@ export function resultJson(result: CallResult | null): object | null {
     case "reconciled":
       return { status: result.outcome, atMs, by: result.by, reason: result.reason };
     case "result_recorded": {
-      const { status, durationMs, error } = result;
-      return { status, atMs, durationMs, error };
+      const { status, effect, durationMs, error } = result;
+      return { status, effect, atMs, durationMs, error };
     }
   }
 }

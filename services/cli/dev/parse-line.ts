@@ -41,6 +41,7 @@ const RESULT_FIELDS: Readonly<Record<string, Kind>> = {
   turn: "count",
   step: "count",
   status: "string",
+  effect: "string",
   output: "any",
   error: "object",
   durationMs: "number",
@@ -48,7 +49,7 @@ const RESULT_FIELDS: Readonly<Record<string, Kind>> = {
 };
 
 /** What of a result's line is the report; the rest names its call. */
-const REPORTED = ["status", "output", "error", "durationMs", "cost"];
+const REPORTED = ["status", "effect", "output", "error", "durationMs", "cost"];
 
 /** Beyond what any call's arguments may have: the gate judges those. */
 const LINE_LIMITS = { maxBytes: 16 * 1024 * 1024, maxDepth: 200, maxKeys: 100_000 };

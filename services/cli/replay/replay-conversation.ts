@@ -218,6 +218,8 @@ function resultOf(call: RecordedCall, index: number, decisionId: string): GateIn
     callId: String(index),
     decisionId,
     status: call.isError ? "failed" : "succeeded",
+    // A recording has no status of its own: its text says what it can.
+    basis: "text",
     output: call.output,
     outputDigest: call.outputHash ?? unknownDigest,
     outputBytes: null,

@@ -5,9 +5,15 @@
  * C1 a case starts without any state and leaves none.
  * C2 the results of one step come after all its calls were proposed.
  */
-import type { CaseCall, CaseVerdict, PolicyCase } from "../../../adapters/policy/read-cases.ts";
+import type {
+  CaseCall,
+  CaseResult,
+  CaseVerdict,
+  PolicyCase,
+} from "../../../adapters/policy/read-cases.ts";
 import { decide } from "../../../core/decide/decide.ts";
 import type { DecisionEvent, GateEvent } from "../../../core/events.ts";
+import { failureForm } from "../../../core/failure-forms.ts";
 import type { GateInput, ProposalInput, VerdictInput } from "../../../core/inputs.ts";
 import type { CompiledPolicy } from "../../../core/policy/compiled.ts";
 import { nextDeadlineMs } from "../../../core/state/deadline.ts";
@@ -143,9 +149,17 @@ function verdictOf({ kind, by, reason }: CaseVerdict, approvalId: string): Verdi
   };
 }
 
+/** What a case says that a call returned may be a failure by its form, as it is for `guard`. */
+function asGuardWould(result: CaseResult): CaseResult {
+  const form = result.status === "succeeded" ? failureForm(result.output) : null;
+  return form === null
+    ? result
+    : { status: "failed", message: form.message, code: null, effect: form.effect };
+}
+
 /** Null: none has come. An output that is not written equals no other. */
 function resultOf(call: CaseCall, callId: string, decisionId: string): GateInput | null {
-  const { result } = call;
+  const result = asGuardWould(call.result);
   if (result.status === "none") return null;
   const output = result.status === "succeeded" ? result.output : null;
   const failed = result.status === "failed";
@@ -157,6 +171,8 @@ function resultOf(call: CaseCall, callId: string, decisionId: string): GateInput
     callId,
     decisionId,
     status: result.status,
+    ...(result.status === "failed" && result.effect !== null ? { effect: result.effect } : {}),
+    basis: "returned",
     output,
     outputDigest: unwritten ? `no output of call ${callId}` : null,
     outputBytes: null,
