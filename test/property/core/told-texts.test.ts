@@ -101,6 +101,8 @@ const hostile = fc
   })
   .map((parts) => parts.join(""));
 
+const HALF = /\p{Cs}/u;
+
 /** Backticks in pairs, and none next to another: what is quoted by them cannot end the quote. */
 function isBalanced(text: string): boolean {
   return text.split("`").length % 2 === 1;
@@ -119,14 +121,14 @@ describe("what is told", () => {
     };
     fc.assert(
       fc.property(hostile, hostile, (text, other) => {
-        fc.pre(text.isWellFormed() && /\S/.test(text));
+        fc.pre(!HALF.test(text) && /\S/.test(text));
         const story = given(document);
         story.done("pay", { id: text }, other);
         story.done("look", { [text]: 1 }, other);
         const refusals = [
           story.refused("pay", { id: text }),
           story.refused("bill", { id: text }),
-          story.refused("strict", { [text]: other.toWellFormed() }),
+          story.refused("strict", { [text]: other.replaceAll(/\p{Cs}/gu, "?") }),
           story.refused("look", { [text]: 1 }),
           story.refused(`x${text}`),
         ].map(({ refusal }) => refusal);

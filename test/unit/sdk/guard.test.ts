@@ -126,6 +126,7 @@ describe("a guarded tool", () => {
         },
       },
       CONTEXT,
+      { answers: "bare" },
     );
     for (const [at, output] of outputs.entries()) {
       expect(await tools.get_order({ at })).toEqual(output);
