@@ -21,6 +21,7 @@ const MEMBERS: Readonly<Record<keyof ProposedCall, true>> = {
   assistantText: true,
   estimatedCost: true,
   confirmation: true,
+  approvalId: true,
 };
 
 const MEMBER_NAMES: readonly string[] = Object.keys(MEMBERS);
@@ -50,6 +51,7 @@ export function proposalEnvelope(call: ProposedCall): Envelope {
     assistantText: call.assistantText ?? null,
     estimatedCost: call.estimatedCost ?? null,
     confirmation: call.confirmation ?? null,
+    approvalId: call.approvalId ?? null,
   };
   const problem = proposalProblem(envelope);
   if (problem !== undefined) throw invalid(problem);

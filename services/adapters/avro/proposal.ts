@@ -51,6 +51,7 @@ export function encodeByLibrary(types: RecordTypes, proposal: Envelope): Uint8Ar
     assistantText: wellFormedOrNull(proposal.assistantText),
     estimatedCost: proposal.estimatedCost,
     confirmation: proposal.confirmation,
+    approvalId: proposal.approvalId ?? null,
     traceparent: null,
     tracestate: null,
     ceId: null,
@@ -87,6 +88,7 @@ export function decodeByLibrary(types: RecordTypes, value: Uint8Array): DecodedI
     assistantText: raw.assistantText,
     estimatedCost: plainMoney(raw.estimatedCost),
     confirmation: raw.confirmation,
+    approvalId: raw.approvalId,
   });
 }
 
@@ -110,6 +112,11 @@ export function toInput(envelope: Envelope, found?: EnvelopeRejection): DecodedI
 }
 
 function acceptable(envelope: Envelope): ProposalInput {
+  const { approvalId = null } = envelope;
+  return approvalId === null ? withoutHold(envelope) : { ...withoutHold(envelope), approvalId };
+}
+
+function withoutHold(envelope: Envelope): ProposalInput {
   return {
     type: "proposal",
     tenantId: envelope.tenantId,
@@ -147,6 +154,7 @@ function restProblem(envelope: Envelope): string | undefined {
     optionalIdProblem("turn", envelope.turn) ??
     optionalIdProblem("step", envelope.step) ??
     optionalIdProblem("confirmation", envelope.confirmation) ??
+    optionalIdProblem("approvalId", envelope.approvalId ?? null) ??
     costProblem(envelope.estimatedCost)
   );
 }
@@ -156,7 +164,7 @@ function rejectedInput(envelope: Envelope, rejected: EnvelopeRejection): Proposa
   const sound = (field: string, text: string | null) =>
     optionalIdProblem(field, text) === undefined ? text : null;
   return {
-    ...acceptable(envelope),
+    ...withoutHold(envelope),
     agentId: sound("agentId", envelope.agentId),
     turn: sound("turn", envelope.turn),
     step: sound("step", envelope.step),

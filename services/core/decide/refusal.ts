@@ -13,6 +13,7 @@ import { REASON_SENTENCES } from "../reason-sentences.ts";
 import type { ReasonCode } from "../reasons.ts";
 import type { Twin } from "../state/state.ts";
 import type { Level, Rung } from "./ladder.ts";
+import { problemLines } from "./refuse-unread.ts";
 import { suggestNext } from "./suggest.ts";
 
 const LEVEL_SENTENCES: Readonly<Record<Level, string | null>> = {
@@ -64,7 +65,13 @@ export function refusalOf(
     tool: base.tool,
     arguments: cutText(base.arguments, LIMITS.shownArguments),
     reason: found.reason,
-    message: [sentences.model, found.detail, shown, LEVEL_SENTENCES[rung.level]]
+    message: [
+      sentences.model,
+      found.detail,
+      ...problemLines(found.problems),
+      shown,
+      LEVEL_SENTENCES[rung.level],
+    ]
       .filter((part) => part !== null)
       .join(" "),
     duplicate,
@@ -84,7 +91,7 @@ export function refusalOf(
       approvalId: null,
     },
     suggestedNext: suggestNext(call),
-    problems: [],
+    problems: found.problems,
     known: found.known,
     userMessage: userMessage(found, rung, base.tool),
   };

@@ -140,7 +140,6 @@ const plainBase: Arbitrary<DecisionBase> = record({
   confirmation: nullable(text),
   approvalId: nullable(text),
   approvedBy: list(text),
-  nameDropAtMs: long,
   evicted: nullable(evicted),
 });
 

@@ -88,7 +88,6 @@ const BASE: DecisionBase = {
   confirmation: "confirmation-1",
   approvalId: "fedcba9876543210fedcba9876543210",
   approvedBy: ["ann@example.org"],
-  nameDropAtMs: AT_MS + 3_600_000,
   evicted: { reads: ["r1"], names: ["n1"], writes: ["w1"], resources: ["x1"] },
 };
 

@@ -10,7 +10,7 @@ const CALL = {
   ...{ arguments: "{}", argumentsDigest: "", actionKey: "k", atMs: 1_000, proposalsAtMs: 1_000 },
   ...{ policy: "p", tier: "care", isRead: false, warnings: [], shadow: [], fresh: false },
   ...{ stateDropAtMs: 0, entersTurn: true, confirmation: null, approvalId: "h" },
-  ...{ approvedBy: [] as string[], nameDropAtMs: 0, evicted: null },
+  ...{ approvedBy: [] as string[], evicted: null },
 };
 
 function refused(reason: string, approvedBy: string[]): GateEvent {

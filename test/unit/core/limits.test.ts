@@ -5,7 +5,7 @@ test("the bounds are these: another number is another memory, and refuses other 
   expect(LIMITS).toEqual({
     callNames: 4_096,
     callNameBytes: 8_388_608,
-    callNameKeepMs: 3_600_000,
+    lateTickMs: 3_600_000,
     readTwins: 1_024,
     readTwinBytes: 4_194_304,
     writeTwins: 2_048,
