@@ -88,7 +88,7 @@ export function decodeByLibrary(types: RecordTypes, value: Uint8Array): DecodedI
     assistantText: raw.assistantText,
     estimatedCost: plainMoney(raw.estimatedCost),
     confirmation: raw.confirmation,
-    approvalId: raw.approvalId,
+    approvalId: raw.approvalId ?? null,
   });
 }
 

@@ -126,6 +126,7 @@ export const HELD: CallHeld = {
   approvals: 2,
   holdNumber: 1,
   ruleDigest: "dc".repeat(32),
+  scope: { of: "destructive", notOf: ["network"] },
   message: "This call needs a person's approval.",
   rule: "authorization.tiers.destructive",
   call: CALL,
@@ -168,6 +169,8 @@ export const REFUSED: CallRefused = {
   strike: { key: "action:1", count: 2, step: "7" },
   raised: { acknowledgement: true, userInput: false, ended: "turn" },
   cycle: ["k1", "k2"],
+  counted: false,
+  denial: null,
   answered: { call: CALL, outputDigest: "aa".repeat(32) },
 };
 
@@ -225,6 +228,8 @@ export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } 
     decisionId: null,
     tier: "writes",
     tool: null,
+    ruleDigest: null,
+    scope: null,
     calls: 5,
     untilMs: AT_MS + 60_000,
     by: "ann@example.org",

@@ -5,6 +5,7 @@ test("the bounds are these: another number is another memory, and refuses other 
   expect(LIMITS).toEqual({
     callNames: 4_096,
     callNameBytes: 8_388_608,
+    forgottenNames: 32_768,
     lateTickMs: 3_600_000,
     readTwins: 1_024,
     readTwinBytes: 4_194_304,
@@ -16,6 +17,7 @@ test("the bounds are these: another number is another memory, and refuses other 
     exclusiveEffects: 8_192,
     openCalls: 256,
     confirmations: 1_024,
+    denials: 64,
     strikes: 128,
     counters: 256,
     rateWindowCalls: 1_000,
