@@ -2,6 +2,7 @@
  * What the core says happened. Events carry every fact that `evolve` needs: it knows no policy, so
  * a journal replays to the same state under any later policy.
  */
+import type { Denial, RuleScope } from "./approval-facts.ts";
 import type { CallError, FailureEffect, Money, ResultStatus, VerdictKind } from "./inputs.ts";
 import type { ReasonCode } from "./reasons.ts";
 
@@ -63,8 +64,6 @@ export interface DecisionBase {
   readonly approvalId: string | null;
   /** Who approved or denied it. */
   readonly approvedBy: readonly string[];
-  /** Until when a redelivery of this call is answered with this decision (gate time, ms). */
-  readonly nameDropAtMs: number;
   /** What went from memory to make room, by kind. */
   readonly evicted: Evicted | null;
   /** Of an allowed or held call: what stands as a digest in the arguments; absent where nothing does. */
@@ -117,8 +116,10 @@ export interface CallHeld extends DecisionBase {
   readonly requireReason: boolean;
   readonly approvals: number;
   readonly holdNumber: number;
-  /** Digest of tool schema and tier rule that the approval is bound to. */
+  /** Digest of the tool's schema, its tier and the rule that chose it: the approval is bound to it. */
   readonly ruleDigest: string;
+  /** What further calls would be given of. */
+  readonly scope: RuleScope;
   readonly message: string;
   readonly rule: string;
   readonly call: CallFacts;
@@ -148,7 +149,7 @@ export interface CallFacts {
 export interface CallMore {
   /** What is reserved of the spend budgets until the result tells the cost. */
   readonly cost: Money | null;
-  /** The key of the grant by verdict that the call uses up (`state/given.ts`). */
+  /** The key of the grant by verdict that the call uses up (`rulingKey` in `state/given.ts`). */
   readonly given: string | null;
   /** Effects on resources that only the result names. */
   readonly pending: readonly PendingEffect[];
@@ -195,6 +196,10 @@ export interface CallRefused extends DecisionBase {
   readonly raised: Raised | null;
   /** Action keys refused as a cycle from now on, until progress. */
   readonly cycle: readonly string[] | null;
+  /** The call uses up one of its budgets, though no check has judged it, or the tier denies it. */
+  readonly counted: boolean;
+  /** A person has said no: it is remembered; null: nobody has, or the call was withdrawn. */
+  readonly denial: Denial | null;
   /** A read answered from memory stands in the ring as its twin would. */
   readonly answered: { readonly call: CallFacts; readonly outputDigest: string | null } | null;
 }
@@ -365,6 +370,10 @@ export interface VerdictRuled {
   /** grant, revoke: one of tier and tool. */
   readonly tier: string | null;
   readonly tool: string | null;
+  /** grant of a tool: digest of the one rule whose calls it gives; null: of a tier, or no grant. */
+  readonly ruleDigest: string | null;
+  /** The same in words. */
+  readonly scope: RuleScope | null;
   /** grant: how many calls; null: any number. */
   readonly calls: number | null;
   /** grant: until when (gate time, ms); null: as long as the conversation lasts. */

@@ -24,6 +24,8 @@ export interface ProposalInput {
   readonly estimatedCost: Money | null;
   /** Id of a user's confirmation that the platform vouches for. */
   readonly confirmation: string | null;
+  /** A hold that is asked for again: what was approved under it runs, if this is the call. Absent: by its call id alone. */
+  readonly approvalId?: string;
   /** Set by the shell where the envelope itself is not acceptable: the call is refused so. */
   readonly rejected: EnvelopeRejection | null;
   /** What the platform's token said, where proposals must be signed; absent where they are trusted. */

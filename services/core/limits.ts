@@ -3,12 +3,14 @@
  * raised above what stands here. What happens at a bound is written beside it.
  */
 export const LIMITS = {
-  /** Names of calls (redelivery, call id conflict) kept a conversation. Writes never go in their window. */
+  /** Decisions kept by their calls' names: of reads and refusals, and as many again of writes; the oldest goes first. */
   callNames: 4_096,
   /** Bytes of recorded decisions kept for redelivery, a conversation. */
   callNameBytes: 8 * 1024 * 1024,
-  /** How long a call's name is remembered at least, in ms of gate time. */
-  callNameKeepMs: 3_600_000,
+  /** Names of writes without their decisions, which went to make room; beyond it writes are refused (`history_full`). */
+  forgottenNames: 32_768,
+  /** How long a call is remembered after its deadline at least, in ms of gate time, so that a tick finds it. */
+  lateTickMs: 3_600_000,
   /** Twins of reads: the least recently used goes first. */
   readTwins: 1_024,
   /** Bytes of kept outputs of reads, a conversation. */
@@ -31,6 +33,8 @@ export const LIMITS = {
   effectHolders: 16,
   /** Confirmations spent, a conversation; beyond it a confirmation counts as none. */
   confirmations: 1_024,
+  /** Denials remembered, a conversation; the oldest goes first. */
+  denials: 64,
   /** Loops, cycles and tools with strikes, a conversation; the oldest goes first. */
   strikes: 128,
   /** Tiers and tools with a counter, a conversation. */

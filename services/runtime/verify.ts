@@ -2,8 +2,9 @@
  * Whether a journal is what it must be: gapless, its chain unbroken, one record for each input that is
  * still in its topic, one terminal decision for each proposal, and its state hashes those of a replay. Reads only.
  */
-import type { DecisionEvent, GateEvent } from "../core/events.ts";
+import type { GateEvent } from "../core/events.ts";
 import { chainHash } from "../core/hash.ts";
+import { DecidedNames } from "./decided-names.ts";
 import type { StateFold } from "./engine.ts";
 import { GENESIS_HASH, type JournalRecord } from "./journal.ts";
 import { PartitionState } from "./partition-state.ts";
@@ -50,9 +51,6 @@ export type VerifyContext = {
 
 const PROBLEMS_MAX = 100;
 
-/** Refusals that may come again under one decision id: the name was another call's, or no call's. */
-const UNNAMED = ["call_id_conflict", "malformed", "too_large", "misrouted", "unauthenticated"];
-
 /** @throws PipelineError where the log cannot be read; what is wrong in the journal is in the report. */
 export async function verifyJournal(
   context: VerifyContext,
@@ -76,8 +74,7 @@ class Verification {
   readonly #replay: Replay;
   readonly #inputs: UnjournaledInputs;
   readonly #problems: JournalProblem[] = [];
-  /** Terminal decisions, with the time until which the proposal's name is remembered. */
-  readonly #terminal = new Map<string, number>();
+  readonly #decided = new DecidedNames();
   #next: Record<InputTopic, number> = { ...NO_POSITION };
   #records = 0;
   #firstSeq = 0;
@@ -164,12 +161,8 @@ class Verification {
   }
 
   #checkEvent(event: GateEvent, tell: (problem: string) => void): void {
-    if (event.type !== "allowed" && event.type !== "refused") return;
-    const until = this.#terminal.get(event.decisionId);
-    if (until !== undefined && event.atMs < until && !isUnnamed(event)) {
-      tell(`decision ${event.decisionId} is made a second time`);
-    }
-    this.#terminal.set(event.decisionId, event.nameDropAtMs);
+    if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") return;
+    if (this.#decided.isSecond(event)) tell(`decision ${event.decisionId} is made a second time`);
   }
 
   #fold(entry: JournalEntry, tell: (problem: string) => void): void {
@@ -182,8 +175,4 @@ class Verification {
       tell(`its events do not give the state it was written with: ${what}`);
     }
   }
-}
-
-function isUnnamed(event: DecisionEvent): boolean {
-  return event.type === "refused" && UNNAMED.includes(event.refusal.reason);
 }

@@ -30,6 +30,11 @@ export type ProposedCall = {
   readonly estimatedCost?: Money | undefined;
   /** Id of a user's confirmation that the platform vouches for. */
   readonly confirmation?: string | undefined;
+  /**
+   * Of a held call that is asked for again in another turn or step, with the same arguments: what was approved under it
+   * runs once. Of any other call it says nothing.
+   */
+  readonly approvalId?: string | undefined;
 };
 
 /** Why there is no decision; only clients say so, and the call may be proposed again. */
@@ -182,7 +187,8 @@ export type GuardOptions<Form extends AnswerForm = AnswerForm> = {
 };
 
 /** Of one call: overrides the context. */
-export type CallOptions = Partial<GuardContext> & Pick<ProposedCall, "callId" | "estimatedCost">;
+export type CallOptions = Partial<GuardContext> &
+  Pick<ProposedCall, "callId" | "approvalId" | "estimatedCost">;
 
 /** What a handler gets beside its arguments. */
 export type HandlerCall = {

@@ -48,7 +48,7 @@ type GuardedCall = {
   readonly call: NamedCall;
   readonly context: GuardContext;
   readonly handler: Handler;
-  /** The caller named it, so it may be proposed again. */
+  /** The caller named it, or its approval, so it may be proposed again. */
   readonly named: boolean;
 };
 
@@ -86,7 +86,7 @@ export class Guard {
       call: { ...named, callId: callId ?? randomUUID(), tool, arguments: args ?? {} },
       context: given,
       handler,
-      named: callId !== undefined,
+      named: callId !== undefined || given.approvalId !== undefined,
     };
     const { decision, event } = await this.#asked(guarded);
     onDecision?.(decision);

@@ -27,6 +27,7 @@ const MEMBERS: Readonly<Record<keyof ProposedCall, true>> = {
   assistantText: true,
   estimatedCost: true,
   confirmation: true,
+  approvalId: true,
 };
 
 const MEMBER_NAMES: readonly string[] = Object.keys(MEMBERS);
@@ -56,6 +57,7 @@ export function proposalEnvelope(call: ProposedCall): Envelope {
     assistantText: boundedAssistantText(call.assistantText ?? null),
     estimatedCost: call.estimatedCost ?? null,
     confirmation: call.confirmation ?? null,
+    approvalId: call.approvalId ?? null,
   };
   const problem = proposalProblem(envelope);
   if (problem !== undefined) throw invalid(problem);

@@ -34,7 +34,6 @@ export function allowAll(keyId: string, input: GateInput, nowMs: number): readon
       confirmation: null,
       approvalId: null,
       approvedBy: [],
-      nameDropAtMs: nowMs + MINUTE_MS,
       evicted: null,
       keyId,
       occurrence: { decisionId, openedAtMs: nowMs, attempt: 1 },

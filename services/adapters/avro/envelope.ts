@@ -13,4 +13,6 @@ export type Envelope = {
   readonly assistantText: string | null;
   readonly estimatedCost: Money | null;
   readonly confirmation: string | null;
+  /** The hold that is asked for again; null, as absent: none is. */
+  readonly approvalId?: string | null;
 };

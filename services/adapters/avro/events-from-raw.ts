@@ -2,6 +2,7 @@
  * Events as they were read: the inverse of `eventToRaw`, with every list checked. Members come in the
  * order in which the core makes them: a decision is part of the state, whose hash is over its JSON.
  */
+import type { RuleScope } from "../../core/approval-facts.ts";
 import { cutText } from "../../core/cut-text.ts";
 import type {
   CallRefused,
@@ -112,7 +113,8 @@ function decisionFromRaw(
       const { ruleDigest, message, rule } = part(raw.held);
       const hold = { holdId, expiresAtMs, requireReason, approvals, holdNumber, ruleDigest };
       const call = plainCallFacts(part(raw.call), raw.actionKey);
-      return filled(base, { type: kind }, { ...hold, message, rule, call });
+      const scope = plainScope(part(raw.held).scope);
+      return filled(base, { type: kind }, { ...hold, scope, message, rule, call });
     }
   }
 }
@@ -152,9 +154,12 @@ function baseFromRaw(raw: RawDecision, revision: string): DecisionBase {
     confirmation: raw.confirmation,
     approvalId: raw.approvalId,
     approvedBy: raw.approvedBy,
-    nameDropAtMs: raw.nameDropAtMs,
     evicted: plainEvicted(raw.evicted),
   };
+}
+
+function plainScope({ of, notOf }: RuleScope): RuleScope {
+  return { of, notOf };
 }
 
 /** Few decisions have any: the others keep the shape that they have in the core. */
@@ -182,6 +187,8 @@ function refusedFromRaw(raw: RawRefused, base: DecisionBase): RefusedPart {
     strike: strikeFromRaw(raw.strike),
     raised: raisedFromRaw(raw.raised),
     cycle: raw.cycle,
+    counted: raw.counted,
+    denial: raw.denial === null ? null : { reason: raw.denial.reason },
     answered: answeredFromRaw(raw.answered, base.actionKey),
   };
 }
@@ -235,6 +242,8 @@ function ruledFromRaw(raw: RawRuling): VerdictRuled {
     decisionId: raw.decisionId,
     tier: raw.tier,
     tool: raw.tool,
+    ruleDigest: raw.ruleDigest,
+    scope: raw.scope === null ? null : plainScope(raw.scope),
     calls: raw.calls,
     untilMs: raw.untilMs,
     by: raw.by,

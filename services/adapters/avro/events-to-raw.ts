@@ -85,7 +85,6 @@ function decisionToRaw(event: DecisionEvent, revision: string): RawDecision {
     confirmation: event.confirmation,
     approvalId: event.approvalId,
     approvedBy: event.approvedBy,
-    nameDropAtMs: event.nameDropAtMs,
     evicted: event.evicted,
     sealed: event.sealed === undefined ? NONE_SEALED : event.sealed.map(sealedToRaw),
     traceparent: null,
@@ -118,6 +117,8 @@ function refusedToRaw(event: CallRefused): RawRefused {
     strike: event.strike,
     raised: event.raised,
     cycle: event.cycle,
+    counted: event.counted,
+    denial: event.denial,
     answered: answeredToRaw(event),
   };
 }
@@ -183,6 +184,7 @@ function heldToRaw(event: CallHeld): RawHeld {
     approvals: event.approvals,
     holdNumber: event.holdNumber,
     ruleDigest: event.ruleDigest,
+    scope: event.scope,
     message: event.message,
     rule: event.rule,
   };

@@ -93,6 +93,7 @@ function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined
     assistantText: input.assistantText,
     estimatedCost: input.estimatedCost,
     confirmation: input.confirmation,
+    approvalId: input.approvalId ?? null,
     rejected: input.rejected,
     traceparent: null,
     tracestate: null,
@@ -170,7 +171,7 @@ function proposalFromRaw(raw: RawProposal, decision: DecisionEvent | undefined):
   const name = nameOf(part(raw.named ?? decision));
   const canonical = raw.argumentsBytes === null ? decision?.arguments : undefined;
   const bytes = raw.argumentsBytes === null ? undefined : new Uint8Array(raw.argumentsBytes);
-  const { assistantText, confirmation, rejected, vouched } = raw;
+  const { assistantText, confirmation, approvalId, rejected, vouched } = raw;
   return {
     type: "proposal",
     ...name,
@@ -182,6 +183,7 @@ function proposalFromRaw(raw: RawProposal, decision: DecisionEvent | undefined):
       rejected === null
         ? null
         : { reason: member(REJECTIONS, rejected.reason), message: rejected.message },
+    ...(approvalId === null ? {} : { approvalId }),
     ...(vouched === null ? {} : { vouched: plainVouched(vouched) }),
   };
 }

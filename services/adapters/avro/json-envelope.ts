@@ -26,6 +26,7 @@ export const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
   "assistantText",
   "estimatedCost",
   "confirmation",
+  "approvalId",
   "traceparent",
   "tracestate",
   "ceId",
@@ -80,6 +81,7 @@ export function readPlainEnvelope(
     assistantText: null,
     estimatedCost: null,
     confirmation: null,
+    approvalId: null,
   };
   const text = asBuffer(value).toString("latin1");
   return readMembers(text, limits, ARGUMENTS, draft, take) && isWhole(draft) ? draft : undefined;
@@ -118,6 +120,7 @@ function take(draft: Draft, member: Member): boolean {
     case "callId":
     case "assistantText":
     case "confirmation":
+    case "approvalId":
       if (isText) draft[key] = textOf(text);
       return isText;
     default:

@@ -85,6 +85,7 @@ function readEnvelope(value: JsonObject, found: EnvelopeRejection | undefined): 
     assistantText: text("assistantText"),
     estimatedCost: readMoney(value["estimatedCost"] ?? null, problems),
     confirmation: text("confirmation"),
+    approvalId: text("approvalId"),
   };
   for (const field of ["traceparent", "tracestate", "ceId", "ceSource", "ceType", "ceTime"]) {
     text(field);

@@ -50,6 +50,7 @@ export function encodeByLibrary(types: RecordTypes, proposal: Envelope): Uint8Ar
     assistantText: wellFormedOrNull(proposal.assistantText),
     estimatedCost: proposal.estimatedCost,
     confirmation: proposal.confirmation,
+    approvalId: proposal.approvalId ?? null,
     traceparent: null,
     tracestate: null,
     ceId: null,
@@ -86,6 +87,7 @@ export function decodeByLibrary(types: RecordTypes, value: Uint8Array): DecodedI
     assistantText: raw.assistantText,
     estimatedCost: plainMoney(raw.estimatedCost),
     confirmation: raw.confirmation,
+    approvalId: raw.approvalId ?? null,
   });
 }
 
@@ -111,6 +113,12 @@ export function toInput(envelope: Envelope, found?: EnvelopeRejection): DecodedI
 }
 
 function acceptable(envelope: Envelope, tool: string): ProposalInput {
+  const { approvalId = null } = envelope;
+  const input = withoutHold(envelope, tool);
+  return approvalId === null ? input : { ...input, approvalId };
+}
+
+function withoutHold(envelope: Envelope, tool: string): ProposalInput {
   return {
     type: "proposal",
     tenantId: envelope.tenantId,
@@ -144,6 +152,7 @@ function restProblem(envelope: Envelope): string | undefined {
     optionalIdProblem("turn", envelope.turn) ??
     optionalIdProblem("step", envelope.step) ??
     optionalIdProblem("confirmation", envelope.confirmation) ??
+    optionalIdProblem("approvalId", envelope.approvalId ?? null) ??
     costProblem(envelope.estimatedCost)
   );
 }
@@ -157,7 +166,7 @@ function rejectedInput(
   const sound = (field: string, text: string | null) =>
     optionalIdProblem(field, text) === undefined ? text : null;
   return {
-    ...acceptable(envelope, tool),
+    ...withoutHold(envelope, tool),
     agentId: sound("agentId", envelope.agentId),
     turn: sound("turn", envelope.turn),
     step: sound("step", envelope.step),

@@ -40,7 +40,7 @@ export type RawCallFacts = Omit<CallFacts, "twinKey"> & {
   readonly twinKey: string | null;
 };
 
-export type RawRefused = Pick<CallRefused, "strike" | "raised" | "cycle"> & {
+export type RawRefused = Pick<CallRefused, "strike" | "raised" | "cycle" | "counted" | "denial"> & {
   readonly refusal: RawRefusal;
   readonly answered: {
     readonly call: RawCallFacts;
@@ -68,6 +68,7 @@ export type RawHeld = Pick<
   | "approvals"
   | "holdNumber"
   | "ruleDigest"
+  | "scope"
   | "message"
   | "rule"
 >;
@@ -153,6 +154,7 @@ export type RawProposal = RawTrace & {
   readonly assistantText: string | null;
   readonly estimatedCost: Money | null;
   readonly confirmation: string | null;
+  readonly approvalId: string | null;
   readonly rejected: { readonly reason: string; readonly message: string } | null;
   readonly vouched: Vouched | null;
 };

@@ -22,6 +22,7 @@ export function readProposedCall(
     assistantText: reader.nullableText(),
     estimatedCost: nothing(reader, 1),
     confirmation: reader.nullableText(),
+    approvalId: reader.nullableText(),
   };
   // Trace context, and the attributes of CloudEvents: nobody reads them here.
   reader.nothing(6);

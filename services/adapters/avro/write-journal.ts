@@ -71,6 +71,7 @@ function writeProposal(
   writer.nullableText(proposal.assistantText);
   writeMoney(writer, proposal.estimatedCost);
   writer.nullableText(proposal.confirmation);
+  writer.nullableText(proposal.approvalId ?? null);
   // Not rejected, and no trace context.
   writer.nothing(3);
   writeVouched(writer, proposal.vouched);
@@ -112,7 +113,6 @@ function writeDecision(
   writer.nullableText(event.confirmation);
   writer.nullableText(event.approvalId);
   writer.texts(event.approvedBy);
-  writer.long(event.nameDropAtMs);
   writeEvicted(writer, event.evicted);
   if (event.sealed !== undefined && event.sealed.length > 0) writer.odd();
   // Nothing sealed, and no trace context.
@@ -152,6 +152,10 @@ function writeRefused(writer: FlatWriter, event: CallRefused): void {
   writeStrike(writer, strike);
   writeRaised(writer, raised);
   writer.nullableTexts(event.cycle);
+  writer.bool(event.counted);
+  // Few calls were denied: the library writes it.
+  if (event.denial !== null) writer.odd();
+  writer.nothing();
   if (!writer.isThere(answered)) return;
   writeFacts(writer, answered.call, event.actionKey);
   writer.nullableText(answered.outputDigest);

@@ -20,6 +20,7 @@ export function writeProposedCall(writer: FlatWriter, proposal: Envelope): void 
   if (proposal.estimatedCost !== null) writer.odd();
   writer.nothing();
   writer.nullableText(proposal.confirmation);
+  writer.nullableText(proposal.approvalId ?? null);
   // Trace context, and the attributes of CloudEvents.
   writer.nothing(6);
 }

@@ -1,6 +1,6 @@
 /** What let an allowed call run beside the rules: a grant of the policy, or one that a person gave. */
 import type { CallAllowed, VerdictRuled } from "../../core/events.ts";
-import { givenKey } from "../../core/state/given.ts";
+import { rulingKey } from "../../core/state/given.ts";
 import { printable } from "../output/printable.ts";
 import { journalFrom } from "./journal-records.ts";
 import type { Source } from "./open-source.ts";
@@ -18,10 +18,16 @@ export async function grantedBy(
   const key = more?.given ?? null;
   if (key === null) return null;
   const ruling = await lastGrant(source, event, key, place);
-  const what = `of ${key.replace(":", " `")}\``;
-  if (ruling === null) return `a grant ${what} that the journal no longer has`;
+  if (ruling === null) return "a grant that the journal no longer has";
+  const what = givenOf(ruling);
   const reason = ruling.reason === null ? "" : `: ${printable(ruling.reason, TEXT_CHARACTERS)}`;
   return `${printable(ruling.by, TEXT_CHARACTERS)}, by a grant ${what} at ${time(ruling.atMs)}${reason}`;
+}
+
+function givenOf({ tier, tool, scope }: VerdictRuled): string {
+  if (tool === null) return `of tier \`${printable(tier ?? "", TEXT_CHARACTERS)}\``;
+  const name = `of tool \`${printable(tool, TEXT_CHARACTERS)}\``;
+  return scope === null ? name : `${name}, rule \`${printable(scope.of, TEXT_CHARACTERS)}\``;
 }
 
 /** A later grant takes the place of an earlier one. */
@@ -43,10 +49,9 @@ async function lastGrant(
 }
 
 function isGrantFor(call: CallAllowed, key: string, ruling: VerdictRuled): boolean {
-  const { kind, tenantId, conversationId, tool, tier } = ruling;
+  const { kind, tenantId, conversationId } = ruling;
   if (kind !== "grant" || tenantId !== call.tenantId) return false;
-  if (conversationId !== call.conversationId) return false;
-  return key === (tool === null ? givenKey("tier", tier ?? "") : givenKey("tool", tool));
+  return conversationId === call.conversationId && key === rulingKey(ruling);
 }
 
 function time(ms: number): string {

@@ -1,5 +1,12 @@
 /** What a check sees and what it says. A check is one file, pure, and stands in `order.ts`. */
-import type { CallFacts, Conflict, Disposition, KnownResult, PreviousCall } from "../events.ts";
+import type {
+  CallFacts,
+  Conflict,
+  Disposition,
+  KnownResult,
+  PreviousCall,
+  Refusal,
+} from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
 import type { ReasonCode } from "../reasons.ts";
@@ -11,7 +18,7 @@ export interface CallContext {
   readonly tool: CompiledTool;
   /** The conversation with the call's turn entered. */
   readonly state: ConversationState;
-  readonly proposal: Omit<ProposalInput, "type" | "arguments" | "rejected">;
+  readonly proposal: Omit<ProposalInput, "type" | "arguments" | "rejected" | "approvalId">;
   readonly decisionId: string;
   /** Digest of (tool, identity). */
   readonly actionKey: string;
@@ -54,8 +61,15 @@ export interface Finding {
   readonly hold: CompiledHold | null;
   readonly resolution: "retry_after" | "approval" | "confirmation" | "new_turn" | "none";
   readonly known: readonly KnownResult[] | null;
+  /** Everything wrong with the arguments. */
+  readonly problems: Refusal["problems"];
   /** A sentence that may be shown to the user. */
   readonly userMessage: string | null;
+}
+
+/** Refusals that no earlier call explains are counted by tool and reason. */
+export function strikeKeyOf({ tool }: Pick<CallContext, "tool">, reason: ReasonCode): string {
+  return `${reason} ${tool.name}`;
 }
 
 export type Check = (call: CallContext) => readonly Finding[];
@@ -78,6 +92,7 @@ export function finding(given: Given): Finding {
     hold: null,
     resolution: "none",
     known: null,
+    problems: [],
     userMessage: null,
     ...given,
   };

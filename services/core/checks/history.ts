@@ -34,13 +34,19 @@ function fullTotals({ policy, state, proposal }: CallContext): string | null {
 function fullCollection(state: ConversationState, isRead: boolean, nowMs: number): string | null {
   if (state.open.size >= LIMITS.openCalls) return "calls without a result";
   if (isRead) return null;
-  if (ledgerIsFull(state.kept, LIMITS.callNames, LIMITS.callNameBytes, nowMs)) return "call names";
+  if (fullNames(state, nowMs)) return "call names";
   if (fullEffects(state)) return "exclusive effects";
   if (ledgerIsFull(state.writeTwins, LIMITS.writeTwins, Infinity, nowMs)) {
     const first = firstOf(state.writeTwins, nowMs);
     if (first !== undefined && mustStay(first, nowMs)) return "writes";
   }
   return fullResources(state, nowMs) ? "changed resources" : null;
+}
+
+/** Neither a decision nor the bare name of another write could be kept. */
+function fullNames({ kept, forgotten }: ConversationState, nowMs: number): boolean {
+  if (forgotten.size < LIMITS.forgottenNames) return false;
+  return ledgerIsFull(kept, LIMITS.callNames, LIMITS.callNameBytes, nowMs);
 }
 
 /** Effects that results will still name need their room too; they are counted once it may run short. */

@@ -6,6 +6,7 @@
 import { checkBudgets } from "./budgets.ts";
 import type { Check } from "./check.ts";
 import { checkAcknowledged, checkConversation } from "./conversation.ts";
+import { checkDenied, checkDeniedForm } from "./denied.ts";
 import { checkDuplicate } from "./duplicate.ts";
 import { checkHistory } from "./history.ts";
 import { checkLoops } from "./loops.ts";
@@ -22,5 +23,7 @@ export const CHECKS: readonly Check[] = [
   checkSideEffects,
   checkLoops,
   checkAcknowledged,
+  checkDenied,
   checkTier,
+  checkDeniedForm,
 ];

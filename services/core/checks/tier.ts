@@ -2,8 +2,9 @@
 import { trieGet } from "../persistent/trie.ts";
 import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";
-import { givenKey, hasLeft } from "../state/given.ts";
-import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { givenKey, hasLeft, ruleKey } from "../state/given.ts";
+import { type CallContext, type Finding, finding, NOTHING, strikeKeyOf } from "./check.ts";
+import { likeDenied } from "./denied.ts";
 import { overRate } from "./rate.ts";
 
 export function checkTier(call: CallContext): readonly Finding[] {
@@ -24,6 +25,7 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
           rule: tier.rule,
           disposition: "change_approach",
           detail: `The tier \`${tier.name}\` denies it.`,
+          strikeKey: call.wasHeld ? null : strikeKeyOf(call, "tier_denied"),
         }),
       ];
     case "allowlist":
@@ -114,16 +116,17 @@ export function heldInstead(tier: CompiledTier): CompiledHold | null {
   return tier.action === "grant" && tier.grantedBy === "policy" ? tier.onExceeded : null;
 }
 
-/** The key under which verdicts gave calls of the tool or its tier, of which one is left; or null. */
+/** The key under which verdicts gave calls of the tool's rule or its tier, of which one is left; or null. */
 function givenFor(call: CallContext): string | null {
   const { state, tool } = call;
   if (state.given.size === 0) return null;
   const terms = heldInstead(tool.tier);
   if ((terms?.approvals ?? 1) > 1) return null;
-  const ofTool = givenKey("tool", tool.name);
-  if (serves(call, ofTool, terms)) return ofTool;
+  const ofRule = ruleKey(tool.name, tool.ruleDigest);
+  if (serves(call, ofRule, terms)) return ofRule;
   // Who takes a tool away means it, whatever is granted of its tier.
-  if (tool.tier.name === null || isRevoked(state, ofTool) || isApart(tool.tier)) return null;
+  const isTaken = isRevoked(state, givenKey("tool", tool.name));
+  if (tool.tier.name === null || isTaken || isApart(tool.tier)) return null;
   const ofTier = givenKey("tier", tool.tier.name);
   return serves(call, ofTier, terms) ? ofTier : null;
 }
@@ -165,7 +168,7 @@ function hold(
       reason: "approval_required",
       rule,
       disposition: "wait",
-      detail,
+      detail: [detail, likeDenied(call)].filter((part) => part !== null).join(" ") || null,
       hold: terms,
       resolution: "approval",
     }),

@@ -11,9 +11,10 @@ import type {
 } from "../events.ts";
 import { approvalIdOf } from "../hash.ts";
 import { toldText } from "../hidden-text.ts";
-import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
+import { scopeOf } from "../policy/rule-scope.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
+import type { ReasonCode } from "../reasons.ts";
 import type { Approval } from "./approval.ts";
 import type { Draft } from "./decision-base.ts";
 import { runningFacts } from "./facts.ts";
@@ -21,6 +22,17 @@ import { climb } from "./ladder.ts";
 import { makeRoom } from "./make-room.ts";
 import { occurrenceOf } from "./occurrence.ts";
 import { refusalOf } from "./refusal.ts";
+
+/** Refusals that use up budgets: nothing of the conversation's past is the reason, so that trying on has no other end. */
+const COUNTED: ReadonlySet<ReasonCode> = new Set([
+  "malformed",
+  "too_large",
+  "unknown_tool",
+  "killed",
+  "invalid_arguments",
+  "tier_denied",
+  "approval_denied",
+]);
 
 const NOBODY: readonly string[] = [];
 
@@ -81,7 +93,6 @@ function allow(call: CallContext, base: Draft): CallAllowed {
     confirmation: base.confirmation,
     approvalId: base.approvalId,
     approvedBy: base.approvedBy,
-    nameDropAtMs: allowedNameDrop(call, base, notAfterMs),
     evicted: makeRoom(call, tool.isRead ? "read" : "write"),
     keyId: keyIdOf(call, occurrence, policy.keyId),
     occurrence,
@@ -95,12 +106,6 @@ function allow(call: CallContext, base: Draft): CallAllowed {
 /** A retry keeps the secret of its occurrence: under another one its idempotency key would be another. */
 function keyIdOf({ twin }: CallContext, { attempt }: Occurrence, current: string): string {
   return attempt > 1 && twin !== undefined ? twin.keyId : current;
-}
-
-/** Its name outlives the call, and the window in which a repeat is a duplicate. */
-function allowedNameDrop({ tool, facts }: CallContext, base: Draft, notAfterMs: number): number {
-  const windowUntilMs = tool.isRead ? 0 : facts.windowUntilMs;
-  return Math.max(base.nameDropAtMs, notAfterMs + tool.timeLimitMs, windowUntilMs);
 }
 
 function refuse(call: CallContext, base: Draft, found: Finding): CallRefused {
@@ -136,12 +141,13 @@ function refuse(call: CallContext, base: Draft, found: Finding): CallRefused {
     confirmation: base.confirmation,
     approvalId: base.approvalId,
     approvedBy: base.approvedBy,
-    nameDropAtMs: base.nameDropAtMs,
     evicted: makeRoom(call, "refusal"),
     refusal: refusalOf(call, base, found, rung),
     strike: rung.strike,
     raised: rung.raised,
     cycle: found.cycle,
+    counted: COUNTED.has(found.reason) && !call.wasHeld,
+    denial: null,
     answered,
   };
 }
@@ -161,11 +167,11 @@ function hold(
     evicted: makeRoom(call, "write"),
     holdId: approvalIdOf(base.decisionId, tool.ruleDigest, terms.number),
     expiresAtMs,
-    nameDropAtMs: expiresAtMs + LIMITS.callNameKeepMs,
     requireReason: terms.requireReason,
     approvals: terms.approvals,
     holdNumber: terms.number,
     ruleDigest: tool.ruleDigest,
+    scope: scopeOf(tool, call.policy.tool(tool.name)),
     message: toldText([model, found.detail]),
     rule: found.rule,
     call: runningFacts(call, null),

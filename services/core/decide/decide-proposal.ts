@@ -24,8 +24,9 @@ import type {
 } from "../policy/compiled.ts";
 import { identitySeal, sealProposal, toldProblems, withSealed } from "../seal/seal-arguments.ts";
 import { findDoubtOf } from "../state/doubts.ts";
+import { findAsked } from "../state/asked-calls.ts";
 import { recalled } from "../state/kept-decision.ts";
-import { callNameOf, findNamed } from "../state/names.ts";
+import { callNameOf, findNamed, isForgotten } from "../state/names.ts";
 import { type ConversationState, initialState, type Twin } from "../state/state.ts";
 import { enterTurn } from "../state/turn.ts";
 import { findTwin } from "../state/twins.ts";
@@ -36,7 +37,9 @@ import { conclude } from "./conclude.ts";
 import { type Draft, decisionBase } from "./decision-base.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
 import { judge } from "./judge.ts";
+import { makeRoomForName } from "./make-room.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
+import { refuseEarly } from "./refuse-early.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
 
 export function decideProposal(
@@ -49,18 +52,21 @@ export function decideProposal(
   const clear = proposal.clear ?? null;
   const named = nameCall(proposal, policy);
   const base = decisionBase(state, proposal, named, policy, { at: nowMs, proposals: nowMs });
-  const unread = refuseUnread(base, proposal, named);
+  const unread = unreadable(proposal, named);
   // Whoever wrote it may have used another agent's names: it is told nothing of that one's calls.
-  if (unread !== null && proposal.rejected?.reason === "unauthenticated") return unread;
-  const known =
-    state && findNamed(state, callNameOf(proposal.turn, proposal.step, proposal.callId), nowMs);
-  if (known !== undefined) {
-    if (known.decisionId === named.decisionId) {
-      return repeatedOf(withSealed(recalled(known, base), clear, policy));
-    }
-    if (unread === null) return refusePlainly(base, CONFLICT);
+  if (unread?.reason === "unauthenticated") return refusePlainly(base, unread);
+  const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
+  const known = state && findNamed(state, name);
+  if (known?.decisionId === named.decisionId) {
+    return repeatedOf(withSealed(recalled(known, base), clear, policy));
   }
-  if (unread !== null) return unread;
+  if (known !== undefined) return refusePlainly(base, unread ?? CONFLICT);
+  if (state !== undefined && isForgotten(state, name)) {
+    return refusePlainly(base, unread ?? FORGOTTEN);
+  }
+  if (unread !== null) return refuseText(state, proposal, base, unread, policy, nowMs);
+  const asked = state && askedAgain(state, proposal, base);
+  if (asked !== undefined) return repeatedOf(withSealed(asked, clear, policy));
   const args = (clear ?? named.parsed) as Given;
   return decideRead(state, proposal, base, args, policy, nowMs, null);
 }
@@ -80,43 +86,74 @@ const CONFLICT = {
   detail: null,
 } as const;
 
+const FORGOTTEN = {
+  ...CONFLICT,
+  detail:
+    "The gate no longer has the decision on that earlier call, which may have run: if this is the same call, find out whether it took effect before you make it again.",
+} as const;
+
 function repeatedOf(decision: DecisionEvent): GateEvent {
   const { tenantId, conversationId, decisionId } = decision;
   return { type: "repeated", tenantId, conversationId, decisionId, decision };
 }
 
-/** Check 1: what cannot be read is not looked at further. */
-function refuseUnread(
+/** What was decided of a call that a person was asked about, and which is asked for again under another turn or step. */
+function askedAgain(
+  state: ConversationState,
+  { approvalId }: ProposalInput,
   base: DecisionBase,
-  proposal: ProposalInput,
-  named: NamedCall,
-): DecisionEvent | null {
-  const { rejected } = proposal;
-  const { parsed } = named;
+): DecisionEvent | undefined {
+  const { callId, argumentsDigest } = base;
+  const found = findAsked(state, { callId, approvalId: approvalId ?? null, argumentsDigest });
+  if (found === undefined) return undefined;
+  const { turn, step } = found.asked;
+  const known = findNamed(state, callNameOf(turn, step, found.callId));
+  if (known?.decisionId !== found.decisionId) return undefined;
+  return recalled(known, { ...base, callId: found.callId, turn, step });
+}
+
+/** Check 1: what cannot be read is not looked at further. */
+function unreadable({ rejected }: ProposalInput, { parsed }: NamedCall): PlainRefusal | null {
   const plain = { rule: "gate", disposition: "change_approach" } as const;
   if (rejected !== null) {
-    return refusePlainly(base, {
-      ...plain,
-      reason: rejected.reason,
-      detail: sentence(rejected.message),
-    });
+    return { ...plain, reason: rejected.reason, detail: sentence(rejected.message) };
   }
-  if (!parsed.ok) {
-    return refusePlainly(base, {
-      ...plain,
-      reason: parsed.reason,
-      detail: sentence(parsed.message),
-    });
-  }
-  if (!parsed.text.startsWith("{")) {
-    const detail = 'The arguments are not a JSON object: send `{"name": value}`.';
-    return refusePlainly(base, { ...plain, reason: "malformed", detail });
-  }
-  return null;
+  if (!parsed.ok) return { ...plain, reason: parsed.reason, detail: sentence(parsed.message) };
+  if (parsed.text.startsWith("{")) return null;
+  const detail = 'The arguments are not a JSON object: send `{"name": value}`.';
+  return { ...plain, reason: "malformed", detail };
 }
 
 function sentence(message: string): string {
   return `Detail: ${message}.`;
+}
+
+/** Arguments that are no JSON object. An envelope that is not in order may say anything of its turn: it is not counted. */
+function refuseText(
+  state: ConversationState | undefined,
+  proposal: ProposalInput,
+  base: Draft,
+  unread: PlainRefusal,
+  policy: CompiledPolicy,
+  nowMs: number,
+): DecisionEvent {
+  if (proposal.rejected !== null) {
+    base.evicted = state === undefined ? null : makeRoomForName(state, nowMs);
+    return refusePlainly(base, unread);
+  }
+  base.entersTurn = true;
+  const tool = policy.tool(proposal.tool);
+  const context = contextOf(
+    state,
+    proposal,
+    base,
+    tool,
+    unreadArguments(base),
+    policy,
+    nowMs,
+    null,
+  );
+  return refuseEarly(context, base, unread, new Advice());
 }
 
 /** A call's arguments, which are made when somebody looks into them. */
@@ -130,7 +167,7 @@ export interface Given {
  */
 export function decideRead(
   state: ConversationState | undefined,
-  proposal: Omit<ProposalInput, "type" | "arguments" | "rejected">,
+  proposal: Omit<ProposalInput, "type" | "arguments" | "rejected" | "approvalId">,
   base: Draft,
   given: Given,
   policy: CompiledPolicy,
@@ -145,12 +182,18 @@ export function decideRead(
   entered.isRead = tool.isRead;
   entered.tier = tool.tier.name;
   const killed = policy.killedBy(proposal);
-  if (killed !== null) return refusePlainly(entered, killedBy(killed));
   const advice = new Advice();
+  const refuse = (plain: PlainRefusal): DecisionEvent => {
+    if (approval !== null) return withAdvice(refusePlainly(entered, plain), advice);
+    const unread = unreadArguments(entered);
+    const context = contextOf(state, proposal, entered, tool, unread, policy, nowMs, null);
+    return refuseEarly(context, entered, plain, advice);
+  };
+  if (killed !== null) return refuse(killedBy(killed));
   if (isUnknownRefused(policy, tool)) {
     const mode = tool.modes.unknown_tool;
     const plain = unknownTool(tool);
-    if (mode === "enforce") return refusePlainly(entered, plain);
+    if (mode === "enforce") return refuse(plain);
     advice.add(mode, plain.reason, plain.rule, plain.detail);
   }
   const clear = proposal.clear ?? null;
@@ -162,16 +205,13 @@ export function decideRead(
     const mode = tool.modes.invalid_arguments;
     const rule = `${tool.rule}.input_schema`;
     if (mode === "enforce") {
-      return withAdvice(
-        refusePlainly(entered, {
-          reason: "invalid_arguments",
-          rule,
-          disposition: "change_approach",
-          detail: null,
-          problems: read.problems,
-        }),
-        advice,
-      );
+      return refuse({
+        reason: "invalid_arguments",
+        rule,
+        disposition: "change_approach",
+        detail: null,
+        problems: read.problems,
+      });
     }
     advice.add(
       mode,
@@ -211,6 +251,16 @@ interface ReadArguments {
   readonly touched: Touched;
   readonly sketches: readonly Sketch[];
   readonly problems: readonly { readonly path: string; readonly message: string }[];
+}
+
+/** Nobody has looked into the arguments: all of them are what the call is known by. */
+function unreadArguments(base: DecisionBase): ReadArguments {
+  return {
+    identityText: base.arguments,
+    touched: UNDECLARED,
+    sketches: NO_SKETCHES,
+    problems: NONE,
+  };
 }
 
 /** Check 4: every problem is listed. Where it does not enforce, all arguments are the identity. */

@@ -24,6 +24,7 @@ function due(
       reason: "approval_expired",
       by: [],
       detail: null,
+      denial: null,
     });
   }
   return {

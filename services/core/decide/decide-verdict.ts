@@ -8,11 +8,12 @@ import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTier } from "../policy/compiled.ts";
+import { scopeOf } from "../policy/rule-scope.ts";
 import { toolOfCall } from "../policy/tool-of-call.ts";
 import { type ReopenedHold, reopenHold } from "../seal/reopen-hold.ts";
 import { hasSpoken, isSameSpeaker } from "../speaker.ts";
 import { findDoubt } from "../state/doubts.ts";
-import { givenKey, hasRoom, isBlank } from "../state/given.ts";
+import { hasRoom, isBlank, isGivenOf, rulingKey } from "../state/given.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
 import { heldBase, refuseHeld } from "./refuse-held.ts";
@@ -56,28 +57,49 @@ function rule(
 ): GateEvent {
   if (state === undefined) return ignored(input, "unknown_conversation");
   if (input.kind === "resume" || input.kind === "end") return ruled(input, nowMs, null);
-  const key = givenKeyOf(input);
   const tier = tierOf(input, policy);
   if (input.kind === "revoke") {
     // What was given can be taken, whatever the policy has become since.
-    const isThere = trieGet(state.given, key) !== undefined;
+    const key = rulingKey({ ...input, ruleDigest: null });
+    const isThere = trieGet(state.given, key) !== undefined || isGivenTo(state, input);
     const isKnown = tier !== undefined && hasRoom(state.given, key);
     return isThere || isKnown ? ruled(input, nowMs, null) : ignored(input, "unknown_grant");
   }
   if (tier === undefined) return ignored(input, "unknown_grant");
   const wrong = wrongGrant(heldInstead(tier), input);
-  if (wrong !== null) return ignored(input, wrong);
+  return wrong === null ? give(state, input, ruleOf(input, policy), nowMs) : ignored(input, wrong);
+}
+
+function isGivenTo(state: ConversationState, { tool }: Ruling): boolean {
+  return tool !== null && isGivenOf(state.given, tool);
+}
+
+/** The one rule that calls are given of; null: they are of a tier. */
+type GivenRule = Pick<VerdictRuled, "ruleDigest" | "scope"> | null;
+
+function ruleOf({ tool }: Ruling, policy: CompiledPolicy): GivenRule {
+  if (tool === null) return null;
+  const named = policy.tool(tool);
+  return { ruleDigest: named.ruleDigest, scope: scopeOf(named, named) };
+}
+
+function give(state: ConversationState, input: Ruling, rule: GivenRule, nowMs: number): GateEvent {
+  const key = rulingKey({ ...input, ruleDigest: rule?.ruleDigest ?? null });
   const calls = input.calls ?? 1;
   const over = input.untilMs !== null && input.untilMs <= nowMs;
   if (calls < 1 || over || !hasRoom(state.given, key)) return ignored(input, "unknown_grant");
-  return ruled(input, nowMs, null);
+  return ruled(input, nowMs, null, rule);
 }
 
-/** A grant is of one tier of the policy, or of one tool that it knows; undefined: of neither. */
-function tierOf({ tier, tool }: Ruling, policy: CompiledPolicy): CompiledTier | undefined {
+/**
+ * A grant is of one tier of the policy, or of one tool that it knows; undefined: of neither. Calls of a tool whose
+ * arguments choose among several rules are given by the tier, or by the approval of one of them; they are taken all at once.
+ */
+function tierOf({ kind, tier, tool }: Ruling, policy: CompiledPolicy): CompiledTier | undefined {
   if (tool === null) return tier === null ? undefined : (policy.tierNamed(tier) ?? undefined);
   const named = policy.tool(tool);
-  return tier === null && named.known ? named.tier : undefined;
+  const isOne = kind === "revoke" || named.variantOf === null;
+  return tier === null && named.known && isOne ? named.tier : undefined;
 }
 
 /** Calls that would be held are given by no less than what lets one of them run. */
@@ -87,11 +109,12 @@ function wrongGrant(terms: CompiledHold | null, { reason }: Ruling): IgnoredWhy 
   return terms.requireReason && isBlank(reason) ? "reason_required" : null;
 }
 
-function givenKeyOf({ tier, tool }: Ruling): string {
-  return tool === null ? givenKey("tier", tier ?? "") : givenKey("tool", tool);
-}
-
-function ruled(input: Ruling, nowMs: number, decisionId: string | null): VerdictRuled {
+function ruled(
+  input: Ruling,
+  nowMs: number,
+  decisionId: string | null,
+  rule: GivenRule = null,
+): VerdictRuled {
   return {
     type: "ruled",
     tenantId: input.tenantId,
@@ -102,6 +125,8 @@ function ruled(input: Ruling, nowMs: number, decisionId: string | null): Verdict
     decisionId,
     tier: input.tier,
     tool: input.tool,
+    ruleDigest: rule?.ruleDigest ?? null,
+    scope: rule?.scope ?? null,
     calls: input.calls,
     untilMs: input.untilMs,
     by: input.by,
@@ -125,12 +150,13 @@ function decideHold(
   const said = input.reason === null ? null : `Reason given: ${reasonText(input.reason)}.`;
   if (input.kind !== "approve") {
     const detail = input.kind === "deny" ? said : `It was cancelled. ${said ?? ""}`.trim();
-    const why = { reason: "approval_denied", by: [input.by], detail } as const;
+    const denial = input.kind === "deny" ? { reason: input.reason } : null;
+    const why = { reason: "approval_denied", by: [input.by], detail, denial } as const;
     return [refuseHeld(state, held, policy, nowMs, why)];
   }
   // Its tick may come after it, where the gate was away when the hold ended.
   if (nowMs >= held.expiresAtMs) {
-    const why = { reason: "approval_expired", by: [], detail: null } as const;
+    const why = { reason: "approval_expired", by: [], detail: null, denial: null } as const;
     return [refuseHeld(state, held, policy, nowMs, why)];
   }
   const wrong = wrongApproval(open, held, input);
@@ -210,7 +236,7 @@ function approve(
   // What was said of the old rule gives no further calls under the new one either.
   if (!stands || decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;
-  return [decision, rule(state, grant, policy, nowMs)];
+  return [decision, give(state, grant, held, nowMs)];
 }
 
 function notReopened(

@@ -1,12 +1,11 @@
 /** The fields that every decision has. */
 import type { DecisionBase, Notice } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
-import { LIMITS } from "../limits.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
 import type { NamedCall } from "./name-call.ts";
 
-export type Proposed = Omit<ProposalInput, "type" | "arguments" | "rejected">;
+export type Proposed = Omit<ProposalInput, "type" | "arguments" | "rejected" | "approvalId">;
 
 /** A decision in the making; nobody else holds it yet, so it is filled in place. */
 export type Draft = { -readonly [K in keyof DecisionBase]: DecisionBase[K] };
@@ -51,7 +50,6 @@ export function decisionBase(
     confirmation: null,
     approvalId: null,
     approvedBy: [],
-    nameDropAtMs: Math.max(times.at, times.proposals) + LIMITS.callNameKeepMs,
     evicted: null,
   };
 }

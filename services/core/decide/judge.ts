@@ -15,7 +15,11 @@ export function judge(call: CallContext, advice: Advice): Finding | null {
   return null;
 }
 
-function enforced(call: CallContext, findings: readonly Finding[], advice: Advice): Finding | null {
+export function enforced(
+  call: CallContext,
+  findings: readonly Finding[],
+  advice: Advice,
+): Finding | null {
   for (const finding of findings) {
     const written = call.tool.modes[finding.reason];
     const mode = finding.warnsOnly && written === "enforce" ? "warn" : written;

@@ -6,6 +6,8 @@ import type { CallContext } from "../checks/check.ts";
 import type { Evicted } from "../events.ts";
 import { LIMITS } from "../limits.ts";
 import { ledgerOverflow } from "../persistent/ledger.ts";
+import { trieGet } from "../persistent/trie.ts";
+import type { KeptDecision } from "../state/kept-decision.ts";
 import type { ConversationState } from "../state/state.ts";
 
 const NONE: readonly string[] = [];
@@ -22,13 +24,28 @@ export function makeRoom(call: CallContext, adds: "write" | "read" | "refusal"):
       adds !== "read"
         ? NONE
         : ledgerOverflow(state.readTwins, LIMITS.readTwins, LIMITS.readTwinBytes, nowMs),
-    names: isWrite
-      ? ledgerOverflow(state.kept, LIMITS.callNames, LIMITS.callNameBytes, nowMs)
-      : ledgerOverflow(state.loose, LIMITS.callNames, LIMITS.callNameBytes, nowMs),
+    names: isWrite ? oldestWrites(state, nowMs) : oldestLoose(state, nowMs),
     writes: isWrite ? ledgerOverflow(state.writeTwins, LIMITS.writeTwins, Infinity, nowMs) : NONE,
     resources: isWrite ? oldestResources(state, facts.resources?.length ?? 0, nowMs) : NONE,
   };
   return isNothing(evicted) ? null : evicted;
+}
+
+/** A call that is open is answered, and resumed, under its name. */
+function oldestWrites({ kept, open }: ConversationState, nowMs: number): readonly string[] {
+  const { callNames, callNameBytes } = LIMITS;
+  const isOpen = ({ decisionId }: KeptDecision) => trieGet(open, decisionId) !== undefined;
+  return ledgerOverflow(kept, callNames, callNameBytes, nowMs, isOpen);
+}
+
+function oldestLoose({ loose }: ConversationState, nowMs: number): readonly string[] {
+  return ledgerOverflow(loose, LIMITS.callNames, LIMITS.callNameBytes, nowMs);
+}
+
+/** Room for the name of a call that was refused and not judged. */
+export function makeRoomForName(state: ConversationState, nowMs: number): Evicted | null {
+  const names = oldestLoose(state, nowMs);
+  return names.length === 0 ? null : { reads: NONE, names, writes: NONE, resources: NONE };
 }
 
 /** Room for an output that is about to be kept. */

@@ -1,8 +1,10 @@
 /** A held call that will not run: denied, expired or cancelled. */
+import type { Denial } from "../approval-facts.ts";
 import type { CallHeld, CallRefused } from "../events.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
 import { decisionBase } from "./decision-base.ts";
+import { makeRoomForName } from "./make-room.ts";
 import { refusePlainly } from "./refuse-unread.ts";
 
 export function refuseHeld(
@@ -14,11 +16,18 @@ export function refuseHeld(
     readonly reason: "approval_denied" | "approval_expired";
     readonly by: readonly string[];
     readonly detail: string | null;
+    /** Of a person's no. */
+    readonly denial: Denial | null;
   },
 ): CallRefused {
   const base = heldBase(state, held, policy, nowMs);
   const refused = refusePlainly(
-    { ...base, approvalId: held.holdId, approvedBy: why.by },
+    {
+      ...base,
+      approvalId: held.holdId,
+      approvedBy: why.by,
+      evicted: makeRoomForName(state, base.proposalsAtMs),
+    },
     {
       reason: why.reason,
       rule: held.rule,
@@ -27,7 +36,7 @@ export function refuseHeld(
     },
   );
   const resolution = { type: "none", retryAfterMs: null, approvalId: held.holdId } as const;
-  return { ...refused, refusal: { ...refused.refusal, resolution } };
+  return { ...refused, denial: why.denial, refusal: { ...refused.refusal, resolution } };
 }
 
 /** The decision that ends a hold: the same call, a later time. */

@@ -56,11 +56,13 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
     strike: null,
     raised: null,
     cycle: null,
+    counted: false,
+    denial: null,
     answered: null,
   };
 }
 
-function problemLines(problems: Refusal["problems"] | undefined): string[] {
+export function problemLines(problems: Refusal["problems"] | undefined): string[] {
   return (problems ?? []).map(({ path, message }) => `${quoteTicks(path)}: ${message}.`);
 }
 

@@ -48,6 +48,9 @@ export type StoredEntry<V> = Omit<LedgerEntry<V>, "next" | "tag">;
 
 export { NO_END };
 
+/** The end of what no time drops, and what goes to make room all the same. */
+export const NO_TIME = NO_END - 1;
+
 const FEW = 24;
 
 const NO_KEYS: readonly string[] = [];
@@ -206,20 +209,24 @@ export function ledgerFirst<V>(ledger: Ledger<V>): string | undefined {
 
 /**
  * The keys that must go for one more entry to fit, first ones first (L2): until fewer than `sizeMost`
- * entries and `bytesMost` bytes are left. Those whose end has come count as gone and are not named.
+ * entries and `bytesMost` bytes are left. Those whose end has come count as gone and are not named; those of which
+ * `stays` is true are passed over.
  */
 export function ledgerOverflow<V>(
   ledger: Ledger<V>,
   sizeMost: number,
   bytesMost: number,
   nowMs: number,
+  stays: (value: V) => boolean = () => false,
 ): readonly string[] {
   let { size, bytes } = ledger;
   if (size < sizeMost && bytes < bytesMost) return NO_KEYS;
   const keys: string[] = [];
   indexVisit(indexed(ledger), (entry) => {
     if (size < sizeMost && bytes < bytesMost) return true;
-    if (entry.dropAt > nowMs) keys.push(entry.key);
+    const isThere = entry.dropAt > nowMs;
+    if (isThere && stays(entry.value)) return false;
+    if (isThere) keys.push(entry.key);
     size -= 1;
     bytes -= entry.bytes;
     return false;

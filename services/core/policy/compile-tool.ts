@@ -1,6 +1,6 @@
 /** One tool of a policy, with every default applied. */
 import { canonicalText } from "../canonical/canonical-text.ts";
-import type { JsonValue } from "../canonical/json-value.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
 import { sha256Hex } from "../hash.ts";
 import { aliasesOf } from "./compile-aliases.ts";
@@ -43,17 +43,19 @@ export function compileTool(
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
   // A line of commands stops where one fails; those before it have run.
-  const base = { name, declared, entry, at, schema, variant: null, tier: null };
+  const base = { name, declared, entry, at, schema, ...NO_VARIANT };
   if (entry.variants === undefined) return compileEntry(base, context, problems);
-  const compileVariant: CompileVariant = (variant, keys, path, found) => {
+  const compileVariant: CompileVariant = ({ name: variant, rule }, keys, path, found) => {
     const { tier = null, ...own } = keys;
-    const merged = merge(entry, own);
-    return compileEntry({ ...base, entry: merged, at: path, variant, tier }, context, found);
+    const chosen = { entry: merge(entry, own), at: path, variant, chosenBy: rule, tier };
+    return compileEntry({ ...base, ...chosen }, context, found);
   };
   const strictest = { ...base, entry: { ...entry, read_only: false } };
   const tool = compileEntry(strictest, context, problems);
   return { ...tool, ...compileVariants(tool, entry, at, context, compileVariant, problems) };
 }
+
+const NO_VARIANT = { variant: null, chosenBy: null, tier: null };
 
 interface Entry {
   readonly name: string;
@@ -63,6 +65,8 @@ interface Entry {
   readonly at: readonly PathSegment[];
   readonly schema: CompiledJsonSchema | null;
   readonly variant: string | null;
+  /** The rule that chooses the variant, as the policy writes it; null: there is none. */
+  readonly chosenBy: JsonValue;
   /** Name of the tier that a variant asks for. */
   readonly tier: string | null;
 }
@@ -78,7 +82,7 @@ function merge({ variants: _chosen, ...entry }: ToolDocument, keys: VariantKeys)
 }
 
 function compileEntry(
-  { name, declared, entry, at, schema, variant, tier: asked }: Entry,
+  { name, declared, entry, at, schema, variant, chosenBy, tier: asked }: Entry,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
@@ -119,7 +123,7 @@ function compileEntry(
     answersAsRead: context.declaresNothing && windows.cacheWritten,
     bare: !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),
     matchesErrorPattern: errorPatternTest(entry, at, context.capabilities, problems),
-    ruleDigest: ruleDigest(entry, tier),
+    ruleDigest: ruleDigest(entry, tier, chosenBy),
     rule,
   };
 }
@@ -247,7 +251,9 @@ function errorPatternTest(
   return (output) => tests.some((test) => test(output));
 }
 
-function ruleDigest(entry: ToolDocument, tier: CompiledTier): string {
-  const rule = { schema: entry.input_schema ?? null, tier } as unknown as JsonValue;
-  return sha256Hex("callgate.rule.v1", canonicalText(rule));
+/** What a person is asked about: the tier, the schema of the arguments, and the rule that chose the tier, if one did. */
+function ruleDigest(entry: ToolDocument, tier: CompiledTier, chosenBy: JsonValue): string {
+  const rule = { schema: entry.input_schema ?? null, tier } as unknown as JsonObject;
+  const whole = chosenBy === null ? rule : { ...rule, chosenBy };
+  return sha256Hex("callgate.rule.v1", canonicalText(whole));
 }

@@ -16,7 +16,7 @@ import { compileCanFit } from "./rule-beginnings.ts";
 
 /** Compiles the tool's entry with the keys of a variant in place of its own. */
 export type CompileVariant = (
-  name: string,
+  variant: { readonly name: string; readonly rule: JsonValue },
   keys: VariantKeys,
   at: readonly PathSegment[],
   problems: CompileProblem[],
@@ -90,6 +90,13 @@ const CLASS_KEYS: Readonly<Record<VariantClass, VariantKeys>> = {
   write: { read_only: false },
 };
 
+const OTHERWISE = { name: "otherwise", rule: "otherwise" };
+
+/** The class chooses where no rule does. */
+function ofClass(one: VariantClass): { readonly name: string; readonly rule: JsonValue } {
+  return { name: one, rule: { class: one } };
+}
+
 function compileChoices(
   base: CompiledTool,
   variants: VariantsDocument,
@@ -101,7 +108,7 @@ function compileChoices(
   const byClass = {} as Record<VariantClass, Ranked>;
   for (const one of VARIANT_CLASSES) {
     const keys = { ...CLASS_KEYS[one], ...variants.classes?.[one] };
-    byClass[one] = ranked(compile(one, keys, [...path, "classes", one], problems));
+    byClass[one] = ranked(compile(ofClass(one), keys, [...path, "classes", one], problems));
   }
   const { otherwise } = variants;
   const rest =
@@ -109,16 +116,17 @@ function compileChoices(
       ? variants.set === undefined
         ? ranked(base)
         : byClass.write
-      : ranked(compile("otherwise", otherwise, [...path, "otherwise"], problems));
+      : ranked(compile(OTHERWISE, otherwise, [...path, "otherwise"], problems));
   const rules = (variants.rules ?? []).map((rule, index) => {
     const at = [...path, "rules", index];
-    const { match: _match, equals: _equals, like: _like, ...own } = rule;
-    const ofClass = (one: VariantClass): Ranked => {
+    const { match = null, equals = null, like = null, ...own } = rule;
+    const variant = { name: `rule ${index + 1}`, rule: { match, equals, like } };
+    const inClass = (one: VariantClass): Ranked => {
       const keys = { ...CLASS_KEYS[one], ...variants.classes?.[one], ...own };
       // All classes of a rule have the same keys, so the same problems: one of them tells them.
-      return ranked(compile(`rule ${index + 1}`, keys, at, one === "write" ? problems : []));
+      return ranked(compile(variant, keys, at, one === "write" ? problems : []));
     };
-    const [read, watch, run, write] = VARIANT_CLASSES.map(ofClass) as [
+    const [read, watch, run, write] = VARIANT_CLASSES.map(inClass) as [
       Ranked,
       Ranked,
       Ranked,

@@ -67,10 +67,10 @@ function merged(a: Ranked, b: Ranked): Ranked {
   return ranked(isSame(whole, strict) ? strict : whole);
 }
 
-/** The digest is that of more rules than one, which changes nothing where nothing else is another. */
+/** Also under one digest: an approval of one rule is none of two. */
 function isSame(whole: CompiledTool, strict: CompiledTool): boolean {
   const keys = Object.keys(whole) as (keyof CompiledTool)[];
-  return keys.every((key) => key === "ruleDigest" || whole[key] === strict[key]);
+  return keys.every((key) => whole[key] === strict[key]);
 }
 
 /** An approval is of all rules that its call was held for. */

@@ -15,6 +15,7 @@ export function draftOf(state: ConversationState): StateDraft {
     tools: state.tools,
     kept: state.kept,
     loose: state.loose,
+    forgotten: state.forgotten,
     readTwins: state.readTwins,
     writeTwins: state.writeTwins,
     open: state.open,
@@ -35,6 +36,7 @@ export function draftOf(state: ConversationState): StateDraft {
     confirmations: state.confirmations,
     heldTime: state.heldTime,
     given: state.given,
+    denials: state.denials,
     sealKeyId: state.sealKeyId,
   };
 }

@@ -19,18 +19,28 @@ import {
   ledgerPurge,
   ledgerPut,
   NO_END,
+  NO_TIME,
 } from "../persistent/ledger.ts";
 import { trieGet, trieSet } from "../persistent/trie.ts";
 import { useUp } from "./allowance.ts";
+import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
 import { keptOf } from "./kept-decision.ts";
-import { callNameOf, decisionBytes, findNamed, staysNamed } from "./names.ts";
+import {
+  callNameOf,
+  decisionBytes,
+  findNamed,
+  forgottenKey,
+  isForgotten,
+  staysNamed,
+} from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
-import { release, reserve } from "./reservation.ts";
+import { countCall, release, reserve } from "./reservation.ts";
 import { addEffects } from "./standing-effects.ts";
 import {
+  type AskedCall,
   type ConversationState,
   initialState,
   NO_FLAGS,
@@ -104,7 +114,9 @@ export function forget(state: StateDraft, evicted: Evicted): void {
   for (const key of evicted.reads) state.readTwins = ledgerDelete(state.readTwins, key);
   for (const key of evicted.names) {
     state.loose = ledgerDelete(state.loose, key);
+    if (ledgerGet(state.kept, key, state.lastAtMs) === undefined) continue;
     state.kept = ledgerDelete(state.kept, key);
+    state.forgotten = trieSet(state.forgotten, forgottenKey(key), true);
   }
   for (const key of evicted.writes) state.writeTwins = ledgerDelete(state.writeTwins, key);
   if (evicted.resources.length === 0) return;
@@ -125,25 +137,36 @@ function endHold(state: StateDraft, event: DecisionEvent): void {
   const held = takeOpen(state, event.decisionId);
   if (held === undefined) return;
   release(state, held);
+  remember(state, held, event);
   state.heldTime = holdEnded(state.heldTime, event.atMs, state.openIndex.heldCount);
+}
+
+function remember(state: StateDraft, { held }: OpenCall, event: DecisionEvent): void {
+  if (held === null || event.type !== "refused" || event.denial === null) return;
+  const [by = ""] = event.approvedBy;
+  const denial = denialOf(held, by, event.denial.reason, state.turn.index);
+  state.denials = withDenial(state.denials, denial, event.proposalsAtMs);
 }
 
 function nameIt(state: StateDraft, event: DecisionEvent): void {
   const name = callNameOf(event.turn, event.step, event.callId);
-  const at = event.proposalsAtMs;
   // The first decision on a name stands: a call that conflicts with it leaves it untouched.
-  const first = event.type === "refused" ? findNamed(state, name, at) : undefined;
-  if (first !== undefined && first.decisionId !== event.decisionId) return;
+  if (event.type === "refused" && isTakenByOther(state, name, event.decisionId)) return;
   const bytes = decisionBytes(event);
   const value = keptOf(event);
   if (staysNamed(event)) {
-    state.kept = ledgerPut(ledgerPurge(state.kept, at), name, value, event.nameDropAtMs, bytes);
+    state.kept = ledgerPut(state.kept, name, value, NO_TIME, bytes);
     // Only a hold that ended can stand in the other ledger, under the same name.
     if (event.approvalId !== null) state.loose = ledgerDelete(state.loose, name);
     return;
   }
-  state.loose = ledgerPut(ledgerPurge(state.loose, at), name, value, event.nameDropAtMs, bytes);
+  state.loose = ledgerPut(state.loose, name, value, NO_TIME, bytes);
   if (event.approvalId !== null) state.kept = ledgerDelete(state.kept, name);
+}
+
+function isTakenByOther(state: StateDraft, name: string, decisionId: string): boolean {
+  const first = findNamed(state, name);
+  return first === undefined ? isForgotten(state, name) : first.decisionId !== decisionId;
 }
 
 function afterAllowed(state: StateDraft, event: CallAllowed): void {
@@ -217,7 +240,7 @@ function goesOn(earlier: Twin | undefined, { occurrence }: CallAllowed): boolean
 
 /** Whatever its window, a call is remembered until a tick can have found it without a result. */
 export function rememberedUntil(dropAtMs: number, deadlineMs: number): number {
-  return Math.max(dropAtMs, deadlineMs + LIMITS.callNameKeepMs);
+  return Math.max(dropAtMs, deadlineMs + LIMITS.lateTickMs);
 }
 
 const NOBODY: readonly string[] = [];
@@ -244,8 +267,16 @@ function openCall(
     deadlineMs: held ? event.expiresAtMs : event.notAfterMs + event.timeLimitMs,
     started: false,
     held: held ? event : null,
+    asked: askedOf(event),
     approvedBy: NOBODY,
   };
+}
+
+function askedOf(event: CallAllowed | CallHeld): AskedCall | null {
+  const approvalId = event.type === "held" ? event.holdId : event.approvalId;
+  if (approvalId === null) return null;
+  const { turn, step, argumentsDigest } = event;
+  return { approvalId, turn, step, argumentsDigest };
 }
 
 function ringEntry(event: DecisionBase, n: number, state: ConversationState): RingEntry {
@@ -310,6 +341,7 @@ function afterHeld(state: StateDraft, event: CallHeld): void {
 }
 
 function afterRefused(state: StateDraft, event: CallRefused): void {
+  if (event.counted) countCall(state, event, event.approvalId === null, null);
   if (event.answered !== null) addAnswered(state, event, event.answered);
   if (event.strike !== null) state.strikes = struck(state.strikes, event.strike);
   if (event.cycle !== null) state.cycle = event.cycle;

@@ -1,8 +1,8 @@
-/** What verdicts gave or took: calls of a tier or tool, beside what the policy grants. */
+/** What verdicts gave or took: calls of a tier, or of one rule of a tool, beside what the policy grants. */
 import type { VerdictRuled } from "../events.ts";
 import { hasVisible } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
-import { type Trie, trieGet, trieSet } from "../persistent/trie.ts";
+import { type Trie, trieDelete, trieEntries, trieGet, trieSet } from "../persistent/trie.ts";
 
 export interface Given {
   /** Calls left; null: any number. */
@@ -24,14 +24,38 @@ export function isBlank(reason: string | null): boolean {
   return reason === null || !hasVisible(reason);
 }
 
+/** A tool's key says that it was revoked; calls are given of its rules (`ruleKey`). */
 export function givenKey(what: "tier" | "tool", name: string): string {
   return `${what}:${name}`;
+}
+
+/** Of the calls of one tool that come under one rule, by the digest of what a person was asked about. */
+export function ruleKey(tool: string, ruleDigest: string): string {
+  return `rule:${ruleDigest} ${tool}`;
+}
+
+type Subject = Pick<VerdictRuled, "tier" | "tool" | "ruleDigest">;
+
+/** What a grant or revocation is kept under: the tier, the rule of the tool, or all of the tool. */
+export function rulingKey({ tier, tool, ruleDigest }: Subject): string {
+  if (tool === null) return givenKey("tier", tier ?? "");
+  return ruleDigest === null ? givenKey("tool", tool) : ruleKey(tool, ruleDigest);
 }
 
 /** Is there a call left? */
 export function hasLeft(given: Given | undefined, nowMs: number): boolean {
   if (given === undefined || given.calls === 0) return false;
   return given.untilMs === null || nowMs < given.untilMs;
+}
+
+/** Calls of some rule of the tool were given. */
+export function isGivenOf(given: Trie<Given>, tool: string): boolean {
+  return ruleKeysOf(given, tool).length > 0;
+}
+
+function ruleKeysOf(given: Trie<Given>, tool: string): readonly string[] {
+  const keys = [...trieEntries(given)].map(([key]) => key);
+  return keys.filter((key) => key.startsWith("rule:") && key.slice(key.indexOf(" ") + 1) === tool);
 }
 
 /** Room for one more key, or the key is there. */
@@ -55,16 +79,20 @@ export function afterGivenBack(given: Trie<Given>, key: string, allowedN: number
 
 /**
  * A later grant takes the place of an earlier one. `n`: when it comes. After a revocation it gives what it says and no
- * more: what the policy grants stays taken away.
+ * more: what the policy grants stays taken away. A tool that is revoked loses what was given of each of its rules.
  */
 export function afterRuling(given: Trie<Given>, ruling: VerdictRuled, n: number): Trie<Given> {
   const { kind, tier, tool, calls, untilMs, by } = ruling;
   if (tier === null && tool === null) return given;
-  const key = tool === null ? givenKey("tier", tier ?? "") : givenKey("tool", tool);
-  if (!hasRoom(given, key)) return given;
+  const key = rulingKey(ruling);
   const said = { by, reasoned: !isBlank(ruling.reason), sinceN: n };
-  if (kind === "revoke")
-    return trieSet(given, key, { calls: 0, untilMs: null, revoked: true, ...said });
+  if (kind === "revoke") {
+    let left = given;
+    for (const one of tool === null ? [] : ruleKeysOf(given, tool)) left = trieDelete(left, one);
+    if (!hasRoom(left, key)) return left;
+    return trieSet(left, key, { calls: 0, untilMs: null, revoked: true, ...said });
+  }
+  if (!hasRoom(given, key)) return given;
   const revoked = trieGet(given, key)?.revoked ?? false;
   return trieSet(given, key, { calls, untilMs, revoked, ...said });
 }

@@ -117,7 +117,6 @@ export function recalled(kept: KeptDecision, brought: Brought): DecisionEvent {
     confirmation: terms.confirmation,
     approvalId: terms.approvalId,
     approvedBy: terms.approvedBy,
-    nameDropAtMs: atMs + terms.nameDropAfter,
     evicted: terms.evicted,
     keyId: terms.keyId,
     occurrence: kept.occurrence ?? {

@@ -17,7 +17,6 @@ export interface KeptTerms {
   readonly confirmation: string | null;
   readonly approvalId: string | null;
   readonly approvedBy: readonly string[];
-  readonly nameDropAfter: number;
   readonly evicted: Evicted | null;
   readonly keyId: string;
   readonly notAfter: number;
@@ -52,7 +51,6 @@ export function keptTerms(event: CallAllowed): KeptTerms {
     confirmation: event.confirmation,
     approvalId: event.approvalId,
     approvedBy: event.approvedBy,
-    nameDropAfter: distance(atMs, event.nameDropAtMs),
     evicted: event.evicted,
     keyId: event.keyId,
     notAfter: distance(atMs, event.notAfterMs),
@@ -116,7 +114,6 @@ function areSame(a: KeptTerms, b: KeptTerms): boolean {
     a.fresh === b.fresh &&
     a.stateDropAfter === b.stateDropAfter &&
     a.entersTurn === b.entersTurn &&
-    a.nameDropAfter === b.nameDropAfter &&
     a.keyId === b.keyId &&
     a.notAfter === b.notAfter &&
     a.timeLimitMs === b.timeLimitMs &&

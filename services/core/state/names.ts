@@ -1,7 +1,9 @@
 /** Call names: what a proposal is recognized by when it is delivered again. */
 
 import type { DecisionEvent } from "../events.ts";
+import { sha256Hex } from "../hash.ts";
 import { ledgerGet } from "../persistent/ledger.ts";
+import { trieGet } from "../persistent/trie.ts";
 import type { KeptDecision } from "./kept-decision.ts";
 import type { ConversationState } from "./state.ts";
 
@@ -31,15 +33,24 @@ function namePart(text: string | null): string {
   return text === null ? "-" : `${text.length}:${text}`;
 }
 
-export function findNamed(
-  state: ConversationState,
-  name: string,
-  nowMs: number,
-): KeptDecision | undefined {
-  return ledgerGet(state.kept, name, nowMs) ?? ledgerGet(state.loose, name, nowMs);
+/** The decision on the first call of the name, for as long as the conversation lasts, unless it went to make room. */
+export function findNamed(state: ConversationState, name: string): KeptDecision | undefined {
+  return (
+    ledgerGet(state.kept, name, state.lastAtMs) ?? ledgerGet(state.loose, name, state.lastAtMs)
+  );
 }
 
-/** Names of calls that may have had an effect stay for their window; others may go. */
+/** A write had the name, and its decision went to make room: nobody can tell whether this is the same call. */
+export function isForgotten({ forgotten }: Pick<ConversationState, "forgotten">, name: string) {
+  return forgotten.size > 0 && trieGet(forgotten, forgottenKey(name)) !== undefined;
+}
+
+/** A long name is kept as short as any. */
+export function forgottenKey(name: string): string {
+  return sha256Hex("callgate.name.v1", name).slice(0, 32);
+}
+
+/** Calls that may have had an effect: their names are never given to another call. */
 export function staysNamed(event: DecisionEvent): boolean {
   return event.type === "held" || (event.type === "allowed" && !event.isRead);
 }

@@ -48,7 +48,6 @@ function recordedBase(base: DecisionBase): DecisionBase {
     confirmation: base.confirmation,
     approvalId: base.approvalId,
     approvedBy: base.approvedBy,
-    nameDropAtMs: base.nameDropAtMs,
     evicted: base.evicted === null ? null : recordedEvicted(base.evicted),
   };
 }
@@ -66,6 +65,7 @@ function recordedHeld(event: CallHeld): CallHeld {
       approvals: event.approvals,
       holdNumber: event.holdNumber,
       ruleDigest: event.ruleDigest,
+      scope: { of: event.scope.of, notOf: event.scope.notOf },
       message: event.message,
       rule: event.rule,
       call: recordedFacts(event.call),
@@ -92,6 +92,8 @@ function recordedRefused(event: CallRefused): CallRefused {
             ended: raised.ended,
           },
     cycle: event.cycle,
+    counted: event.counted,
+    denial: event.denial === null ? null : { reason: event.denial.reason },
     answered:
       answered === null
         ? null

@@ -1,5 +1,5 @@
 /** Calls, steps and money that a call reserves in the budgets, and gives back. */
-import type { CallAllowed, CallHeld } from "../events.ts";
+import type { CallAllowed, CallHeld, DecisionBase } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet, trieSet } from "../persistent/trie.ts";
@@ -10,11 +10,19 @@ import { opensStep, roomForTool } from "./turn.ts";
 
 /** Counts the call and its step; what a result of `not_executed` gives back again. */
 export function reserve(state: StateDraft, event: CallAllowed | CallHeld): void {
-  const { turn, totals } = state;
   // A call that was held has counted its step when it was held.
-  const first = event.approvalId === null;
+  countCall(state, event, event.approvalId === null, event.call.more?.cost ?? null);
+}
+
+/** `first`: the call's step counts as well. */
+export function countCall(
+  state: StateDraft,
+  event: DecisionBase,
+  first: boolean,
+  cost: Money | null,
+): void {
+  const { turn, totals } = state;
   const newStep = first && opensStep(event.step, turn.lastStep) ? 1 : 0;
-  const cost = event.call.more?.cost ?? null;
   state.totals = {
     calls: totals.calls + 1,
     steps: totals.steps + newStep,
@@ -35,7 +43,7 @@ export function reserve(state: StateDraft, event: CallAllowed | CallHeld): void 
 
 function reserveTool(
   state: StateDraft,
-  event: CallAllowed | CallHeld,
+  event: DecisionBase,
   first: boolean,
   cost: Money | null,
 ): void {

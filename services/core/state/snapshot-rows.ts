@@ -15,7 +15,7 @@ import {
   recordedNotices,
   recordedRates,
 } from "./recorded.ts";
-import type { LastWrites, OpenCall, RingEntry, Sketched, Twin } from "./state.ts";
+import type { AskedCall, LastWrites, OpenCall, RingEntry, Sketched, Twin } from "./state.ts";
 
 /** How one kind of record becomes a row, and a row the record. */
 export interface RowOf<T, R> {
@@ -42,7 +42,6 @@ const packKeptAllowed = (kept: KeptAllowed) => {
     terms.confirmation,
     terms.approvalId,
     terms.approvedBy,
-    terms.nameDropAfter,
     terms.evicted === null ? null : packEvicted(terms.evicted),
     terms.keyId,
     kept.occurrence === null ? null : OCCURRENCE_ROW.pack(kept.occurrence),
@@ -65,17 +64,17 @@ const packKeptAllowed = (kept: KeptAllowed) => {
 type KeptAllowedRow = ReturnType<typeof packKeptAllowed>;
 
 function unpackKeptAllowed(row: KeptAllowedRow): KeptAllowed {
-  const grant = row[31];
+  const grant = row[30];
   return {
     type: "allowed",
     decisionId: row[0],
     agentId: row[1],
     actionKey: row[2],
     atMs: row[3],
-    occurrence: row[19] === null ? null : OCCURRENCE_ROW.unpack(row[19]),
-    twinKey: row[23],
-    resources: row[24],
-    exclusive: row[25],
+    occurrence: row[18] === null ? null : OCCURRENCE_ROW.unpack(row[18]),
+    twinKey: row[22],
+    resources: row[23],
+    exclusive: row[24],
     terms: sharedTerms({
       proposalsAfter: row[4],
       policy: row[5],
@@ -89,19 +88,18 @@ function unpackKeptAllowed(row: KeptAllowedRow): KeptAllowed {
       confirmation: row[13],
       approvalId: row[14],
       approvedBy: row[15],
-      nameDropAfter: row[16],
-      evicted: row[17] === null ? null : unpackEvicted(row[17]),
-      keyId: row[18],
-      notAfter: row[20],
-      timeLimitMs: row[21],
-      idempotencyArgument: row[22],
-      windowUntilAfter: row[26],
-      dropAfter: row[27],
-      ringSize: row[28],
-      repeats: row[29],
-      rates: row[30],
+      evicted: row[16] === null ? null : unpackEvicted(row[16]),
+      keyId: row[17],
+      notAfter: row[19],
+      timeLimitMs: row[20],
+      idempotencyArgument: row[21],
+      windowUntilAfter: row[25],
+      dropAfter: row[26],
+      ringSize: row[27],
+      repeats: row[28],
+      rates: row[29],
       grant: grant === null ? null : { tier: grant[0], expiresAtMs: grant[1] },
-      more: row[32],
+      more: row[31],
     }),
   };
 }
@@ -247,7 +245,12 @@ const packOpen = (open: OpenCall) =>
     open.started,
     open.held === null ? null : recorded(open.held),
     open.approvedBy,
+    open.asked === null ? null : askedData(open.asked),
   ] as const;
+
+const askedData = ({ approvalId, turn, step, argumentsDigest }: AskedCall): AskedCall => {
+  return { approvalId, turn, step, argumentsDigest };
+};
 
 export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
   pack: packOpen,
@@ -267,6 +270,7 @@ export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
     started: row[12],
     held: row[13],
     approvedBy: row[14],
+    asked: row[15],
   }),
 };
 

@@ -60,6 +60,7 @@ function dataOf(state: ConversationState) {
     grants: trieSorted(state.grants),
     confirmations: trieSorted(state.confirmations),
     given: trieSorted(state.given),
+    forgotten: trieSorted(state.forgotten),
   };
 }
 
@@ -100,6 +101,7 @@ export function restoreState(text: string): ConversationState {
     grants: trieFrom(data.grants),
     confirmations: trieFrom(data.confirmations),
     given: trieFrom(data.given),
+    forgotten: trieFrom(data.forgotten),
   };
 }
 

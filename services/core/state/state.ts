@@ -2,7 +2,7 @@
  * What the gate remembers of one conversation. Immutable: `evolve` gives a new one and shares what
  * did not change.
  *
- * S1 every collection has a bound in `limits.ts`; at it only reads and refusals go.
+ * S1 every collection has a bound in `limits.ts`; at it only reads and refusals go, and of writes what must not stay.
  * S2 an entry past its `dropAt` counts as absent.
  * S3 `n` counts allowed calls and results: "since" compares it, never times.
  */
@@ -12,6 +12,7 @@ import { NO_MARKS } from "../persistent/key-mark.ts";
 import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
 import type { Times } from "../persistent/times.ts";
 import { emptyTrie, type Trie } from "../persistent/trie.ts";
+import type { RememberedDenial } from "./denials.ts";
 import type { EffectHolder } from "./effect-holder.ts";
 import { type EffectIndex, NO_EFFECTS } from "./effect-index.ts";
 import type { Given } from "./given.ts";
@@ -32,10 +33,12 @@ export interface ConversationState {
   readonly turn: TurnState;
   readonly totals: Totals;
   readonly tools: Trie<ToolTotals>;
-  /** The latest decisions by call name: of writes and holds, which stay for their window. */
+  /** Decisions by call name: of writes and holds. */
   readonly kept: Ledger<KeptDecision>;
-  /** The latest decisions by call name: of reads and refusals, the oldest of which goes at the bound. */
+  /** Decisions by call name: of reads and refusals. */
   readonly loose: Ledger<KeptDecision>;
+  /** Names of writes whose decisions went to make room (`forgottenKey` in `names.ts`). */
+  readonly forgotten: Trie<true>;
   readonly readTwins: Ledger<Twin>;
   readonly writeTwins: Ledger<Twin>;
   /** In flight, held or of unknown outcome, by decision id. */
@@ -69,6 +72,8 @@ export interface ConversationState {
   readonly heldTime: HeldTime;
   /** What verdicts granted or revoked, by `givenKey` (`given.ts`). */
   readonly given: Trie<Given>;
+  /** What people have denied, the latest last (`denials.ts`). */
+  readonly denials: readonly RememberedDenial[];
   /** Id of the secret of its first sealed value: later ones are sealed with it, so that equal ones stay equal. */
   readonly sealKeyId: string | undefined;
 }
@@ -169,8 +174,18 @@ export interface OpenCall {
   readonly started: boolean;
   /** Held calls: the decision that holds them. */
   readonly held: CallHeld | null;
+  /** Calls that a person was asked about: what they are asked for again by; null: nobody was asked. */
+  readonly asked: AskedCall | null;
   /** Held calls: who approved so far, where several must. */
   readonly approvedBy: readonly string[];
+}
+
+/** The proposal that was held, whatever became of it. */
+export interface AskedCall {
+  readonly approvalId: string;
+  readonly turn: string | null;
+  readonly step: string | null;
+  readonly argumentsDigest: string;
 }
 
 /** What is remembered of the writes of one thing. */
@@ -263,6 +278,7 @@ export function initialState(
     tools: emptyTrie(),
     kept: emptyLedger(),
     loose: emptyLedger(),
+    forgotten: emptyTrie(),
     readTwins: emptyLedger(),
     writeTwins: emptyLedger(),
     open: emptyTrie(),
@@ -283,6 +299,7 @@ export function initialState(
     confirmations: emptyTrie(),
     heldTime: NEVER_HELD,
     given: emptyTrie(),
+    denials: [],
     sealKeyId: undefined,
   };
 }

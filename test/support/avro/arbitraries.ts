@@ -145,7 +145,6 @@ const plainBase: Arbitrary<DecisionBase> = record({
   confirmation: nullable(text),
   approvalId: nullable(text),
   approvedBy: list(text),
-  nameDropAtMs: long,
   evicted: nullable(evicted),
 });
 
@@ -238,6 +237,7 @@ const held: Arbitrary<DecisionEvent> = fc
       approvals: count,
       holdNumber: count,
       ruleDigest: text,
+      scope: record({ of: text, notOf: list(text) }),
       message: text,
       rule: text,
       call: callFacts(shared),
@@ -260,6 +260,8 @@ const refused: Arbitrary<DecisionEvent> = fc
         }),
       ),
       cycle: nullable(list(text)),
+      counted: fc.boolean(),
+      denial: nullable(record({ reason: nullable(text) })),
       answered: nullable(record({ call: callFacts(shared), outputDigest: nullable(text) })),
     }),
   )
@@ -323,6 +325,8 @@ export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent
     decisionId: nullable(text),
     tier: nullable(text),
     tool: nullable(text),
+    ruleDigest: nullable(text),
+    scope: nullable(record({ of: text, notOf: list(text) })),
     calls: nullable(count),
     untilMs: nullable(long),
     by: text,

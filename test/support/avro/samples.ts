@@ -94,7 +94,6 @@ const BASE: DecisionBase = {
   confirmation: "confirmation-1",
   approvalId: "fedcba9876543210fedcba9876543210",
   approvedBy: ["ann@example.org"],
-  nameDropAtMs: AT_MS + 3_600_000,
   evicted: { reads: ["r1"], names: ["n1"], writes: ["w1"], resources: ["x1"] },
 };
 
@@ -133,6 +132,7 @@ export const HELD: CallHeld = {
   approvals: 2,
   holdNumber: 1,
   ruleDigest: "dc".repeat(32),
+  scope: { of: "destructive", notOf: ["network"] },
   message: "This call needs a person's approval.",
   rule: "authorization.tiers.destructive",
   call: CALL,
@@ -175,6 +175,8 @@ export const REFUSED: CallRefused = {
   strike: { key: "action:1", count: 2, step: "7" },
   raised: { acknowledgement: true, userInput: false, ended: "turn" },
   cycle: ["k1", "k2"],
+  counted: false,
+  denial: null,
   answered: { call: CALL, outputDigest: "aa".repeat(32) },
 };
 
@@ -233,6 +235,8 @@ export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } 
     decisionId: null,
     tier: "writes",
     tool: null,
+    ruleDigest: null,
+    scope: null,
     calls: 5,
     untilMs: AT_MS + 60_000,
     by: "ann@example.org",

@@ -3,6 +3,7 @@ import type { ExclusiveEffect, OnFailure } from "../../../services/core/events.t
 import type { Money } from "../../../services/core/inputs.ts";
 import type {
   BudgetLimit,
+  CompiledHold,
   CompiledPolicy,
   CompiledTier,
   Retries,
@@ -15,6 +16,7 @@ import {
   byOrder,
   type Call,
   changedSince,
+  type Denied,
   type History,
   heldMs,
   heldTwin,
@@ -53,15 +55,24 @@ export interface Finding {
   readonly warns?: boolean;
   /** The action that a word was asked about, and the model said something else. */
   readonly asked?: string | null;
+  /** How the call is held, where its tier does not say. */
+  readonly terms?: CompiledHold;
+}
+
+function plain(reason: ReasonCode): Finding {
+  return { reason, answers: false, cycle: null, twin: null };
+}
+
+/** What stops the conversation, whatever the call is. */
+export function stopFindings(question: Question): Finding[] {
+  return [
+    ...conversationFindings(question.history).map(plain),
+    ...wordFindings(question).map((asked) => ({ ...plain("acknowledgement_required"), asked })),
+    ...budgetFindings(question).map(plain),
+  ];
 }
 
 export function findings(question: Question): Finding[] {
-  const plain = (reason: ReasonCode): Finding => ({
-    reason,
-    answers: false,
-    cycle: null,
-    twin: null,
-  });
   const duplicate = duplicateFinding(question);
   const { history, asked, policy, atMs } = question;
   const loops = loopFindings(history, asked, policy, atMs).map((found) => ({
@@ -69,16 +80,42 @@ export function findings(question: Question): Finding[] {
     cycle: found.cycle,
   }));
   return [
-    ...conversationFindings(history).map(plain),
-    ...wordFindings(question).map((asked) => ({ ...plain("acknowledgement_required"), asked })),
-    ...budgetFindings(question).map(plain),
+    ...stopFindings(question),
     ...(duplicate === null ? [] : [duplicate]),
     ...nearFindings(question).map((near) => ({ ...plain("near_duplicate"), near })),
     ...conflictFindings(question).map((warns) => ({ ...plain("side_effect_conflict"), warns })),
     ...loops,
     ...(repeatsWithoutWord(question) ? [plain("acknowledgement_required")] : []),
+    ...deniedFindings(question),
     ...tierFindings(question).map(plain),
+    ...deniedForms(question),
   ];
+}
+
+/** Denials of this turn that are not over, unless a person has spoken for the call itself since. */
+function standingDenials({ history, atMs, meant, held }: Question): readonly Denied[] {
+  if (meant || held) return [];
+  return history.denials.filter(({ turn, untilMs }) => turn === history.turns && atMs < untilMs);
+}
+
+function deniedFindings(question: Question): Finding[] {
+  const same = standingDenials(question).some(
+    ({ call }) => call.actionKey === question.asked.actionKey,
+  );
+  return same ? [plain("approval_denied")] : [];
+}
+
+/** A write of the same tool on what a denied call would have touched. */
+function deniedForms(question: Question): Finding[] {
+  const { asked } = question;
+  if (asked.tool.isRead || asked.touched === null) return [];
+  const like = standingDenials(question).findLast(
+    ({ call }) =>
+      call.tool.name === asked.tool.name &&
+      call.touched !== null &&
+      call.touched.some((resource) => asked.shows(resource)),
+  );
+  return like === undefined ? [] : [{ ...plain("approval_required"), terms: like.terms }];
 }
 
 function conversationFindings(history: History): ReasonCode[] {
@@ -102,7 +139,9 @@ function askedAbout(history: History): string | null {
   if (latest === undefined) return null;
   const gone = history.calls.some(
     (call) =>
-      call.kind !== "answered" && call.order > latest.order && call.actionKey !== latest.asksAbout,
+      (call.kind === "allowed" || call.kind === "held" || call.kind === "hold ended") &&
+      call.order > latest.order &&
+      call.actionKey !== latest.asksAbout,
   );
   return gone ? null : latest.asksAbout;
 }

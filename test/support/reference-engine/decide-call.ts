@@ -3,7 +3,7 @@ import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { type ReasonCode, STRIKING } from "../../../services/core/reasons.ts";
 import type { Answer } from "./answer.ts";
-import { type Finding, findings, type Question, usesGiven } from "./checks.ts";
+import { type Finding, findings, type Question, stopFindings, usesGiven } from "./checks.ts";
 import {
   type Asked,
   type Call,
@@ -35,6 +35,38 @@ export interface Circumstances {
   readonly earlier: readonly ReasonCode[];
 }
 
+type Notices = { readonly warnings: readonly ReasonCode[]; readonly shadow: readonly ReasonCode[] };
+
+/** Refusals that use up budgets and climb the ladder by tool and reason, or by the denied action. */
+const COUNTED: readonly ReasonCode[] = [
+  "malformed",
+  "too_large",
+  "unknown_tool",
+  "invalid_arguments",
+  "tier_denied",
+  "approval_denied",
+];
+
+/** A call whose text, tool or arguments will not do: what stops the conversation stops it first. */
+export function refuseEarly(given: Circumstances, reason: ReasonCode): Answer {
+  const { history, policy } = given;
+  const asked = { ...given.asked, actionKey: given.asked.argumentsDigest };
+  const question = { history, asked, policy, atMs: history.lastAtMs };
+  const open: Question = { ...question, meant: false, approved: false, held: false };
+  const notices: Record<"warn" | "shadow", ReasonCode[]> = { warn: [], shadow: [] };
+  const applies = (one: ReasonCode): boolean => {
+    const mode = asked.tool.modes[one];
+    if ((mode === "warn" || mode === "shadow") && !notices[mode].includes(one)) {
+      notices[mode].push(one);
+    }
+    return mode === "enforce";
+  };
+  for (const one of given.earlier) applies(one);
+  const stop = stopFindings(open).find((one) => applies(one.reason));
+  const finding = stop ?? { reason, answers: false, cycle: null, twin: null };
+  return refuse({ ...given, asked }, open, finding, notices.warn, notices.shadow);
+}
+
 export function decideCall(given: Circumstances): Answer {
   const { history, policy } = given;
   const asked = { ...given.asked, resources: dependsOn(history, given.asked) };
@@ -61,7 +93,9 @@ export function decideCall(given: Circumstances): Answer {
   };
   for (const finding of [...early, ...findings(question)]) {
     if (!applies(finding)) continue;
-    if (finding.reason === "approval_required") return hold(given, question, warnings, shadow);
+    if (finding.reason === "approval_required") {
+      return hold(given, question, finding.terms ?? holdRule(asked), { warnings, shadow });
+    }
     // What memory would answer is first shown to the loop check.
     const loop = finding.answers ? loopsOf(question).find(applies) : undefined;
     return refuse(given, question, loop ?? finding, warnings, shadow);
@@ -97,11 +131,10 @@ function allow(
 function hold(
   given: Circumstances,
   question: Question,
-  warnings: readonly ReasonCode[],
-  shadow: readonly ReasonCode[],
+  rule: CompiledHold,
+  { warnings, shadow }: Notices,
 ): Answer {
   const { asked, history, nowMs } = given;
-  const rule = holdRule(asked);
   const before = history.calls.find(
     (call) => call.kind === "held" && call.decisionId === asked.decisionId,
   );
@@ -112,6 +145,8 @@ function hold(
   history.holds.push({ atMs: nowMs, change: 1 });
   const { requireReason, approvals } = rule;
   call.hold = { id, number, expiresAtMs, requireReason, approvals, approvedBy: [] };
+  call.heldAtMs = nowMs;
+  call.askedAs = id;
   return {
     outcome: "held",
     decisionId: asked.decisionId,
@@ -140,7 +175,9 @@ function refuse(
   const { history, asked, policy } = given;
   const { reason, answers } = finding;
   const key = loopOf(finding, asked);
-  const strikes = (STRIKING.has(reason) && !answers) || typeof finding.asked === "string";
+  const counted = COUNTED.includes(reason) && !question.held;
+  const strikes =
+    (STRIKING.has(reason) && !answers) || typeof finding.asked === "string" || counted;
   const strike = strikes ? { key, step: asked.input.step } : null;
   const count = strike === null ? null : countWith(history, strike);
   const { ask, options, userInput, end } = policy.ladder;
@@ -155,6 +192,7 @@ function refuse(
   const asks = level >= 2 && policy.acknowledgement !== "off" && !isWord;
   const cycle = reason === "loop_cycle" ? finding.cycle : null;
   if (answers && finding.twin !== null) record(given, question, "answered", finding.twin);
+  if (counted) record(given, question, "refused");
   history.refusals.push({
     order: history.length++,
     turn: history.turns,
@@ -183,6 +221,8 @@ function refuse(
 /** What the strike is counted for: a cycle, all calls that go round, a tool, or the call itself. */
 function loopOf({ reason, cycle, near, asked: about }: Finding, asked: Asked): string {
   if (typeof about === "string") return about;
+  if (COUNTED.includes(reason) && reason !== "approval_denied")
+    return `${reason} ${asked.tool.name}`;
   if (near !== undefined) return `near ${near}`;
   if (cycle !== null) return [...cycle].sort().join(" ");
   if (reason === "loop_rotation") return "rotation";
@@ -209,7 +249,7 @@ function countWith(
 function record(
   { history, asked, nowMs, approved, confirmed }: Circumstances,
   question: Question,
-  kind: "allowed" | "held" | "answered",
+  kind: "allowed" | "held" | "answered" | "refused",
   answer: Call | null = null,
 ): Call {
   const twin = twinOf(history, asked) ?? null;
@@ -237,7 +277,7 @@ function record(
     doubted: kind === "allowed" && occurrence.attempt > 1 && twin !== null && mayHaveActed(twin),
     actedAt: null,
     end: null,
-    cost: kind === "answered" ? null : asked.input.estimatedCost,
+    cost: kind === "answered" || kind === "refused" ? null : asked.input.estimatedCost,
     failure: null,
     given: kind === "allowed" ? usesGiven(question) : null,
     occurrence,
@@ -246,6 +286,8 @@ function record(
     giveUpAtMs: nowMs + startWithinMs + timeLimitMs,
     started: false,
     hold: null,
+    heldAtMs: nowMs,
+    askedAs: left?.hold?.id ?? null,
   };
   if (answer !== null) answer.repeats += 1;
   const given = history.given.get(call.given ?? "");

@@ -2,7 +2,7 @@
 // Nothing is indexed and nothing is forgotten; every question is answered by reading it through.
 import type { CallStatus, ExclusiveEffect, PendingEffect } from "../../../services/core/events.ts";
 import type { FailureEffect, Money, ProposalInput } from "../../../services/core/inputs.ts";
-import type { CompiledTool } from "../../../services/core/policy/compiled.ts";
+import type { CompiledHold, CompiledTool } from "../../../services/core/policy/compiled.ts";
 import type { ReasonCode } from "../../../services/core/reasons.ts";
 
 /** A call as read from its proposal: everything that follows from tool and arguments. */
@@ -32,9 +32,13 @@ export interface Similar {
   readonly threshold: number;
 }
 
-/** A call that was let through, is held, or was a read answered from memory. */
+/** A call that was let through, is held, was a read answered from memory, or was refused and counts in budgets. */
 export interface Call extends Asked {
-  kind: "allowed" | "held" | "answered" | "hold ended";
+  kind: "allowed" | "held" | "answered" | "hold ended" | "refused";
+  /** Gate time when it was held, ms. */
+  heldAtMs: number;
+  /** The approval id under which it was held, if it was. */
+  askedAs: string | null;
   /** Place in the history at which it became what it is. */
   order: number;
   /** Time of the proposals when it was decided. */
@@ -112,7 +116,14 @@ export interface Refusal {
 export interface Named {
   readonly name: string;
   readonly decisionId: string;
-  readonly dropAtMs: number;
+}
+
+/** A person's no. */
+export interface Denied {
+  readonly call: Call;
+  readonly turn: number;
+  readonly untilMs: number;
+  readonly terms: CompiledHold;
 }
 
 export interface Given {
@@ -151,6 +162,8 @@ export interface History {
   /** Places at which a person ended the conversation, or lifted every stop; -1: never. */
   endedAt: number;
   resumedAt: number;
+  /** What people have denied; of one action the latest alone. */
+  denials: readonly Denied[];
   /** Begin (1) and end (-1) of every hold, in the order in which they came. */
   readonly holds: { readonly atMs: number; readonly change: 1 | -1 }[];
 }
@@ -171,6 +184,7 @@ export function newHistory(atMs: number): History {
     given: new Map(),
     endedAt: -1,
     resumedAt: -1,
+    denials: [],
     holds: [],
   };
 }

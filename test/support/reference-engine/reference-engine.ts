@@ -13,7 +13,7 @@ import type {
 import type { CompiledPolicy, CompiledTool } from "../../../services/core/policy/compiled.ts";
 import { looksFailedByDefault } from "../../../services/core/policy/failure-text.ts";
 import type { Answer } from "./answer.ts";
-import { decideCall } from "./decide-call.ts";
+import { decideCall, refuseEarly } from "./decide-call.ts";
 import {
   type Asked,
   allowedTwins,
@@ -29,8 +29,6 @@ import { readProposal } from "./read-proposal.ts";
 import { digestOf, errorText, failureOf, isTransient } from "./read-result.ts";
 import { otherThan, type WrongGrant, wrongApproval, wrongGrant } from "./wrong-verdict.ts";
 
-const NAME_KEPT_MS = 3_600_000;
-
 export class ReferenceEngine {
   #history: History | null = null;
   readonly #decided: Answer[] = [];
@@ -44,28 +42,26 @@ export class ReferenceEngine {
   answer(input: GateInput, nowMs: number): Answer[] {
     const answers = this.#answers(input, nowMs);
     for (const answer of answers) {
-      if (["allowed", "refused", "held"].includes(answer.outcome)) this.#note(input, answer, nowMs);
+      if (["allowed", "refused", "held"].includes(answer.outcome)) this.#note(input, answer);
     }
     return answers;
   }
 
-  #named(name: string, nowMs: number): Named | undefined {
-    return this.#history?.named.findLast((one) => one.name === name && nowMs < one.dropAtMs);
+  #named(name: string): Named | undefined {
+    return this.#history?.named.findLast((one) => one.name === name);
   }
 
-  /** A name stands for its first call; it is remembered an hour, and for as long as that call may. */
-  #note(input: GateInput, answer: Answer, nowMs: number): void {
+  /** A name stands for its first call, for as long as the conversation lasts. */
+  #note(input: GateInput, answer: Answer): void {
     const history = this.#history;
     this.#decided.push(answer);
     const call = history?.calls.findLast((one) => one.decisionId === answer.decisionId);
     const named = input.type === "proposal" ? input : call?.input;
     if (history === null || named === undefined || answer.decisionId === null) return;
     const name = nameOf(named);
-    const first = this.#named(name, history.lastAtMs);
+    const first = this.#named(name);
     if (first !== undefined && first.decisionId !== answer.decisionId) return;
-    const keptMs = Math.max(nowMs, history.lastAtMs) + NAME_KEPT_MS;
-    const dropAtMs = call === undefined ? keptMs : Math.max(keptMs, neededUntil(call, answer));
-    history.named.push({ name, decisionId: answer.decisionId, dropAtMs });
+    history.named.push({ name, decisionId: answer.decisionId });
   }
 
   #answers(input: GateInput, nowMs: number): Answer[] {
@@ -98,34 +94,46 @@ export class ReferenceEngine {
     };
     if (lapsed) this.#history = null;
     const name = nameOf(input);
-    const named = this.#named(name, nowMs);
+    const named = this.#named(name);
     if (named?.decisionId === asked.decisionId) {
-      const decided = this.#decided.findLast((one) => one.decisionId === named.decisionId);
-      return { outcome: `repeated ${decided?.outcome}`, decisionId: named.decisionId };
+      return this.#repeat(named.decisionId);
     }
     if (named !== undefined) return early(reading.ok ? "call_id_conflict" : reading.reason);
-    if (!reading.ok) return early(reading.reason);
-    enterTurn(history, input.turn, nowMs);
-    const fatal = reading.found.find((reason) => asked.tool.modes[reason] === "enforce");
-    if (fatal !== undefined) {
-      const noted = (mode: string) =>
-        reading.found
-          .slice(0, reading.found.indexOf(fatal))
-          .filter((reason) => asked.tool.modes[reason] === mode);
-      return { ...early(fatal), warnings: noted("warn"), shadow: noted("shadow") };
-    }
+    if (!reading.ok && input.rejected !== null) return early(reading.reason);
+    const again =
+      reading.ok && !lapsed ? this.#askedAgain(input, asked.argumentsDigest) : undefined;
+    if (again !== undefined) return this.#repeat(again.decisionId);
     this.#history = history;
+    enterTurn(history, input.turn, nowMs);
     history.lastAtMs = nowMs;
-    return decideCall({
-      history,
-      asked,
-      policy: this.#policy,
-      nowMs,
-      fresh: lapsed,
-      confirmed: spend(history, input.confirmation),
-      approved: false,
-      earlier: reading.found,
-    });
+    const circumstances = { history, asked, policy: this.#policy, nowMs, fresh: lapsed };
+    const judged = { ...circumstances, approved: false, held: false };
+    const found = reading.ok ? reading.found : [reading.reason];
+    const fatal = found.find((reason) => !reading.ok || asked.tool.modes[reason] === "enforce");
+    if (fatal !== undefined) {
+      const earlier = found.slice(0, found.indexOf(fatal));
+      return refuseEarly({ ...judged, confirmed: false, earlier }, fatal);
+    }
+    return decideCall({ ...judged, confirmed: spend(history, input.confirmation), earlier: found });
+  }
+
+  /** A call that a person was asked about and nobody has begun, under its approval id or its call id. */
+  #askedAgain(input: ProposalInput, argumentsDigest: string): Call | undefined {
+    const waiting = (this.#history?.calls ?? []).filter(
+      (call) =>
+        call.askedAs !== null &&
+        call.argumentsDigest === argumentsDigest &&
+        !call.started &&
+        (call.kind === "held" || (call.kind === "allowed" && call.status === "in_flight")),
+    );
+    const byApproval = waiting.find(({ askedAs }) => askedAs === (input.approvalId ?? ""));
+    const byId = waiting.filter((call) => call.input.callId === input.callId);
+    return byApproval ?? byId.at(-1);
+  }
+
+  #repeat(decisionId: string): Answer {
+    const decided = this.#decided.findLast((one) => one.decisionId === decisionId);
+    return { outcome: `repeated ${decided?.outcome}`, decisionId };
   }
 
   /** Calls whose outcome is not known, or in doubt, are the only ones that anything is said about. */
@@ -263,6 +271,7 @@ export class ReferenceEngine {
     }
     const other = otherThan(call, input);
     if (other !== null) return [ignored(other)];
+    if (input.kind === "deny") remember(history, call, call.hold);
     if (input.kind !== "approve") return [this.#endHold(call, "approval_denied", nowMs)];
     const { approvals, approvedBy, expiresAtMs } = call.hold;
     if (nowMs >= expiresAtMs) return [this.#endHold(call, "approval_expired", nowMs)];
@@ -402,6 +411,13 @@ function settleDoubts(history: History, call: Call, ends: boolean): void {
   latest.doubted = false;
 }
 
+function remember(history: History, call: Call, hold: NonNullable<Call["hold"]>): void {
+  const others = history.denials.filter((one) => one.call.actionKey !== call.actionKey);
+  const { expiresAtMs: untilMs, requireReason, approvals } = hold;
+  const terms = { expiresMs: untilMs - call.heldAtMs, requireReason, approvals };
+  history.denials = [...others, { call, turn: history.turns, untilMs, terms }];
+}
+
 /** What a call with effects of its result has written, if anything; null: nobody knows what. */
 function nameEffects(call: Call, input: ResultInput | null): void {
   if (call.pending.length === 0 || call.status === "unknown") return;
@@ -447,13 +463,6 @@ function enterTurn(history: History, turn: string | null, atMs: number): void {
 
 function nameOf({ turn, step, callId }: ProposalInput): string {
   return JSON.stringify([turn, step, callId]);
-}
-
-function neededUntil(call: Call, { outcome }: Answer): number {
-  if (outcome === "held") return (call.hold?.expiresAtMs ?? 0) + NAME_KEPT_MS;
-  if (outcome === "refused") return 0;
-  const windowMs = call.tool.isRead ? 0 : call.tool.windowMs;
-  return Math.max(call.giveUpAtMs, call.atMs + windowMs);
 }
 
 /** A confirmation is spent by the first call that carries it. */

@@ -198,6 +198,7 @@ function follow(event: GateEvent, { terminal, held }: Decided): string | null {
   if (event.type === "held") held.add(event.decisionId);
   if (event.type === "repeated") return checkRepeated(event.decision, terminal, held);
   if (event.type !== "allowed" && event.type !== "refused") return null;
+  if (event.fresh) forgetConversation(event, terminal);
   const again = isSecond(event, terminal.get(event.decisionId));
   terminal.set(event.decisionId, event);
   held.delete(event.decisionId);
@@ -208,8 +209,15 @@ function follow(event: GateEvent, { terminal, held }: Decided): string | null {
 const UNNAMED = ["call_id_conflict", "malformed", "misrouted"];
 
 function isSecond(event: DecisionEvent, before: DecisionEvent | undefined): boolean {
-  if (before === undefined || event.atMs >= before.nameDropAtMs) return false;
+  if (before === undefined) return false;
   return !(event.type === "refused" && UNNAMED.includes(event.refusal.reason));
+}
+
+/** What starts afresh remembers nothing of before. */
+function forgetConversation(fresh: DecisionEvent, terminal: Map<string, DecisionEvent>): void {
+  for (const [id, { tenantId, conversationId }] of terminal) {
+    if (tenantId === fresh.tenantId && conversationId === fresh.conversationId) terminal.delete(id);
+  }
 }
 
 function checkRepeated(

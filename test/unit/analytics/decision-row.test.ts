@@ -10,7 +10,7 @@ const CALL = {
   ...{ arguments: "{}", argumentsDigest: "", actionKey: "k", atMs: 1_000, proposalsAtMs: 1_000 },
   ...{ policy: "p", tier: "care", isRead: false, warnings: [], shadow: [], fresh: false },
   ...{ stateDropAtMs: 0, entersTurn: true, confirmation: null, approvalId: "h" },
-  ...{ approvedBy: [] as string[], nameDropAtMs: 0, evicted: null },
+  ...{ approvedBy: [] as string[], evicted: null },
 };
 
 function refused(reason: string, approvedBy: string[]): GateEvent {
@@ -27,7 +27,7 @@ function allowed(approvedBy: string[]): GateEvent {
 function verdict(kind: VerdictInput["kind"], by: string, reason: string | null): VerdictInput {
   return {
     ...{ ...WHO, type: "verdict", kind, approvalId: "h", decisionId: null, outcome: null },
-    ...{ tier: null, tool: null, calls: null, untilMs: null, by, reason },
+    ...{ tier: null, tool: null, ruleDigest: null, scope: null, calls: null, untilMs: null, by, reason },
   };
 }
 
@@ -70,7 +70,8 @@ describe("rowsOf", () => {
       ...{ ...WHO, atMs: 59_000, approvalId: null },
       type: "ruled",
       kind: "grant",
-      ...{ decisionId: null, tier: "care", tool: null, calls: 3, untilMs: 90_000 },
+      ...{ decisionId: null, tier: "care", tool: null, ruleDigest: null, scope: null },
+      ...{ calls: 3, untilMs: 90_000 },
       ...{ by: "ann", reason: "these three" },
     };
     expect(rowOf(verdict("grant", "ann", "these three"), ruled)).toMatchObject({

@@ -5,7 +5,8 @@ test("the bounds are these: another number is another memory, and refuses other 
   expect(LIMITS).toEqual({
     callNames: 4_096,
     callNameBytes: 8_388_608,
-    callNameKeepMs: 3_600_000,
+    forgottenNames: 32_768,
+    lateTickMs: 3_600_000,
     readTwins: 1_024,
     readTwinBytes: 4_194_304,
     writeTwins: 2_048,
@@ -16,6 +17,7 @@ test("the bounds are these: another number is another memory, and refuses other 
     exclusiveEffects: 8_192,
     openCalls: 256,
     confirmations: 1_024,
+    denials: 64,
     strikes: 128,
     counters: 256,
     rateWindowCalls: 1_000,

@@ -4,7 +4,7 @@ import type { GateEvent, InputIgnored, VerdictRuled } from "../../../../services
 
 const name = { tenantId: "default", conversationId: "c" };
 const said = { by: "ann", reason: null, atMs: 1, approvalId: null, decisionId: null };
-const terms = { tier: null, tool: null, calls: null, untilMs: null };
+const terms = { tier: null, tool: null, ruleDigest: null, scope: null, calls: null, untilMs: null };
 const ruled: VerdictRuled = { type: "ruled", kind: "end", ...name, ...said, ...terms };
 const ignored: InputIgnored = {
   ...{ type: "ignored", ...name, input: "end", why: "unknown_conversation", id: null },

@@ -53,7 +53,7 @@ describe("the place of a write that is told to be unknown", () => {
     story.held("ask");
     const first = story.allowed("write", { n: 1 });
     const { call, notAfterMs, timeLimitMs, proposalsAtMs } = first;
-    const openUntilMs = notAfterMs + timeLimitMs + LIMITS.callNameKeepMs;
+    const openUntilMs = notAfterMs + timeLimitMs + LIMITS.lateTickMs;
     story.after(Math.max(call.dropAtMs, openUntilMs) - proposalsAtMs + ms);
     story.allowed("write", { n: 2 });
     const before = story.state?.writeTwins.nextOrder ?? 0;

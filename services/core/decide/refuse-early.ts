@@ -1,0 +1,35 @@
+/**
+ * A call that is refused before the checks judge it: its text, its tool or its arguments will not do. It uses up budgets,
+ * and who goes on so climbs the ladder, as in any other loop. What stops the conversation stops it, too.
+ */
+import { checkBudgets } from "../checks/budgets.ts";
+import { type CallContext, type Finding, finding, strikeKeyOf } from "../checks/check.ts";
+import { checkConversation } from "../checks/conversation.ts";
+import type { DecisionEvent } from "../events.ts";
+import { type Advice, withAdvice } from "./advice.ts";
+import { conclude } from "./conclude.ts";
+import type { Draft } from "./decision-base.ts";
+import { enforced } from "./judge.ts";
+import type { PlainRefusal } from "./refuse-unread.ts";
+
+export function refuseEarly(
+  call: CallContext,
+  base: Draft,
+  plain: PlainRefusal,
+  advice: Advice,
+): DecisionEvent {
+  const found = stopOf(call, plain, advice) ?? foundIn(call, plain);
+  return withAdvice(conclude(call, base, found, null), advice);
+}
+
+/** What an operator has switched off is refused as that, whatever else stands in the way. */
+function stopOf(call: CallContext, { reason }: PlainRefusal, advice: Advice): Finding | null {
+  if (reason === "killed") return null;
+  return enforced(call, [...checkConversation(call), ...checkBudgets(call)], advice);
+}
+
+function foundIn(call: CallContext, plain: PlainRefusal): Finding {
+  const { reason, rule, disposition, detail, problems = [] } = plain;
+  const strikeKey = strikeKeyOf(call, reason);
+  return finding({ reason, rule, disposition, detail, problems, strikeKey });
+}

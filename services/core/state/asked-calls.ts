@@ -1,0 +1,35 @@
+/** Calls that a person was asked about, found again whatever turn and step their platform has come to. */
+import { trieVisit } from "../persistent/trie.ts";
+import type { AskedCall, ConversationState, OpenCall } from "./state.ts";
+
+export interface AskedAgain {
+  readonly callId: string;
+  readonly approvalId: string | null;
+  /** Other arguments make another call. */
+  readonly argumentsDigest: string;
+}
+
+export type FoundCall = OpenCall & { readonly asked: AskedCall };
+
+/**
+ * The call that waits for a verdict, or was approved and that nobody has begun: the one of the approval id, else the latest
+ * of the call id.
+ */
+export function findAsked({ open }: ConversationState, again: AskedAgain): FoundCall | undefined {
+  let found: FoundCall | undefined;
+  trieVisit(open, (call) => {
+    if (!isAskedFor(call, again)) return false;
+    if (call.asked.approvalId === again.approvalId) {
+      found = call;
+      return true;
+    }
+    if (call.callId === again.callId && (found === undefined || call.n >= found.n)) found = call;
+    return false;
+  });
+  return found;
+}
+
+function isAskedFor(call: OpenCall, { argumentsDigest }: AskedAgain): call is FoundCall {
+  if (call.asked === null || call.started || call.status === "unknown") return false;
+  return call.asked.argumentsDigest === argumentsDigest;
+}

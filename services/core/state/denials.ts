@@ -1,0 +1,54 @@
+/** What people have denied in a conversation: they are not asked the same again at once. */
+import type { CallHeld } from "../events.ts";
+import { LIMITS } from "../limits.ts";
+
+export interface RememberedDenial {
+  readonly tool: string;
+  readonly actionKey: string;
+  /** Null: not declared, it might have touched anything. */
+  readonly resources: readonly string[] | null;
+  /** The turn in which the no was said. */
+  readonly turnIndex: number;
+  /** When the hold would have ended (gate time, ms): so long the no is remembered. */
+  readonly untilMs: number;
+  readonly by: string;
+  readonly reason: string | null;
+  /** The rule that held the call, and how it did. */
+  readonly rule: string;
+  readonly expiresMs: number;
+  readonly requireReason: boolean;
+  readonly approvals: number;
+}
+
+export function denialOf(
+  held: CallHeld,
+  by: string,
+  reason: string | null,
+  turnIndex: number,
+): RememberedDenial {
+  return {
+    tool: held.tool,
+    actionKey: held.actionKey,
+    resources: held.call.resources,
+    turnIndex,
+    untilMs: held.expiresAtMs,
+    by,
+    reason,
+    rule: held.rule,
+    expiresMs: held.expiresAtMs - held.atMs,
+    requireReason: held.requireReason,
+    approvals: held.approvals,
+  };
+}
+
+/** A later no to the same action takes the place of an earlier one. */
+export function withDenial(
+  denials: readonly RememberedDenial[],
+  denial: RememberedDenial,
+  nowMs: number,
+): readonly RememberedDenial[] {
+  const others = denials.filter(
+    ({ actionKey, untilMs }) => actionKey !== denial.actionKey && untilMs > nowMs,
+  );
+  return [...others, denial].slice(-LIMITS.denials);
+}
