@@ -1,10 +1,14 @@
 /** Names of people and agents: who says something, and whether two names are one. */
 
 import { dropHidden, hasHidden, hasVisible } from "./hidden-text.ts";
+import { LIMITS } from "./limits.ts";
 import { mixesScripts } from "./name-scripts.ts";
 
 /** Why nobody can speak under this name, or undefined; `field` is what the sender calls it. */
 export function speakerProblem(name: string, field = "by"): string | undefined {
+  // Before anything is looked at: what a program hands over may be of any size.
+  if (name.length > LIMITS.idLength)
+    return `\`${field}\` is longer than ${LIMITS.idLength} characters`;
   if (!hasVisible(name)) return `a verdict must say \`${field}\`: who says so`;
   if (hasHidden(name)) {
     return `\`${field}\` has characters that nobody sees: write the name without them`;

@@ -44,9 +44,14 @@ function verdictProblem(verdict: Approval): string | undefined {
   const unspeakable = speakerProblem(verdict.by);
   if (unspeakable !== undefined) return `the verdict cannot be given: ${unspeakable}`;
   const reason: unknown = verdict.reason;
-  const isText = reason === undefined || reason === null || typeof reason === "string";
-  return isText ? undefined : "the verdict cannot be given: `reason` must be text";
+  if (reason === undefined || reason === null) return undefined;
+  const isText = typeof reason === "string" && reason.length <= REASON_CHARACTERS;
+  return isText ? undefined : WRONG_REASON;
 }
+
+/** More is no reason that anybody reads. */
+const REASON_CHARACTERS = 16_384;
+const WRONG_REASON = `the verdict cannot be given: \`reason\` must be text of at most ${REASON_CHARACTERS} characters`;
 
 /** What records can hold of a time. */
 const TIME_MAX_MS = 2 ** 52 - 1;

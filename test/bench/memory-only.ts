@@ -1,11 +1,11 @@
 /**
- * Memory of a gate without a data directory over refused calls: `tsx --expose-gc test/bench/memory-only.ts [calls] [KB]`.
+ * Memory of a gate without a data directory over refused calls: `tsx --expose-gc test/bench/memory-only.ts [calls] [KB] [conversations]`.
  * Prints what the process holds after each tenth of them.
  */
 import { openCallgate } from "../../services/sdk/callgate.ts";
 
 const MIB = 1024 * 1024;
-const [calls = 100_000, kilobytes = 250] = process.argv.slice(2).map(Number);
+const [calls = 100_000, kilobytes = 250, conversations = 1] = process.argv.slice(2).map(Number);
 const gate = await openCallgate({
   policy: { tool_schemas: { read_page: { read_only: true } } },
   dataDir: false,
@@ -14,7 +14,7 @@ const body = "x".repeat(kilobytes * 1024 - 100);
 const startedMs = performance.now();
 for (let at = 1; at <= calls; at += 1) {
   const decision = await gate.propose({
-    conversationId: `c-${at % 100}`,
+    conversationId: `c-${at % conversations}`,
     tool: "drop_table",
     arguments: `{"n":${at},"body":"${body}"}`,
   });

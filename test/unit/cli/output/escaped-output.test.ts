@@ -1,0 +1,48 @@
+// Everything that a command writes goes through one place, where what nobody sees is written out.
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { escapedText } from "../../../../services/cli/output/escaped-output.ts";
+import { createStyle } from "../../../../services/cli/output/style.ts";
+import type { Output } from "../../../../services/cli/output/terminal.ts";
+import { runInProcess } from "../../../support/memory-terminal.ts";
+
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
+
+function outputOf(coloured: boolean, isTerminal: boolean): Output {
+  const done = async (): Promise<void> => undefined;
+  return { write: done, flush: done, isTerminal, columns: 100, style: createStyle(coloured) };
+}
+
+describe("what a command writes", () => {
+  test("is the same JSON, and has nothing hidden in it", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.boolean(), (value, coloured) => {
+        const text = `${JSON.stringify(value)}\n`;
+        const shown = escapedText(text, outputOf(coloured, coloured));
+        expect(JSON.parse(shown)).toEqual(JSON.parse(text));
+        expect(HIDDEN.test(shown.slice(0, -1))).toBe(false);
+      }),
+    );
+  });
+
+  test("keeps our colours on a coloured output alone, and no other escape of a terminal", () => {
+    const { bold } = createStyle(true);
+    const text = `${bold("a")} \u001b[2J\u001b[8m\u009b2J\u202e\r\u001b[K`;
+    const left = "\\u001b[2J\\u001b[8m\\u009b2J\\u202e";
+    expect(escapedText(text, outputOf(true, true))).toBe(`${bold("a")} ${left}\r\u001b[K`);
+    expect(escapedText(text, outputOf(true, false))).toBe(`${bold("a")} ${left}\\u000d\\u001b[K`);
+    expect(escapedText(text, outputOf(false, false))).not.toContain("\u001b");
+  });
+
+  test("is escaped whichever command writes it, errors included", async () => {
+    const { stderr, stdout } = await runInProcess([
+      "policy",
+      "lint",
+      "--policy",
+      "no\u202esuch\u009bfile.yaml",
+    ]);
+    const said = stderr + stdout;
+    expect(said).toContain("no\\u202esuch\\u009bfile.yaml");
+    expect(HIDDEN.test(said.replaceAll("\n", ""))).toBe(false);
+  });
+});
