@@ -9,8 +9,8 @@ import type { GateClient } from "./gate-client.ts";
 import type { GateLink } from "./gate-link.ts";
 import type { CallOptions, GuardContext } from "./gate-types.ts";
 import { Guard } from "./guard.ts";
-import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
+import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
 import { keptAlive } from "./keep-alive.ts";
 
 const CLOSE_MS = 10_000;
