@@ -16,8 +16,8 @@ import type {
 } from "./gate-types.ts";
 import { Guard } from "./guard.ts";
 import type { AnswerForm } from "./guard-answers.ts";
-import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
+import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
 import { keptAlive } from "./keep-alive.ts";
 import { tellDecision } from "./tell-decision.ts";
 

@@ -32,10 +32,17 @@ import type {
   GuardOptions,
   ProposedCall,
   ReportOutcome,
-  StoredResult,
 } from "./gate-types.ts";
 import { EarlierOutput, earlierOutputOf, presentAnswer, presentError } from "./guard-answers.ts";
 import { type Claim, GuardClaims } from "./guard-claims.ts";
+import {
+  brokenOff,
+  endOf,
+  failureOf,
+  NOT_EXECUTED,
+  OTHER_SECRET,
+  timeLimit,
+} from "./guard-ends.ts";
 import { refusedOf } from "./refused.ts";
 import { SharedRun } from "./shared-run.ts";
 import type { EndedCall } from "./stored-result.ts";
@@ -320,10 +327,10 @@ export class Guard {
     if (stored.status === "unknown") {
       return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
     }
-      // An output that says that the call failed was returned by the handler, too.
-      if (stored.whole && (reported === "succeeded" || stored.output !== undefined)) {
-        return new EarlierOutput(stored.output, null);
-      }
+    // An output that says that the call failed was returned by the handler, too.
+    if (stored.whole && (reported === "succeeded" || stored.output !== undefined)) {
+      return new EarlierOutput(stored.output, null);
+    }
     if (stored.status === "failed") throw failureOf(stored);
     // What it gave is not known, or not all of it: but that it ran is.
     return refusedOf(decision, this.#notRun(decision, "duplicate_call"));
@@ -364,21 +371,6 @@ function isUnrun(error: unknown): boolean {
   return error instanceof NotRecordedError && error.execution.type === "not_executed";
 }
 
-/** What the tool gave or threw, or what it was given up for. */
-function endOf(execution: Execution): { readonly output?: unknown; readonly thrown?: unknown } {
-  switch (execution.type) {
-    case "succeeded":
-      return { output: execution.value };
-    case "failed":
-      return { thrown: execution.error };
-    case "unknown":
-      return { thrown: execution.reason };
-    case "not_executed":
-    case "not_claimed":
-      return {};
-  }
-}
-
 /** @throws CallgateError `invalid_input`: found once the call is allowed, it would be neither run nor reported. */
 function checkSignal(signal: unknown): void {
   if (signal === undefined) return;
@@ -390,39 +382,10 @@ function checkSignal(signal: unknown): void {
   throw new CallgateError("invalid_input", `\`signal\` must be an AbortSignal${hint}`);
 }
 
-const OTHER_SECRET =
-  "This call was not run: this program does not have the secret under which the gate has decided it.";
-
-const NOT_EXECUTED =
-  "This call was not run, and does not run any more under its call id. Make it again as a new call.";
-
-/** What the handler threw, as far as the journal has it. */
-function failureOf({ error }: StoredResult): Error {
-  const failure = new Error(error?.message ?? "the call failed before: what it threw was not told");
-  const code = error?.code ?? null;
-  return code === null ? failure : Object.assign(failure, { code });
-}
-
 const NO_CLAIM: Claim = { type: "begun", isGone: false };
 
 /** What came of it, where the executor itself failed. */
 const NOT_KNOWN: Execution = { type: "unknown", why: "aborted", reason: undefined };
-
-function brokenOff({ tool }: Decision): CallgateError {
-  return new CallgateError(
-    "closed",
-    `\`${tool}\` was broken off as the gate was closed: it may have taken effect; find out before it is ` +
-      "called again, or give `close` a longer `timeoutMs`",
-  );
-}
-
-function timeLimit({ tool, timeLimitMs }: Decision): CallgateError {
-  return new CallgateError(
-    "time_limit",
-    `\`${tool}\` ran longer than its ${timeLimitMs} ms and was given up: whether it took effect is not ` +
-      "known; set `time_limit_ms` of the tool in the policy if it needs more",
-  );
-}
 
 /** Null where the key cannot be made: the call was decided under another secret. */
 function executableCall(decision: Decision, event: CallAllowed): ExecutableCall | null {

@@ -23,8 +23,8 @@ import type {
   SealArguments,
 } from "../policy/compiled.ts";
 import { identitySeal, sealProposal, toldProblems, withSealed } from "../seal/seal-arguments.ts";
-import { findDoubtOf } from "../state/doubts.ts";
 import { findAsked } from "../state/asked-calls.ts";
+import { findDoubtOf } from "../state/doubts.ts";
 import { recalled } from "../state/kept-decision.ts";
 import { callNameOf, findNamed, isForgotten } from "../state/names.ts";
 import { type ConversationState, initialState, type Twin } from "../state/state.ts";

@@ -69,8 +69,12 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   const effects = event.type === "result_recorded" ? event.effects : null;
   const open = told.status === "unknown" ? found : settled(found, effects);
   state.n += 1;
-  tellTwin(state, open, told);
-  state.ring = withRingStatus(state.ring, open, told);
+  if (isSameFailure(found, told)) {
+    endTwinDoubt(state, open);
+  } else {
+    tellTwin(state, open, told);
+    state.ring = withRingStatus(state.ring, open, told);
+  }
   if (open !== found && effects !== null) addNamedEffects(state, open, effects.exclusive);
   tellEffects(state, open, told);
   tellSketches(state, open, told);
@@ -153,6 +157,19 @@ function toldBy(event: OutcomeEvent, { status: was }: OpenCall): Told {
     errorRetryable: event.error?.retryable ?? null,
     atMs: event.atMs,
   };
+}
+
+/** A failure in doubt had no effect: it is no other failure, and what is known of it stays. */
+function isSameFailure({ status }: OpenCall, told: Told): boolean {
+  return status === "in_doubt" && told.status === "failed";
+}
+
+function endTwinDoubt(state: StateDraft, { call, atMs, decisionId }: OpenCall): void {
+  const twin = ledgerGet(state.writeTwins, call.twinKey, atMs);
+  if (twin === undefined) return;
+  const effect = twin.decisionId === decisionId ? "none" : twin.effect;
+  const next: Twin = { ...twin, effect, doubted: false };
+  state.writeTwins = ledgerReplace(state.writeTwins, call.twinKey, next, twin.output?.length ?? 0);
 }
 
 function tellTwin(state: StateDraft, open: OpenCall, told: Told): void {
@@ -243,14 +260,13 @@ function toldTwin(twin: Twin, told: Told, room: boolean, wrote: Twin["wrote"]): 
 
 function failureAfter({ status, failure }: Twin, told: Told): TwinFailure | null {
   if (told.status === "succeeded") return null;
-  // A later word on a failure that was counted is no other failure, and may say that it was none.
-  if (told.endsDoubt && status === "failed") {
-    if (told.status === "failed" || failure === null) return failure;
-    return failure.count === 1 ? null : { ...failure, count: failure.count - 1 };
+  if (told.status === "failed") {
+    const { atMs, errorCode: code, errorRetryable: retryable } = told;
+    return { count: (failure?.count ?? 0) + 1, atMs, code, retryable };
   }
-  if (told.status !== "failed") return failure;
-  const { atMs, errorCode: code, errorRetryable: retryable } = told;
-  return { count: (failure?.count ?? 0) + 1, atMs, code, retryable };
+  // A failure that was counted, and was none: the call did not run.
+  if (status !== "failed" || failure === null) return failure;
+  return failure.count === 1 ? null : { ...failure, count: failure.count - 1 };
 }
 
 function sameOutputs(twin: Twin, told: Told): Pick<Twin, "lastDigest" | "sameOutputs"> {

@@ -1,11 +1,15 @@
 // What a result says: its digest, and what went wrong.
 import { canonicalText } from "../../../services/core/canonical/canonical-text.ts";
 import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
+import { failureForm } from "../../../services/core/failure-forms.ts";
 import { sha256Hex } from "../../../services/core/hash.ts";
 import type { ResultInput } from "../../../services/core/inputs.ts";
 import type { CompiledTool } from "../../../services/core/policy/compiled.ts";
-import { looksTransient } from "../../../services/core/policy/failure-text.ts";
-import type { Failure } from "./history.ts";
+import {
+  looksFailedByDefault,
+  looksTransient,
+} from "../../../services/core/policy/failure-text.ts";
+import type { Call, Failure } from "./history.ts";
 
 /** What came back, without the members that are declared to differ each time. */
 export function digestOf(output: string, tool: CompiledTool): string {
@@ -39,4 +43,26 @@ export function failureOf(input: ResultInput | null, atMs: number): Failure {
 export function errorText(input: ResultInput): string {
   const { error, output } = input;
   return error === null ? `text ${output}` : JSON.stringify([error.code, error.message]);
+}
+
+/** What is said stands; of what only has a text, the text says whether it failed. */
+export function endOf(
+  { status: said, output, basis = "reported" }: ResultInput,
+  tool: CompiledTool,
+): Call["status"] {
+  const status = said === "started" ? "in_flight" : said;
+  if (status !== "succeeded" || output === null || basis === "reported") return status;
+  const failed = tool.matchesErrorPattern(output) || (basis === "text" && readsAsFailed(output));
+  return failed ? "failed" : status;
+}
+
+function readsAsFailed(output: string): boolean {
+  return looksFailedByDefault(output) || failureForm(output) !== null;
+}
+
+/** Says what became of the call, not only that it failed. */
+export function isDefinite({ status, effect }: ResultInput): boolean {
+  return (
+    ["succeeded", "not_executed"].includes(status) || (status === "failed" && effect === "none")
+  );
 }

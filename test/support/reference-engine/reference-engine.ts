@@ -1,8 +1,6 @@
 // A second engine, slow and obvious, written from docs/engine.md alone. It keeps the whole history of
 // one conversation and reads it through for every answer: no index, no bound, no eviction.
 
-import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
-import { failureForm } from "../../../services/core/failure-forms.ts";
 import type {
   FailureEffect,
   GateInput,
@@ -10,13 +8,13 @@ import type {
   ResultInput,
   VerdictInput,
 } from "../../../services/core/inputs.ts";
-import type { CompiledPolicy, CompiledTool } from "../../../services/core/policy/compiled.ts";
-import { looksFailedByDefault } from "../../../services/core/policy/failure-text.ts";
+import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { Answer } from "./answer.ts";
 import { decideCall, refuseEarly } from "./decide-call.ts";
+import { rememberDenial } from "./denials.ts";
+import { endInRow, settleDoubts, settleFailure } from "./doubts.ts";
 import {
   type Asked,
-  allowedTwins,
   type Call,
   type History,
   heldMs,
@@ -26,7 +24,8 @@ import {
 } from "./history.ts";
 import { refusedCycle } from "./loops.ts";
 import { readProposal } from "./read-proposal.ts";
-import { digestOf, errorText, failureOf, isTransient } from "./read-result.ts";
+import { digestOf, endOf, errorText, failureOf, isDefinite, isTransient } from "./read-result.ts";
+import { giveBack, nameEffects } from "./result-effects.ts";
 import { otherThan, type WrongGrant, wrongApproval, wrongGrant } from "./wrong-verdict.ts";
 
 export class ReferenceEngine {
@@ -166,14 +165,20 @@ export class ReferenceEngine {
     return recorded(call, status, transient, effect);
   }
 
-  #settle(
+  #settle(call: Call, end: End, input: ResultInput | null, nowMs: number): void {
+    const history = this.#history;
+    if (history === null) return;
+    if (call.inDoubt && end.status === "failed") settleFailure(history, call, input);
+    else this.#end(history, call, end, input, nowMs);
+  }
+
+  #end(
+    history: History,
     call: Call,
     { status, transient, effect, ends }: End,
     input: ResultInput | null,
     nowMs: number,
   ): void {
-    const history = this.#history;
-    if (history === null) return;
     const recent = ring(history, this.#policy.ringSize);
     const others = recent.filter((other) => other !== call);
     const digest =
@@ -181,27 +186,24 @@ export class ReferenceEngine {
     const newOutput =
       status === "succeeded" &&
       digest !== null &&
-      others.every((other) => other.outputDigest !== digest);
+      others.every((other) => other.status === "failed" || other.outputDigest !== digest);
     const newWrite =
       status === "succeeded" &&
       !call.tool.isRead &&
       others.every((other) => other.actionKey !== call.actionKey);
-    const isLater = call.inDoubt;
     call.status = status;
     call.transient = transient;
     call.effect = effect;
     call.settled = history.length++;
     if (status === "succeeded" || effect === "possible") call.actedAt = call.settled;
-    if (allowedTwins(history, call).at(-1) === call) {
-      call.end = { status, order: isLater ? (call.end?.order ?? call.settled) : call.settled };
-    } else call.end ??= { status, order: call.settled };
+    endInRow(history, call, status, call.settled);
     call.outputDigest = digest;
     call.whole =
       input?.output != null &&
       (input.outputBytes ?? input.output.length) <= this.#policy.outputBytes;
     call.error = status === "failed" && input !== null ? errorText(input) : null;
     if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;
-    if (status === "failed" && !isLater) call.failure = failureOf(input, nowMs);
+    if (status === "failed") call.failure = failureOf(input, nowMs);
     giveBack(history, call);
     nameEffects(call, input);
     settleDoubts(history, call, ends);
@@ -271,7 +273,7 @@ export class ReferenceEngine {
     }
     const other = otherThan(call, input);
     if (other !== null) return [ignored(other)];
-    if (input.kind === "deny") remember(history, call, call.hold);
+    if (input.kind === "deny") rememberDenial(history, call, call.hold);
     if (input.kind !== "approve") return [this.#endHold(call, "approval_denied", nowMs)];
     const { approvals, approvedBy, expiresAtMs } = call.hold;
     if (nowMs >= expiresAtMs) return [this.#endHold(call, "approval_expired", nowMs)];
@@ -353,102 +355,6 @@ interface End {
   readonly effect: FailureEffect | null;
   /** It is said of all attempts of the occurrence. */
   readonly ends: boolean;
-}
-
-/** What is said stands; of what only has a text, the text says whether it failed. */
-function endOf(
-  { status: said, output, basis = "reported" }: ResultInput,
-  tool: CompiledTool,
-): Call["status"] {
-  const status = said === "started" ? "in_flight" : said;
-  if (status !== "succeeded" || output === null || basis === "reported") return status;
-  const failed = tool.matchesErrorPattern(output) || (basis === "text" && readsAsFailed(output));
-  return failed ? "failed" : status;
-}
-
-function readsAsFailed(output: string): boolean {
-  return looksFailedByDefault(output) || failureForm(output) !== null;
-}
-
-/** Says what became of the call, not only that it failed. */
-function isDefinite({ status, effect }: ResultInput): boolean {
-  return (
-    ["succeeded", "not_executed"].includes(status) || (status === "failed" && effect === "none")
-  );
-}
-
-/**
- * A success, or a word on all attempts, ends the doubt about the earlier ones. What fails and may have taken
- * effect is in doubt itself.
- */
-function settleDoubts(history: History, call: Call, ends: boolean): void {
-  const doubted = history.calls.filter((one) => one.inDoubt && one.actionKey === call.actionKey);
-  if (call.status === "succeeded" || ends) {
-    for (const one of doubted) {
-      one.inDoubt = false;
-      if (call.status !== "succeeded" && one !== call) one.effect = "none";
-    }
-    call.doubted = false;
-  }
-  if (call.status === "failed" && call.effect === "possible" && !call.tool.isRead) {
-    for (const one of doubted) {
-      one.inDoubt = false;
-      // The later attempt holds what both hold.
-      one.exclusive = one.exclusive.filter(
-        ({ resource }) => !call.exclusive.some((own) => own.resource === resource),
-      );
-    }
-    call.inDoubt = true;
-  }
-  const latest = allowedTwins(history, call).at(-1);
-  if (!ends || latest === undefined || latest === call || !latest.doubted) return;
-  latest.doubted = call.status === "succeeded";
-  const over =
-    latest.status === "not_executed" || (latest.status === "failed" && latest.effect === "none");
-  if (call.status !== "succeeded" || !over) return;
-  latest.status = "succeeded";
-  latest.effect = null;
-  latest.doubted = false;
-}
-
-function remember(history: History, call: Call, hold: NonNullable<Call["hold"]>): void {
-  const others = history.denials.filter((one) => one.call.actionKey !== call.actionKey);
-  const { expiresAtMs: untilMs, requireReason, approvals } = hold;
-  const terms = { expiresMs: untilMs - call.heldAtMs, requireReason, approvals };
-  history.denials = [...others, { call, turn: history.turns, untilMs, terms }];
-}
-
-/** What a call with effects of its result has written, if anything; null: nobody knows what. */
-function nameEffects(call: Call, input: ResultInput | null): void {
-  if (call.pending.length === 0 || call.status === "unknown") return;
-  const happened = call.status === "succeeded" || call.effect === "possible";
-  const output = happened ? (input?.output ?? null) : null;
-  const parsed = output === null ? null : parseCanonical(output);
-  const value = parsed?.ok === true ? (parsed.value as { readonly id?: unknown } | null) : null;
-  const id = typeof value === "object" ? value?.id : undefined;
-  // Policies of random histories write no other placeholder than this.
-  const known = typeof id === "string";
-  const names = call.pending.map(({ resource }) => resource.replace("{result.id}", String(id)));
-  const mayTouch = call.touched;
-  call.touched = known && mayTouch !== null ? [...mayTouch, ...names] : null;
-  if (!known) return;
-  const once = call.pending.map((effect, at) => ({ ...effect, resource: names[at] as string }));
-  const stands = once.filter(({ exclusive }) => exclusive);
-  call.exclusive = [
-    ...call.exclusive,
-    ...stands.map(({ resource, kind, rule, onFailure }) => ({
-      ...{ resource, kind, rule, onFailure },
-      wholes: null,
-    })),
-  ];
-}
-
-/** A grant by verdict gets back a call that did not run, unless a later verdict took its place. */
-function giveBack(history: History, call: Call): void {
-  if (call.status !== "not_executed") return;
-  const given = history.given.get(call.given ?? "");
-  if (given === undefined || given.calls === null) return;
-  if (call.order > given.order) given.calls += 1;
 }
 
 function enterTurn(history: History, turn: string | null, atMs: number): void {

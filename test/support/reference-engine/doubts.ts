@@ -1,0 +1,62 @@
+// What becomes of a failed call that may have taken effect, and of the other attempts of its action.
+import type { ResultInput } from "../../../services/core/inputs.ts";
+import { allowedTwins, type Call, type History } from "./history.ts";
+
+/** It is no other failure, and what is known of it stays: it had no effect. */
+export function settleFailure(history: History, call: Call, input: ResultInput | null): void {
+  call.effect = "none";
+  call.settled = history.length++;
+  if (input?.cost != null) call.cost = input.cost;
+  settleDoubts(history, call, true);
+}
+
+/** What is said once the next attempt was made does not change what stood in a row. */
+export function endInRow(
+  history: History,
+  call: Call,
+  status: Call["status"],
+  order: number,
+): void {
+  const isLatest = allowedTwins(history, call).at(-1) === call;
+  if (isLatest || call.end === null) call.end = { status, order: call.end?.order ?? order };
+}
+
+/**
+ * A success, or a word on all attempts, ends the doubt about the earlier ones. What fails and may have taken
+ * effect is in doubt itself.
+ */
+export function settleDoubts(history: History, call: Call, ends: boolean): void {
+  const doubted = history.calls.filter((one) => one.inDoubt && one.actionKey === call.actionKey);
+  const succeeded = call.status === "succeeded";
+  if (succeeded || ends) {
+    for (const one of doubted) one.inDoubt = false;
+    for (const one of succeeded ? [] : doubted) if (one !== call) one.effect = "none";
+    call.doubted = false;
+  }
+  if (call.status === "failed" && call.effect === "possible" && !call.tool.isRead) {
+    for (const one of doubted) overtake(one, call);
+    call.inDoubt = true;
+  }
+  if (ends) settleLatest(history, call);
+}
+
+/** The later attempt holds what both hold. */
+function overtake(earlier: Call, later: Call): void {
+  earlier.inDoubt = false;
+  earlier.exclusive = earlier.exclusive.filter(
+    ({ resource }) => !later.exclusive.some((own) => own.resource === resource),
+  );
+}
+
+/** The doubt of an earlier attempt ends: the latest counts alone, unless the earlier one succeeded. */
+function settleLatest(history: History, call: Call): void {
+  const latest = allowedTwins(history, call).at(-1);
+  if (latest === undefined || latest === call || !latest.doubted) return;
+  latest.doubted = call.status === "succeeded";
+  const over =
+    latest.status === "not_executed" || (latest.status === "failed" && latest.effect === "none");
+  if (call.status !== "succeeded" || !over) return;
+  latest.status = "succeeded";
+  latest.effect = null;
+  latest.doubted = false;
+}

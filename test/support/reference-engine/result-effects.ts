@@ -1,0 +1,37 @@
+// What a result says that a call has written, and the grant that a call gets back.
+import { parseCanonical } from "../../../services/core/canonical/parse-canonical.ts";
+import type { ResultInput } from "../../../services/core/inputs.ts";
+import type { Call, History } from "./history.ts";
+
+/** What a call with effects of its result has written, if anything; null: nobody knows what. */
+export function nameEffects(call: Call, input: ResultInput | null): void {
+  if (call.pending.length === 0 || call.status === "unknown") return;
+  const happened = call.status === "succeeded" || call.effect === "possible";
+  const output = happened ? (input?.output ?? null) : null;
+  const parsed = output === null ? null : parseCanonical(output);
+  const value = parsed?.ok === true ? (parsed.value as { readonly id?: unknown } | null) : null;
+  const id = typeof value === "object" ? value?.id : undefined;
+  // Policies of random histories write no other placeholder than this.
+  const known = typeof id === "string";
+  const names = call.pending.map(({ resource }) => resource.replace("{result.id}", String(id)));
+  const mayTouch = call.touched;
+  call.touched = known && mayTouch !== null ? [...mayTouch, ...names] : null;
+  if (!known) return;
+  const once = call.pending.map((effect, at) => ({ ...effect, resource: names[at] as string }));
+  const stands = once.filter(({ exclusive }) => exclusive);
+  call.exclusive = [
+    ...call.exclusive,
+    ...stands.map(({ resource, kind, rule, onFailure }) => ({
+      ...{ resource, kind, rule, onFailure },
+      wholes: null,
+    })),
+  ];
+}
+
+/** A grant by verdict gets back a call that did not run, unless a later verdict took its place. */
+export function giveBack(history: History, call: Call): void {
+  if (call.status !== "not_executed") return;
+  const given = history.given.get(call.given ?? "");
+  if (given === undefined || given.calls === null) return;
+  if (call.order > given.order) given.calls += 1;
+}
