@@ -5,6 +5,8 @@ import type {
   Approval,
   Decision,
   GuardContext,
+  PendingCall,
+  PendingFilter,
   ProposedCall,
   ReportOutcome,
   StoredResult,
@@ -28,6 +30,8 @@ export interface Callgate {
   approve(approvalId: string, verdict: Approval): Promise<Decision>;
   /** Refuses a held call for good. */
   deny(approvalId: string, verdict: Verdict): Promise<Decision>;
+  /** The calls that wait for a person, the oldest first. */
+  pending(filter?: PendingFilter): Promise<readonly PendingCall[]>;
   /** Of a held call: waits until it is allowed or refused. Any other decision is given at once. */
   awaitDecision(decisionId: string, options?: WaitOptions): Promise<Decision>;
   /**

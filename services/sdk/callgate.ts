@@ -16,6 +16,8 @@ export type {
   HandlerCall,
   HeldDecision,
   OpenOptions,
+  PendingCall,
+  PendingFilter,
   ProposalToken,
   ProposedCall,
   RefusedDecision,

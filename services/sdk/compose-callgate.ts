@@ -16,6 +16,7 @@ import type { CallOptions, GuardContext } from "./gate-types.ts";
 import { Guard } from "./guard.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 import { keptAlive } from "./keep-alive.ts";
+import { PendingCalls } from "./pending-calls.ts";
 
 const CLOSE_MS = 10_000;
 
@@ -27,7 +28,12 @@ export function composeCallgate(link: GateLink, client: GateClient): Callgate {
     onLateError: () => undefined,
   });
   const guard = new Guard(client, executor, !link.isRemote);
+  const pending = new PendingCalls(link);
   let closing: Promise<void> | undefined;
+  const assertOpen = (): void => {
+    if (closing !== undefined)
+      throw new CallgateError("closed", "the gate is closed: open it again");
+  };
   const close = async (timeoutMs: number): Promise<void> => {
     client.refuseNew();
     await client.drained();
@@ -46,6 +52,10 @@ export function composeCallgate(link: GateLink, client: GateClient): Callgate {
     report: (decisionId, report) => client.report(decisionId, report),
     approve: (approvalId, verdict) => client.decideHold("approve", approvalId, verdict),
     deny: (approvalId, verdict) => client.decideHold("deny", approvalId, verdict),
+    pending: async (filter = {}) => {
+      assertOpen();
+      return pending.list(filter, assertOpen);
+    },
     awaitDecision: async (decisionId, wait = {}) =>
       (await client.awaitDecision(decisionId, wait)).decision,
     awaitResult: (decisionId, wait = {}) => client.awaitResult(decisionId, wait),

@@ -224,6 +224,10 @@ function refuse(
   };
 }
 
+function isStrike({ reason, answers, asked }: Finding): boolean {
+  return (STRIKING.has(reason) && !answers) || typeof asked === "string";
+}
+
 /** What the strike is counted for: a cycle, all calls that go round, a tool, or the call itself. */
 function loopOf({ reason, cycle, near, asked: about }: Finding, asked: Asked): string {
   if (typeof about === "string") return about;
@@ -277,7 +281,7 @@ function record(
     whole: false,
     error: null,
     transient: false,
-    cost: kind === "answered" || kind === "refused" ? null : asked.input.estimatedCost,
+    cost: costOf(asked, kind),
     failure: null,
     given: kind === "allowed" ? usesGiven(question) : null,
     occurrence: occurrenceOf(question, twin, approved || confirmed),
@@ -294,6 +298,10 @@ function record(
   if (given !== undefined && given.calls !== null) given.calls -= 1;
   history.calls.push(call);
   return call;
+}
+
+function costOf({ input }: Asked, kind: Call["kind"]): Call["cost"] {
+  return kind === "answered" || kind === "refused" ? null : input.estimatedCost;
 }
 
 /**

@@ -10,7 +10,7 @@ import type {
 } from "../../../services/core/inputs.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { Answer } from "./answer.ts";
-import { decideCall, refuseEarly } from "./decide-call.ts";
+import { type Circumstances, decideCall, refuseEarly } from "./decide-call.ts";
 import {
   type Asked,
   type Call,
@@ -21,7 +21,7 @@ import {
   ring,
 } from "./history.ts";
 import { refusedCycle } from "./loops.ts";
-import { readProposal } from "./read-proposal.ts";
+import { type Reading, readProposal } from "./read-proposal.ts";
 import { digestOf, errorText, failureOf, isTransient } from "./read-result.ts";
 import { otherThan, type WrongGrant, wrongApproval, wrongGrant } from "./wrong-verdict.ts";
 
@@ -103,14 +103,7 @@ export class ReferenceEngine {
     enterTurn(history, input.turn, nowMs);
     history.lastAtMs = nowMs;
     const circumstances = { history, asked, policy: this.#policy, nowMs, fresh: lapsed };
-    const judged = { ...circumstances, approved: false, held: false };
-    const found = reading.ok ? reading.found : [reading.reason];
-    const fatal = found.find((reason) => !reading.ok || asked.tool.modes[reason] === "enforce");
-    if (fatal !== undefined) {
-      const earlier = found.slice(0, found.indexOf(fatal));
-      return refuseEarly({ ...judged, confirmed: false, earlier }, fatal);
-    }
-    return decideCall({ ...judged, confirmed: spend(history, input.confirmation), earlier: found });
+    return judgeRead({ ...circumstances, approved: false }, reading, input);
   }
 
   /** A call that a person was asked about and nobody has begun, under its approval id or its call id. */
@@ -379,6 +372,23 @@ function enterTurn(history: History, turn: string | null, atMs: number): void {
 
 function nameOf({ turn, step, callId }: ProposalInput): string {
   return JSON.stringify([turn, step, callId]);
+}
+
+/** The first reason of checks 1 to 4 that is enforced decides; the others are noted. */
+function judgeRead(
+  given: Omit<Circumstances, "confirmed" | "earlier">,
+  reading: Reading,
+  input: ProposalInput,
+): Answer {
+  const found = reading.ok ? reading.found : [reading.reason];
+  const { modes } = given.asked.tool;
+  const fatal = found.find((reason) => !reading.ok || modes[reason] === "enforce");
+  if (fatal !== undefined) {
+    const earlier = found.slice(0, found.indexOf(fatal));
+    return refuseEarly({ ...given, confirmed: false, earlier }, fatal);
+  }
+  const confirmed = spend(given.history, input.confirmation);
+  return decideCall({ ...given, confirmed, earlier: found });
 }
 
 /** A confirmation is spent by the first call that carries it. */
