@@ -182,8 +182,7 @@ function refuse(
   const { reason, answers } = finding;
   const key = loopOf(finding, asked);
   const counted = COUNTED.includes(reason) && !question.held;
-  const strikes =
-    (STRIKING.has(reason) && !answers) || typeof finding.asked === "string" || counted;
+  const strikes = isStrike(finding) || counted;
   const strike = strikes ? { key, step: asked.input.step } : null;
   const count = strike === null ? null : countWith(history, strike);
   const { ask, options, userInput, end } = policy.ladder;
