@@ -1,7 +1,4 @@
-/**
- * What the core says happened. Events carry every fact that `evolve` needs: it knows no policy, so
- * a journal replays to the same state under any later policy.
- */
+/** What the core says happened, with every fact that `evolve` needs: it knows no policy, so that any later one replays a journal. */
 import type { Denial, RuleScope } from "./approval-facts.ts";
 import type { CallError, FailureEffect, Money, ResultStatus, VerdictKind } from "./inputs.ts";
 import type { ReasonCode } from "./reasons.ts";
@@ -196,7 +193,7 @@ export interface CallRefused extends DecisionBase {
   readonly raised: Raised | null;
   /** Action keys refused as a cycle from now on, until progress. */
   readonly cycle: readonly string[] | null;
-  /** The call uses up one of its budgets, though no check has judged it, or the tier denies it. */
+  /** The call uses up budgets all the same. */
   readonly counted: boolean;
   /** A person has said no: it is remembered; null: nobody has, or the call was withdrawn. */
   readonly denial: Denial | null;

@@ -6,6 +6,8 @@ import type {
   Decision,
   GuardContext,
   GuardOptions,
+  PendingCall,
+  PendingFilter,
   ProposedCall,
   ReportOutcome,
   StoredResult,
@@ -30,6 +32,8 @@ export interface Callgate {
   approve(approvalId: string, verdict: Approval): Promise<Decision>;
   /** Refuses a held call for good. */
   deny(approvalId: string, verdict: Verdict): Promise<Decision>;
+  /** The calls that wait for a person, the oldest first. */
+  pending(filter?: PendingFilter): Promise<readonly PendingCall[]>;
   /** Of a held call: waits until it is allowed or refused. Any other decision is given at once. */
   awaitDecision(decisionId: string, options?: WaitOptions): Promise<Decision>;
   /**

@@ -18,6 +18,8 @@ export type {
   HandlerCall,
   HeldDecision,
   OpenOptions,
+  PendingCall,
+  PendingFilter,
   ProposalToken,
   ProposedCall,
   RefusedDecision,

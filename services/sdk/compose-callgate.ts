@@ -19,6 +19,7 @@ import type { AnswerForm } from "./guard-answers.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
 import { keptAlive } from "./keep-alive.ts";
+import { PendingCalls } from "./pending-calls.ts";
 import { tellDecision } from "./tell-decision.ts";
 
 const CLOSE_MS = 10_000;
@@ -41,7 +42,12 @@ export function composeCallgate(
     onLateError: () => undefined,
   });
   const guard = new Guard(client, executor, !link.isRemote);
+  const pending = new PendingCalls(link);
   let closing: Promise<void> | undefined;
+  const assertOpen = (): void => {
+    if (closing !== undefined)
+      throw new CallgateError("closed", "the gate is closed: open it again");
+  };
   const close = async (timeoutMs: number): Promise<void> => {
     client.refuseNew();
     await client.drained();
@@ -61,6 +67,10 @@ export function composeCallgate(
     approve: async (approvalId, verdict) =>
       told(await client.decideHold("approve", approvalId, verdict)),
     deny: async (approvalId, verdict) => told(await client.decideHold("deny", approvalId, verdict)),
+    pending: async (filter = {}) => {
+      assertOpen();
+      return pending.list(filter, assertOpen);
+    },
     awaitDecision: async (decisionId, wait = {}) =>
       (await client.awaitDecision(decisionId, wait)).decision,
     awaitResult: (decisionId, wait = {}) => client.awaitResult(decisionId, wait),

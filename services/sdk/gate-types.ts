@@ -134,8 +134,43 @@ export type Verdict = {
   readonly reason?: string;
 };
 
+/** Which of the calls that wait are listed; without members all are. */
+export type PendingFilter = {
+  readonly tenantId?: string;
+  readonly conversationId?: string;
+};
+
+/** A call that waits for a person. */
+export type PendingCall = {
+  /** What `approve`, `deny` and a call that asks again take. */
+  readonly approvalId: string;
+  readonly decisionId: string;
+  readonly tenantId: string;
+  readonly conversationId: string;
+  readonly agentId: string | null;
+  readonly callId: string;
+  readonly tool: string;
+  /** Sensitive values as digests. */
+  readonly arguments: JsonObject;
+  /** Since when, and when the hold ends as a refusal (ms since the epoch). */
+  readonly heldAt: number;
+  readonly expiresAt: number;
+  /** Why it waits; of a call like one that was denied a moment ago, that as well. */
+  readonly message: string;
+  readonly rule: string;
+  readonly requireReason: boolean;
+  /** How many people must approve, and who has. */
+  readonly approvals: number;
+  readonly approvedBy: readonly string[];
+  /** Which rule further calls would be given of, and which other rules of the tool would still ask. */
+  readonly further: { readonly of: string; readonly notOf: readonly string[] };
+};
+
 export type Approval = Verdict & {
-  /** And the tool may be called further in the conversation: so often (default 1), until then. */
+  /**
+   * And further calls of the tool that come under the same rule may run in the conversation: so many (default 1), until
+   * then. Under another rule of the tool they are still asked for.
+   */
   readonly further?: {
     readonly calls?: number | "any";
     /** Unix time in ms; without it, as long as the conversation lasts. */

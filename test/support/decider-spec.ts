@@ -170,8 +170,17 @@ export class Story {
     return this.when({ type: "tick" });
   }
 
+  /** A verdict on the hold, not said yet. */
+  verdict(kind: VerdictInput["kind"], { holdId: approvalId }: CallHeld): VerdictInput {
+    return this.#input({ kind, approvalId });
+  }
+
   #verdict(given: Partial<VerdictInput> & Pick<VerdictInput, "kind">): GateEvent {
-    const input: VerdictInput = {
+    return only(this.when(this.#input(given)));
+  }
+
+  #input(given: Partial<VerdictInput> & Pick<VerdictInput, "kind">): VerdictInput {
+    return {
       type: "verdict",
       tenantId: "acme",
       conversationId: "c",
@@ -186,7 +195,6 @@ export class Story {
       reason: null,
       ...given,
     };
-    return only(this.when(input));
   }
 }
 

@@ -46,6 +46,7 @@ export function approvalOf({ held, waiting, approvedBy, isOfEnded }: Hold): obje
     approvals: held.approvals,
     approvedBy,
     rule: held.rule,
+    further: held.scope,
     message: held.message,
     verdict: waiting.at(-1) ?? null,
   };

@@ -76,6 +76,6 @@ export const IGNORED_SENTENCES: Readonly<Record<IgnoredWhy, string>> = {
     "the call waits for another rule than the one that was looked at; see callgate approvals show",
   unknown_conversation: "the gate knows no such conversation; see callgate tail",
   unknown_grant:
-    "the policy has no such tier or tool, the grant is over, or there is no room for it; see the policy",
+    "the policy has no such tier or tool, the arguments of the tool choose its rule (name the tier), the grant is over, or there is no room for it; see the policy",
   not_supported: "this gate does not know such verdicts; update it",
 };

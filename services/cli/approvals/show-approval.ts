@@ -13,6 +13,7 @@ import { type Difference, differences } from "./differences.ts";
 import { holdOf } from "./give-verdict.ts";
 import type { Hold } from "./hold.ts";
 import { approvalOf } from "./list-approvals.ts";
+import { shownScope } from "./shown-scope.ts";
 import { shownSpeaker } from "./shown-speaker.ts";
 import { reopening } from "./tell-verdict.ts";
 
@@ -111,6 +112,7 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
     ["expires", `${new Date(held.expiresAtMs).toISOString()}, ${expiry(held.expiresAtMs - nowMs)}`],
     ["rule", `${held.rule}: ${place ?? "give the policy with --policy to see the line"}`],
     ["bound to", `action ${held.actionKey}, rule ${held.ruleDigest}`],
+    ["further", furtherCalls(held)],
     ["who", whoMay(hold)],
     ["why held", whyHeld(held)],
   ];
@@ -164,6 +166,12 @@ function whyHeld({ tier, message }: CallHeld): string {
   const detail = message.startsWith(model) ? message.slice(model.length).trim() : "";
   const asks = `${of} asks for a person's approval before the call may run`;
   return detail === "" ? asks : `${asks}. ${revealed(detail, TEXT_CHARACTERS)}`;
+}
+
+/** What an approval of further calls would be of. */
+function furtherCalls({ scope, approvals }: CallHeld): string {
+  if (approvals > 1) return "none: each call is approved by itself";
+  return `--calls gives calls ${shownScope(scope)}`;
 }
 
 function whoMay({ held, approvedBy }: Hold): string {

@@ -1,10 +1,12 @@
 /** What the gate made of a verdict on a hold, for whoever gave it. */
 import type { GateEvent } from "../../core/events.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
+import { counted } from "../output/counted.ts";
 import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
 import { IGNORED_SENTENCES, NOT_TAKEN } from "./send-verdict.ts";
+import { shownScope } from "./shown-scope.ts";
 
 export interface VerdictOutcome {
   readonly outcome?: "allowed" | "refused" | "held" | "counted";
@@ -26,7 +28,8 @@ type Told = {
 
 export async function tellVerdict(told: Told, terminal: Terminal): Promise<ExitCode> {
   const { kind, json, hold, events, outcome } = told;
-  const further = outcomeOf(events?.[1]).ignored;
+  const given = events?.[1];
+  const further = outcomeOf(given).ignored;
   const { holdId: approvalId, tool } = hold.held;
   const text = json
     ? JSON.stringify({
@@ -35,8 +38,10 @@ export async function tellVerdict(told: Told, terminal: Terminal): Promise<ExitC
         taken: events !== null && outcome.ignored === undefined,
         ...outcome,
         furtherIgnored: further,
+        further:
+          given?.type === "ruled" ? { calls: given.calls ?? "any", ...given.scope } : undefined,
       })
-    : `${approvalId} ${tool}: ${sentence(told)}${furtherSentence(further)}`;
+    : `${approvalId} ${tool}: ${sentence(told)}${furtherSentence(given)}`;
   await terminal.out.write(`${text}\n`);
   return outcome.ignored === undefined ? EXIT_OK : EXIT_USAGE;
 }
@@ -58,8 +63,12 @@ export function outcomeOf(event: GateEvent | undefined): VerdictOutcome {
   }
 }
 
-function furtherSentence(ignored: VerdictOutcome["ignored"]): string {
-  return ignored === undefined ? "" : `; no further calls: ${IGNORED_SENTENCES[ignored]}`;
+function furtherSentence(given: GateEvent | undefined): string {
+  if (given?.type === "ignored") return `; no further calls: ${IGNORED_SENTENCES[given.why]}`;
+  if (given?.type !== "ruled" || given.scope === null) return "";
+  const { calls, scope } = given;
+  const count = calls === null ? "any number of further calls" : counted(calls, "further call");
+  return `; ${count} ${shownScope(scope)}`;
 }
 
 function sentence({ kind, hold, events, outcome: { outcome, reason, ...more } }: Told): string {

@@ -18,8 +18,10 @@ export function refuseEarly(
   plain: PlainRefusal,
   advice: Advice,
 ): DecisionEvent {
-  const found = stopOf(call, plain, advice) ?? foundIn(call, plain);
-  return withAdvice(conclude(call, base, found, null), advice);
+  // A confirmation that it carries is not spent on it.
+  const own = { ...call, covered: false };
+  const found = stopOf(own, plain, advice) ?? foundIn(own, plain);
+  return withAdvice(conclude(own, base, found, null), advice);
 }
 
 /** What an operator has switched off is refused as that, whatever else stands in the way. */

@@ -176,8 +176,7 @@ function refuse(
   const { reason, answers } = finding;
   const key = loopOf(finding, asked);
   const counted = COUNTED.includes(reason) && !question.held;
-  const strikes =
-    (STRIKING.has(reason) && !answers) || typeof finding.asked === "string" || counted;
+  const strikes = isStrike(finding) || counted;
   const strike = strikes ? { key, step: asked.input.step } : null;
   const count = strike === null ? null : countWith(history, strike);
   const { ask, options, userInput, end } = policy.ladder;
@@ -216,6 +215,10 @@ function refuse(
     cycle: cycle === null ? null : [...cycle].sort(),
     fresh: given.fresh,
   };
+}
+
+function isStrike({ reason, answers, asked }: Finding): boolean {
+  return (STRIKING.has(reason) && !answers) || typeof asked === "string";
 }
 
 /** What the strike is counted for: a cycle, all calls that go round, a tool, or the call itself. */
@@ -277,7 +280,7 @@ function record(
     doubted: kind === "allowed" && occurrence.attempt > 1 && twin !== null && mayHaveActed(twin),
     actedAt: null,
     end: null,
-    cost: kind === "answered" || kind === "refused" ? null : asked.input.estimatedCost,
+    cost: costOf(asked, kind),
     failure: null,
     given: kind === "allowed" ? usesGiven(question) : null,
     occurrence,
@@ -294,6 +297,10 @@ function record(
   if (given !== undefined && given.calls !== null) given.calls -= 1;
   history.calls.push(call);
   return call;
+}
+
+function costOf({ input }: Asked, kind: Call["kind"]): Call["cost"] {
+  return kind === "answered" || kind === "refused" ? null : input.estimatedCost;
 }
 
 /**

@@ -10,7 +10,7 @@ import type {
 } from "../../../services/core/inputs.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import type { Answer } from "./answer.ts";
-import { decideCall, refuseEarly } from "./decide-call.ts";
+import { type Circumstances, decideCall, refuseEarly } from "./decide-call.ts";
 import { rememberDenial } from "./denials.ts";
 import { endInRow, settleDoubts, settleFailure } from "./doubts.ts";
 import {
@@ -23,7 +23,7 @@ import {
   ring,
 } from "./history.ts";
 import { refusedCycle } from "./loops.ts";
-import { readProposal } from "./read-proposal.ts";
+import { type Reading, readProposal } from "./read-proposal.ts";
 import { digestOf, endOf, errorText, failureOf, isDefinite, isTransient } from "./read-result.ts";
 import { giveBack, nameEffects } from "./result-effects.ts";
 import { otherThan, type WrongGrant, wrongApproval, wrongGrant } from "./wrong-verdict.ts";
@@ -106,14 +106,7 @@ export class ReferenceEngine {
     enterTurn(history, input.turn, nowMs);
     history.lastAtMs = nowMs;
     const circumstances = { history, asked, policy: this.#policy, nowMs, fresh: lapsed };
-    const judged = { ...circumstances, approved: false, held: false };
-    const found = reading.ok ? reading.found : [reading.reason];
-    const fatal = found.find((reason) => !reading.ok || asked.tool.modes[reason] === "enforce");
-    if (fatal !== undefined) {
-      const earlier = found.slice(0, found.indexOf(fatal));
-      return refuseEarly({ ...judged, confirmed: false, earlier }, fatal);
-    }
-    return decideCall({ ...judged, confirmed: spend(history, input.confirmation), earlier: found });
+    return judgeRead({ ...circumstances, approved: false }, reading, input);
   }
 
   /** A call that a person was asked about and nobody has begun, under its approval id or its call id. */
@@ -369,6 +362,23 @@ function enterTurn(history: History, turn: string | null, atMs: number): void {
 
 function nameOf({ turn, step, callId }: ProposalInput): string {
   return JSON.stringify([turn, step, callId]);
+}
+
+/** The first reason of checks 1 to 4 that is enforced decides; the others are noted. */
+function judgeRead(
+  given: Omit<Circumstances, "confirmed" | "earlier">,
+  reading: Reading,
+  input: ProposalInput,
+): Answer {
+  const found = reading.ok ? reading.found : [reading.reason];
+  const { modes } = given.asked.tool;
+  const fatal = found.find((reason) => !reading.ok || modes[reason] === "enforce");
+  if (fatal !== undefined) {
+    const earlier = found.slice(0, found.indexOf(fatal));
+    return refuseEarly({ ...given, confirmed: false, earlier }, fatal);
+  }
+  const confirmed = spend(given.history, input.confirmation);
+  return decideCall({ ...given, confirmed, earlier: found });
 }
 
 /** A confirmation is spent by the first call that carries it. */

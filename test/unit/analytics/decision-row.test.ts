@@ -27,7 +27,16 @@ function allowed(approvedBy: string[]): GateEvent {
 function verdict(kind: VerdictInput["kind"], by: string, reason: string | null): VerdictInput {
   return {
     ...{ ...WHO, type: "verdict", kind, approvalId: "h", decisionId: null, outcome: null },
-    ...{ tier: null, tool: null, ruleDigest: null, scope: null, calls: null, untilMs: null, by, reason },
+    ...{
+      tier: null,
+      tool: null,
+      ruleDigest: null,
+      scope: null,
+      calls: null,
+      untilMs: null,
+      by,
+      reason,
+    },
   };
 }
 

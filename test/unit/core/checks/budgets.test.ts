@@ -26,13 +26,12 @@ describe("max_tool_calls", () => {
     story.turn("2").allowed("a", { n: 3 });
   });
 
-  test("counts no refused call and no redelivery", () => {
+  test("counts no duplicate and no redelivery", () => {
     const story = given(limited({ max_tool_calls: 2 }));
     const proposal = story.proposal("once");
     story.when(proposal);
     story.when(proposal);
     story.reason("once");
-    story.reason("nobody");
     story.allowed("a");
   });
 
@@ -94,8 +93,8 @@ describe("max_steps", () => {
   test("counts no step that was refused, nor one of an approval twice", () => {
     const story = given(limited({ max_steps: 2 }));
     const hold = story.held("ask_a", {}, { ...CALLS, step: "s1" });
-    story.reason("nobody", {}, { step: "refused" });
     story.allowed("a", { n: 1 }, { step: "s2" });
+    story.reason("a", { n: 1 }, { step: "refused" });
     ofType(story.approved(hold), "allowed");
     story.allowed("a", { n: 2 }, { step: "s2" });
     expect(story.reason("a", { n: 3 }, { step: "s3" })).toBe("budget_steps");

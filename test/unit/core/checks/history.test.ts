@@ -3,7 +3,15 @@ import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import { emptyLedger, ledgerEntries, NO_END } from "../../../../services/core/persistent/ledger.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { given, HOUR, MINUTE, SECOND, type Story } from "../../../support/decider-spec.ts";
+import {
+  given,
+  HOUR,
+  MINUTE,
+  ofType,
+  only,
+  SECOND,
+  type Story,
+} from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   deduplication: { window_ms: 30 * MINUTE },
@@ -77,14 +85,22 @@ describe("history_full", () => {
     expect(story.state?.writes.byResource.size).toBe(LIMITS.resources);
   });
 
-  test("refuses writes while call names have filled their place", () => {
+  test("keeps the bare name of a write whose decision went, and gives it to no other call", () => {
     const story = given({ ...POLICY, deduplication: { window_ms: SECOND } });
-    for (let id = 0; id < LIMITS.callNames; id += 1) {
+    const first = story.proposal("write", { id: "first" });
+    story.reported(ofType(only(story.when(first)), "allowed"), { output: "done" });
+    for (let id = 1; id < LIMITS.callNames; id += 1) {
       story.done("write", { id }, null);
       if (id % 1_000 === 999) story.after(SECOND);
     }
-    expect(story.refused("write", { id: "more" }).refusal.message).toContain("call names");
-    story.after(HOUR).allowed("write", { id: "more" });
+    expect(story.when(first)).toMatchObject([{ type: "repeated" }]);
+    for (let id = 0; id < LIMITS.callNames; id += 1) story.done("look", { id }, `${id}`);
+    expect(story.when(first)).toMatchObject([{ type: "repeated" }]);
+    story.done("write", { id: "more" });
+    const refused = { type: "refused", refusal: { reason: "call_id_conflict" } };
+    expect(story.when(first)).toMatchObject([refused]);
+    expect(story.when({ ...first, arguments: '{"id":"other"}' })).toMatchObject([refused]);
+    expect(story.state?.forgotten.size).toBe(1);
   });
 
   test("refuses writes while exclusive effects have filled their place", () => {
@@ -145,7 +161,7 @@ describe("room is made", () => {
     const story = given(POLICY);
     const first = story.proposal("nobody", { id: "first" });
     story.when(first);
-    for (let id = 1; id < LIMITS.callNames; id += 1) story.reason("nobody", { id });
+    for (let id = 1; id < LIMITS.callNames; id += 1) story.done("look", { id }, `${id}`);
     expect(story.when(first)).toMatchObject([{ type: "repeated" }]);
     story.done("look");
     expect(story.state?.loose.size).toBe(LIMITS.callNames);

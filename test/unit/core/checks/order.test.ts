@@ -13,7 +13,9 @@ test("the checks stand in the documented order", () => {
     "checkSideEffects",
     "checkLoops",
     "checkAcknowledged",
+    "checkDenied",
     "checkTier",
+    "checkDeniedForm",
   ]);
 });
 

@@ -187,13 +187,11 @@ describe("what failed or was not executed gives the resource back", () => {
   });
 });
 
-test("a redelivery whose name is forgotten conflicts with its own first run", () => {
+test("a redelivery is answered with its own first run, however late it comes", () => {
   const story = given(POLICY);
   const proposal = story.proposal("make", { id: 1 });
   const [first] = story.when(proposal);
   story.reported(first as never, { output: "made" });
   story.after(2 * HOUR);
-  expect(story.when(proposal)).toMatchObject([
-    { type: "refused", refusal: { reason: "side_effect_conflict" } },
-  ]);
+  expect(story.when(proposal)).toMatchObject([{ type: "repeated", decision: first }]);
 });

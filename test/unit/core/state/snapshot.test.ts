@@ -3,7 +3,7 @@ import { decide } from "../../../../services/core/decide/decide.ts";
 import { evolve } from "../../../../services/core/state/evolve.ts";
 import { restoreState, snapshotState } from "../../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../../services/core/state/state.ts";
-import { given, HOUR, type Story } from "../../../support/decider-spec.ts";
+import { given, HOUR, SECOND, type Story } from "../../../support/decider-spec.ts";
 
 /** A conversation with something in every collection. */
 function full(): Story {
@@ -70,12 +70,16 @@ describe("a snapshot", () => {
   });
 
   test("leaves out what has ended, freed or not", () => {
-    const story = given({ tool_schemas: { look: { read_only: true }, write: {} } });
+    const story = given({
+      deduplication: { window_ms: SECOND },
+      idempotency: { ttl_ms: SECOND },
+      tool_schemas: { look: { read_only: true }, write: {} },
+    });
     story.done("write", { n: 1 });
     const before = JSON.parse(snapshotState(story.state as ConversationState));
     story.after(HOUR).done("look");
     const after = JSON.parse(snapshotState(story.state as ConversationState));
-    expect(before.kept.entries).toHaveLength(1);
-    expect(after.kept.entries).toHaveLength(0);
+    expect(before.writeTwins.entries).toHaveLength(1);
+    expect(after.writeTwins.entries).toHaveLength(0);
   });
 });
