@@ -7,6 +7,8 @@ import { given, HOUR, MINUTE, ofType, only, SECOND } from "../../support/decider
 const held = (name: string, pattern: string) =>
   ({ name, pattern, action: "hitl", expires_ms: 15 * MINUTE }) as const;
 
+const plain = (normalizer: string) => ({ name: normalizer, arguments: [] });
+
 const name = fc.stringMatching(/^[a-z]{1,6}$/);
 
 describe("further calls", () => {
@@ -73,7 +75,7 @@ describe("a denial", () => {
     authorization: { tiers: [held("filings", "submit_*")] },
     tool_schemas: {
       submit_it: {
-        normalizers: { quarter: ["trim", "to_upper"] },
+        normalizers: { quarter: [plain("trim"), plain("to_upper")] },
         effects: [{ resource: "filing/{quarter}", kind: "send" }],
       },
       // Asked about only where it is large.
@@ -233,9 +235,10 @@ describe("an approved call", () => {
     const later = { callId: "m1", step: "2", approvalId: hold.holdId };
     story.held("send_mail", { to: "bob" }, later);
     story.reported(call, { status: "started", output: null });
-    expect(story.reason("send_mail", { to: "ann" }, later)).toBe("duplicate_in_flight");
+    const anew = { ...later, step: "3" };
+    expect(story.reason("send_mail", { to: "ann" }, anew)).toBe("duplicate_in_flight");
     story.reported(call, { output: "sent" });
-    expect(story.reason("send_mail", { to: "ann" }, { ...later, step: "3" })).toBe(
+    expect(story.reason("send_mail", { to: "ann" }, { ...later, step: "4" })).toBe(
       "duplicate_call",
     );
   });

@@ -37,7 +37,10 @@ test.each(["callId", "approvalId"] as const)(
     await opened();
     let ran = 0;
     let turn = 1;
-    const send_mail = ({ to }: { readonly to: string }) => `${to} ${(ran += 1)}`;
+    const send_mail = ({ to }: { readonly to: string }) => {
+      ran += 1;
+      return `${to} ${ran}`;
+    };
     const tools = gate.guard({ send_mail }, () => ({ conversationId: "c", turn, step: turn }));
     const waits = await tools.send_mail({ to: "ann" }, { callId: "m1" });
     if (!isRefused(waits) || waits.outcome !== "held") throw new Error("it was not held");
