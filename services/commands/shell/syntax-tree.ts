@@ -1,0 +1,53 @@
+/**
+ * The one file that knows `unbash`, the parser of shell text. It bounds what the parser is asked
+ * (length, openings that may nest) and takes every complaint of the parser as "not read".
+ */
+import { type ParsedScript, parse } from "unbash";
+
+export type {
+  Assignment,
+  Command,
+  CompoundList,
+  HereDoc,
+  Pipeline,
+  Redirection,
+  Statement,
+  Word,
+  WordPart,
+} from "unbash";
+
+/** The syntax tree of a line, or why there is none. */
+export type SyntaxTree =
+  | { readonly kind: "tree"; readonly script: ParsedScript }
+  | { readonly kind: "unclear"; readonly reason: string };
+
+const LENGTH_MAX = 65_536;
+
+/**
+ * Openings that the parser reads by calling itself: its time grows with the square of their depth,
+ * and it overflows the stack at 2,000 of `"$(`.
+ */
+const OPENINGS = /[$<>]\(|\$\{|\$\[|`/g;
+const OPENINGS_MAX = 500;
+
+const NOT_TEXT = /\0|\p{Surrogate}/u;
+
+/** Parses `text` as Bash reads it. Never throws; text that Bash would refuse is unclear. */
+export function parseTree(text: string): SyntaxTree {
+  if (text.length > LENGTH_MAX) return unclear(`the line is longer than ${LENGTH_MAX} characters`);
+  if (NOT_TEXT.test(text)) return unclear("the line holds a NUL or half a character");
+  if ((text.match(OPENINGS)?.length ?? 0) > OPENINGS_MAX)
+    return unclear(`the line has more than ${OPENINGS_MAX} expansions`);
+  try {
+    const script = parse(text);
+    const [error] = script.errors ?? [];
+    if (error === undefined) return { kind: "tree", script };
+    return unclear(`a shell cannot read it at character ${error.pos + 1}: ${error.message}`);
+  } catch {
+    return unclear("the line is nested too deeply");
+  }
+}
+
+function unclear(reason: string): SyntaxTree {
+  return { kind: "unclear", reason };
+}
