@@ -13,22 +13,31 @@ export const DOES = ["read", "watch", "run", "write", "send"] as const;
 
 export type Does = (typeof DOES)[number];
 
-/** Tables of one level of a program, as the YAML files hold them. */
+/** What one form of a program knows, as the YAML files hold it. */
 export interface FormSpec {
   /** What the form does when no option makes it do more. */
   readonly does?: Does;
-  /** `"-n, --lines": value`: every spelling of an option, and its kind. */
+  /** Options without a value and without an effect; all spellings of one in one text. */
+  readonly flags?: readonly string[];
+  /** `"-n, --lines": value`: every spelling of an option, and its kind. `-#` is any `-NUMBER`. */
   readonly options?: Readonly<Record<string, string>>;
+  /** Names of `sets` of the program, whose options are known here too. */
+  readonly uses?: readonly string[];
   /** Kinds of the operands in their order, such as `[word, "path..."]`. */
   readonly operands?: readonly string[];
   /** The form fits only where at least one of these options is used. */
   readonly needs?: readonly string[];
+  /** The output is nothing but names of files below the paths that it reads. */
+  readonly lists?: boolean;
 }
+
+/** Options that several forms share. */
+export type SetSpec = Pick<FormSpec, "flags" | "options">;
 
 export interface NodeSpec extends FormSpec {
   /** Options that are known here and below every subcommand. */
-  readonly everywhere?: Readonly<Record<string, string>>;
-  /** Forms that are tried from top to bottom; each one also knows `options`. */
+  readonly everywhere?: SetSpec;
+  /** Forms that are tried from top to bottom; each one also knows the options of the node. */
   readonly forms?: readonly FormSpec[];
   /** By name; further names follow after commas: `"install, i"`. */
   readonly subcommands?: Readonly<Record<string, NodeSpec>>;
@@ -37,8 +46,7 @@ export interface NodeSpec extends FormSpec {
 export interface ProgramSpec extends NodeSpec {
   /** Other names of the same program: `[python3]`. */
   readonly also?: readonly string[];
-  /** `-5` stands for the option that is named here: `head -5` for `--lines`. */
-  readonly numbers?: string;
+  readonly sets?: Readonly<Record<string, SetSpec>>;
   /** The first operand may be a cluster of options without its dash: `tar xzf`. */
   readonly bundle?: boolean;
   /** Words with a dash that are no known option are operands: `echo ---`. */
@@ -48,18 +56,40 @@ export interface ProgramSpec extends NodeSpec {
   /** `HOST:PATH` and URLs as paths lead to another machine. */
   readonly hosts?: boolean;
   /** Lines, and what each one does; `unknown` where it must not be understood. Run as tests. */
-  readonly examples: Readonly<Record<string, Does | "unknown">>;
+  readonly examples?: Readonly<Record<string, Does | "unknown">>;
 }
+
+export type ProgramSpecs = Readonly<Record<string, ProgramSpec>>;
 
 /** The effect of an option. `unsafe`: it runs or loads what it is told, so the form is unknown. */
 export type OptionEffect = "none" | "watches" | "runs" | "writes" | "sends" | "unsafe";
 
 /**
- * What a word is: `word` and `value` are data, `path` is read, `out` is written, `directory` is read
- * and later paths are relative to it; `command` and `rest` take all that follows.
+ * What a word may be. `word` and `value`: data. `path`: a file that is read. `out`: one that is
+ * written. `script`: a path that is run, and not `-`. `directory`: where the program works, so that its paths are relative to it. `revision`: a
+ * path, or `REVISION:PATH` of git. `number`: digits. `sed-print`, `awk-print`: scripts that only print.
+ * `assignment`: `NAME=VALUE`. `command`: it and all that follows are a command of their own;
+ * `fed-command`: one that gets further operands from standard input. `rest`: all that follows.
  */
+export const WORD_KINDS = [
+  "word",
+  "value",
+  "path",
+  "out",
+  "script",
+  "directory",
+  "revision",
+  "number",
+  "sed-print",
+  "awk-print",
+  "assignment",
+  "command",
+  "fed-command",
+  "rest",
+] as const;
+
 export interface WordKind {
-  readonly kind: string;
+  readonly kind: (typeof WORD_KINDS)[number];
   /** The only texts that fit; null where the kind alone decides. */
   readonly choices: ReadonlySet<string> | null;
 }
@@ -86,6 +116,7 @@ export interface Form {
   readonly operands: readonly Operand[];
   /** Canonical names. */
   readonly needs: ReadonlySet<string> | null;
+  readonly lists: boolean;
 }
 
 export interface ProgramNode {
@@ -98,7 +129,6 @@ export interface ProgramNode {
 
 export interface Program extends ProgramNode {
   readonly name: string;
-  readonly numbers: string | null;
   readonly bundle: boolean;
   readonly loose: boolean;
   readonly globs: boolean;
