@@ -157,7 +157,7 @@ function doesOf(
 }
 
 function writes(tokens: readonly Token[], at: number, word: string): boolean {
-  if (WRITING_PAIRS.has(`${word} ${tokens[at + 1]?.word}`)) return true;
+  if (WRITING_PAIRS.get(word)?.has(tokens[at + 1]?.word ?? "") === true) return true;
   if (!WRITING_WORDS.has(word) || isMember(tokens, at)) return false;
   return !isCalled(tokens, at, word) && !(word === "create" && tokens[at - 1]?.word === "show");
 }
@@ -171,7 +171,7 @@ function isKnownCall(
   const { kind, word } = tokens[at] as Token;
   if (kind !== "word") return kind !== "name";
   if (isMember(tokens, at)) {
-    const schema = tokens[at - 2]?.word;
+    const schema = tokens[at - 3]?.text === "." ? "" : tokens[at - 2]?.word;
     return extraFunctions.has(`${schema}.${word}`) || (schema === "pg_catalog" && isPure(word));
   }
   if (tokens[at - 1]?.text === ".") return false;
@@ -201,14 +201,20 @@ function doesOfPragma(tokens: readonly Token[]): "read" | "write" {
 
 /** The statement with one blank where a blank may matter, and keywords in lower case. */
 function identityOf(tokens: readonly Token[]): string {
-  let identity = "";
+  const pieces: string[] = [];
+  let last = "(";
   for (const { kind, text, word, spaced } of tokens) {
-    const spelled = kind === "word" && KEYWORDS.has(word) ? word : text;
-    const needsBlank = spaced && isOfWord(identity.slice(-1)) === isOfWord(spelled.charAt(0));
-    identity += needsBlank && !/[(),]/.test(identity.slice(-1) + spelled.charAt(0)) ? " " : "";
-    identity += spelled;
+    if (spaced && isBlankKept(last, text.charAt(0))) pieces.push(" ");
+    pieces.push(kind === "word" && KEYWORDS.has(word) ? word : text);
+    last = text.slice(-1);
   }
-  return identity;
+  return pieces.join("");
+}
+
+/** Two letters would be one word, two signs one operator. */
+function isBlankKept(last: string, first: string): boolean {
+  const isAlone = /[(),]/.test(last) || /[(),]/.test(first);
+  return !isAlone && isOfWord(last) === isOfWord(first);
 }
 
 /** Letters, and what touches them with another meaning than apart: quotes, dots, brackets. */

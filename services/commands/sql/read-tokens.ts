@@ -44,7 +44,7 @@ interface Shape {
 /** Brackets are names where they could be nothing else; elsewhere they hold an index or a list. */
 const STANDARD = dialect({
   comment: "--[^\\n]*",
-  text: String.raw`${TEXT}|\$(?<tag>\w*)\$[^]*?\$\k<tag>\$`,
+  text: String.raw`${TEXT}|\$(\w*)\$[^]*?\$\2\$`,
   name: String.raw`${NAMES}|\[[^\][;'"()]*\]`,
   letter: "A-Za-z_",
   sign: String.raw`\$(?!\w*\$)|[[\]]|${SIGN}`,
@@ -68,48 +68,54 @@ const BRACKETS = dialect({
   sign: String.raw`\$|${SIGN}`,
 });
 
-function dialect({ comment, text, name, letter, sign }: Shape): RegExp {
-  const blank = String.raw`(?<blank>(?:[ \t\n\r\f]+|${comment}|${COMMENT})+)`;
-  const word = String.raw`(?<word>${CODED}[${letter}\u0080-\uffff][\w$\u0080-\uffff]*)`;
-  const source = `${blank}|(?<text>${text})|(?<name>${name})|${word}|(?<number>\\d+)|${sign}`;
-  return new RegExp(source, "gy");
+interface Dialect {
+  /** A match is one token with the blanks and comments before it; the token is its only group. */
+  readonly token: RegExp;
+  readonly word: RegExp;
+}
+
+function dialect({ comment, text, name, letter, sign }: Shape): Dialect {
+  const blank = String.raw`(?:[ \t\n\r\f]+|${comment}|${COMMENT})*`;
+  const first = `[${letter}\\u0080-\\uffff]`;
+  const word = String.raw`${CODED}${first}[\w$\u0080-\uffff]*`;
+  return {
+    token: new RegExp(`${blank}(?:(${text}|${name}|${word}|\\d+|${sign})|$)`, "gy"),
+    word: new RegExp(`^${first}`),
+  };
 }
 
 /** White space for some servers, letters for others. */
 const ODD_SPACE = /[\u0085\u00a0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
 /** Null: something in the text is not understood. */
-function tokensOf(text: string, pattern: RegExp): readonly Token[] | null {
+function tokensOf(text: string, dialect: Dialect): readonly Token[] | null {
   const tokens: Token[] = [];
   let end = 0;
-  let spaced = false;
-  for (const match of text.matchAll(pattern)) {
+  for (const match of text.matchAll(dialect.token)) {
     end = match.index + match[0].length;
-    const isBlank = match.groups?.["blank"] !== undefined;
-    if (!isBlank) tokens.push(tokenOf(match, spaced));
-    spaced = isBlank;
+    const token = match[1];
+    if (token !== undefined)
+      tokens.push(tokenOf(token, token.length < match[0].length, dialect.word));
   }
   if (end < text.length) return null;
-  return tokens.some(({ word }) => ODD_SPACE.test(word)) ? null : tokens;
+  return ODD_SPACE.test(text) && tokens.some(({ word }) => ODD_SPACE.test(word)) ? null : tokens;
 }
 
-function tokenOf({ 0: text, groups = {} }: RegExpMatchArray, spaced: boolean): Token {
-  if (groups["word"] !== undefined) {
+function tokenOf(text: string, spaced: boolean, wordStart: RegExp): Token {
+  if (wordStart.test(text)) {
     const word = text.toLowerCase();
     return { kind: "word", text, word, name: word, spaced };
   }
-  if (groups["number"] !== undefined) return { kind: "number", text, word: "", name: "", spaced };
-  const isName = groups["name"] !== undefined;
-  if (!isName && groups["text"] === undefined)
-    return { kind: "sign", text, word: "", name: "", spaced };
-  return { kind: isName ? "name" : "text", text, word: "", name: unquote(text), spaced };
+  if (text.length > 1 && /^["'`$[]/.test(text)) {
+    const kind = /^['$]/.test(text) ? "text" : "name";
+    return { kind, text, word: "", name: unquote(text), spaced };
+  }
+  return { kind: /^\d/.test(text) ? "number" : "sign", text, word: "", name: "", spaced };
 }
 
 /** A doubled quote inside stands for one. */
 function unquote(text: string): string {
   const close = text.slice(-1);
-  return text
-    .slice(1, -1)
-    .replaceAll(close + close, close)
-    .toLowerCase();
+  const inner = text.slice(1, -1);
+  return (inner.includes(close) ? inner.replaceAll(close + close, close) : inner).toLowerCase();
 }

@@ -40,11 +40,16 @@ export const WRITING_WORDS = words(`
   copy into lock vacuum analyze analyse reindex cluster refresh comment set reset begin commit
   rollback savepoint attach detach load unload import export execute exec prepare deallocate listen
   notify unlisten use handler flush kill purge optimize dbcc backup restore shutdown reconfigure deny
-  waitfor writetext updatetext xlock updlock tablockx nextval go outfile dumpfile install signal
+  waitfor writetext updatetext xlock updlock tablockx nextval go checkpoint revert setuser outfile dumpfile install signal
 `);
 
-/** Two words in a row that no read may hold: locks, and the next number of a sequence. */
-export const WRITING_PAIRS = new Set(["for share", "for key", "for no", "next value"]);
+/** Words that no read may hold before one of the others: locks, the next number of a sequence. */
+export const WRITING_PAIRS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ["for", words("share key no update")],
+  ["next", words("value")],
+  ["enable", words("trigger")],
+  ["disable", words("trigger")],
+]);
 
 /** Functions, and words without parentheses, whose answer changes by itself. */
 export const VOLATILE_FUNCTIONS = words(`
