@@ -27,7 +27,7 @@ export function findTables(tokens: readonly Token[], verbs: ReadonlySet<string>)
     if (previous?.text === ".") continue;
     if (kind === "sign") state = stateAfterSign(text, state, previous, outer);
     if (kind === "sign" || kind === "number") continue;
-    if (state === "name" && isName(tokens, at)) found.add(nameAt(tokens, at));
+    if (state === "name" && isName(tokens, at, before)) found.add(nameAt(tokens, at));
     state = stateAfterWord(tokens, at, state, before);
   }
   return [...found];
@@ -37,7 +37,7 @@ function wordsBeforeTable(verbs: ReadonlySet<string>): ReadonlySet<string> {
   const words = new Set(BEFORE_TABLE);
   if ([...verbs].some((verb) => NAMING_AFTER_ON.has(verb))) words.add("on");
   if (verbs.has("delete") || verbs.has("merge")) words.add("using");
-  if (verbs.has("rename") || verbs.has("alter")) words.add("to");
+  if (["create", "alter", "rename"].some((verb) => verbs.has(verb))) words.add("to");
   return words;
 }
 
@@ -64,8 +64,8 @@ function stateAfterWord(
 ): State {
   const { kind, word } = tokens[at] as Token;
   if (kind !== "word") return state === "name" ? "list" : state;
-  if (before.has(word)) return "name";
-  if (startsWithName(tokens, at)) return "name";
+  if (word === "on" && /^(?:update|delete)$/.test(tokens[at + 1]?.word ?? "")) return "none";
+  if (before.has(word) || startsWithName(tokens, at)) return "name";
   if (AFTER_TABLES.has(word)) return "none";
   if (state !== "name") return state;
   const isBefore = SKIPPED_BEFORE_NAME.has(word) || MODIFIERS.has(word) || isKind(tokens, at);
@@ -79,11 +79,10 @@ function startsWithName(tokens: readonly Token[], at: number): boolean {
   return isStatement && !/^(?:on|for|key)$/.test(before) && tokens[at + 1]?.text !== "(";
 }
 
-function isName(tokens: readonly Token[], at: number): boolean {
+function isName(tokens: readonly Token[], at: number, before: ReadonlySet<string>): boolean {
   const { kind, word } = tokens[at] as Token;
   if (kind !== "word") return true;
-  if (AFTER_TABLES.has(word) || SKIPPED_BEFORE_NAME.has(word) || BEFORE_TABLE.has(word))
-    return false;
+  if (AFTER_TABLES.has(word) || SKIPPED_BEFORE_NAME.has(word) || before.has(word)) return false;
   return !isKind(tokens, at) && !isFollowedByInto(tokens, at) && !startsWithName(tokens, at);
 }
 

@@ -125,7 +125,7 @@ export const NAMING_STATEMENTS: ReadonlySet<string> = new Set([
 export const NAMING_AFTER_ON = words("create alter drop comment grant revoke deny");
 
 /** Words between the first word of a statement and the name. Reserved everywhere, so that no table is called so. */
-export const SKIPPED_BEFORE_NAME = words("if not exists only lateral or as");
+export const SKIPPED_BEFORE_NAME = words("if not exists only lateral or as insert update delete");
 
 /** As `SKIPPED_BEFORE_NAME`, where a name follows: a table may be called so, too. */
 export const KINDS_BEFORE_NAME = words(`
