@@ -31,39 +31,34 @@ const BUNDLE = /^[A-Za-z]+$/;
 export function scanOptions(scan: Scan, start: number, limits: ScanLimits): number {
   const { words, program, reading } = scan;
   let ended = false;
-  let assigning = limits.assignments;
+  let { assignments } = limits;
   let index = start;
   while (index < words.length) {
     const word = words[index] ?? "";
-    if (!ended && word === "--" && !program.loose) {
-      ended = true;
-      index += 1;
-      continue;
-    }
-    const bundled = program.bundle && index === start && isBundle(scan, word);
-    const after = ended ? null : bundled ? takeBundle(scan, index) : takeOption(scan, index);
+    const after = ended ? null : takeOption(scan, index, index === start);
     if (after !== null) {
+      ended = word === "--" && !program.loose;
       index = after;
       continue;
     }
-    assigning &&= isAssignment(word);
-    if (!assigning && reading.operands.length >= limits.operands) return index;
+    assignments = assignments && isAssignment(word);
+    const free = assignments ? 2 : limits.operands - reading.operands.length;
+    if (free < 1) return index;
     takeOperand(scan, index, ended);
     index += 1;
-    if (!assigning && limits.operands > 0 && reading.operands.length >= limits.operands) {
-      return index;
-    }
+    if (free === 1) return index;
   }
   return index;
 }
 
 /** The index after an option and its values; null where the word is an operand. */
-function takeOption(scan: Scan, index: number): number | null {
+function takeOption(scan: Scan, index: number, isFirst: boolean): number | null {
   const word = scan.words[index] ?? "";
+  if (word === "--" && !scan.program.loose) return index + 1;
+  if (isFirst && scan.program.bundle && isBundle(scan, word)) return takeBundle(scan, index);
   const whole = findOption(scan.tables, word);
   if (whole !== undefined) return takeValues(scan, whole, index + 1);
-  const attached = takeAttached(scan, index);
-  if (attached) return index + 1;
+  if (takeAttached(scan, index)) return index + 1;
   if (!word.startsWith("-") || word === "-") return null;
   if (!word.startsWith("--") && knowsLetter(scan, word)) return takeCluster(scan, index);
   if (scan.program.loose) return null;
