@@ -10,6 +10,7 @@ export type {
   CompoundList,
   HereDoc,
   Pipeline,
+  Redirect,
   Redirection,
   Statement,
   Word,
@@ -30,6 +31,10 @@ const LENGTH_MAX = 65_536;
 const OPENINGS = /[$<>]\(|\$\{|\$\[|`/g;
 const OPENINGS_MAX = 500;
 
+/** Each is looked for through the rest of the text, when it has no end. */
+const DOCUMENTS = /<<-?[ \t]*["'\\\w]/g;
+const DOCUMENTS_MAX = 200;
+
 const NOT_TEXT = /\0|\p{Surrogate}/u;
 
 /** Parses `text` as Bash reads it. Never throws; text that Bash would refuse is unclear. */
@@ -38,6 +43,8 @@ export function parseTree(text: string): SyntaxTree {
   if (NOT_TEXT.test(text)) return unclear("the line holds a NUL or half a character");
   if ((text.match(OPENINGS)?.length ?? 0) > OPENINGS_MAX)
     return unclear(`the line has more than ${OPENINGS_MAX} expansions`);
+  if ((text.match(DOCUMENTS)?.length ?? 0) > DOCUMENTS_MAX)
+    return unclear(`the line has more than ${DOCUMENTS_MAX} here-documents`);
   try {
     const script = parse(text);
     const [error] = script.errors ?? [];
