@@ -2,9 +2,9 @@ import { decodeFully } from "./decode.ts";
 
 /** A parameter by which servers take another method than the request's: `_method`, `_method[]`, `a[_method]`, `method`. */
 const PARAMETER =
-  /^[^a-z\d]*method[^a-z]*$|[^a-z\d][_.]+method[^a-z]*$|http[-_ ]?method|method[-_ ]?override/;
+  /^[^a-z\d]*method[^a-z]*$|[^a-z\d][_.]method[^a-z]*$|http[-_ ]?method|method[-_ ]?override/;
 /** As a name in a body: there `method` alone is an everyday word, as in JSON-RPC. */
-const BODY_NAME = /^[^a-z\d]*[_.]+method[^a-z]*$|[^a-z\d][_.]+method[^a-z]*$/;
+const BODY_NAME = /^[^a-z\d]*[_.]method[^a-z]*$|[^a-z\d][_.]method[^a-z]*$/;
 /** In a text of JSON, of a form or of several parts. */
 const BODY_TEXT = /(?:^|[^\w.$-])[_.]method[\]["'\s]*(?:[=:]|$)|name=["']?[_.]method/;
 
@@ -21,10 +21,7 @@ export function findOverride({ query, headers, body, rest }: Searched): string |
   const parameters = query.split(/[&;?]/).map((part) => part.split("=", 1)[0] ?? "");
   return (
     parameters.find((name) => PARAMETER.test(plain(name))) ??
-    findText(
-      headers,
-      (text, isName) => /method/.test(text) && (isName || /[\n:]|^\S+$/.test(text)),
-    ) ??
+    findText(headers, (text) => /method/.test(text)) ??
     findText(body, (text, isName) => (isName ? BODY_NAME : BODY_TEXT).test(text)) ??
     findText(rest, (text, isName) => (isName ? PARAMETER : BODY_TEXT).test(text)) ??
     null
