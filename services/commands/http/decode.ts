@@ -12,14 +12,17 @@ export function decodeFully(text: string): string {
   const letters: string[] = [];
   for (const letter of text) {
     letters.push(letter);
-    while (decodeEnd(letters, PERCENT_LENGTH, PERCENT));
-    while (decodeEnd(letters, UNICODE_LENGTH, UNICODE));
+    while (
+      decodeEnd(letters, "%", PERCENT_LENGTH, PERCENT) ||
+      decodeEnd(letters, "\\", UNICODE_LENGTH, UNICODE)
+    );
   }
   return letters.join("");
 }
 
 /** Whether the last letters were a code; the letter that it stands for is in their place. */
-function decodeEnd(letters: string[], length: number, code: RegExp): boolean {
+function decodeEnd(letters: string[], first: string, length: number, code: RegExp): boolean {
+  if (letters[letters.length - length] !== first) return false;
   const end = letters.slice(-length).join("");
   if (!code.test(end)) return false;
   letters.length -= length;
