@@ -4,8 +4,9 @@ import type { JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
 import { sha256Hex } from "../hash.ts";
 import { aliasesOf } from "./compile-aliases.ts";
+import { commandIdentity, compileCommands } from "./compile-commands.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
-import { type CompileProblem, compileIdentity } from "./compile-identity.ts";
+import { type CompileProblem, compileIdentity, type IdentityStep } from "./compile-identity.ts";
 import { inShadow, type Modes, withChecks } from "./compile-modes.ts";
 import { compileRetries, compileSimilarity } from "./compile-retries.ts";
 import { compileSensitive } from "./compile-sensitive.ts";
@@ -43,10 +44,14 @@ export function compileTool(
   const entry = declared ? (entries[name] ?? NO_ENTRY) : NO_ENTRY;
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
+  const { variants, commands } = entry;
   // A line of commands stops where one fails; those before it have run.
-  const failsPartly = entry.variants?.set === "posix_shell";
-  const base = { name, declared, entry, at, schema, failsPartly, variant: null, tier: null };
-  if (entry.variants === undefined) return compileEntry(base, context, problems);
+  const failsPartly = commands !== undefined && LINES.has(commands.language ?? "shell");
+  const step = commands === undefined ? null : commandIdentity(commands, context.capabilities);
+  const base = { name, declared, entry, at, schema, failsPartly, variant: null, tier: null, step };
+  if (variants === undefined && commands === undefined) {
+    return compileEntry(base, context, problems);
+  }
   const compileVariant: CompileVariant = (variant, keys, path, found) => {
     const { tier = null, ...own } = keys;
     const merged = merge(entry, own);
@@ -54,8 +59,18 @@ export function compileTool(
   };
   const strictest = { ...base, entry: { ...entry, read_only: false } };
   const tool = compileEntry(strictest, context, problems);
-  return { ...tool, ...compileVariants(tool, entry, at, context, compileVariant, problems) };
+  if (commands === undefined) {
+    return { ...tool, ...compileVariants(tool, entry, at, context, compileVariant, problems) };
+  }
+  if (variants !== undefined) {
+    const message = "says the same as `commands`: a tool has one of the two";
+    problems.push({ path: policyPath([...at, "variants"]), message });
+  }
+  return { ...tool, ...compileCommands(entry, commands, at, context, compileVariant, problems) };
 }
+
+/** Languages of several commands, each of which may have run when a later one fails. */
+const LINES: ReadonlySet<string> = new Set(["shell", "sql"]);
 
 interface Entry {
   readonly name: string;
@@ -68,12 +83,17 @@ interface Entry {
   readonly variant: string | null;
   /** Name of the tier that a variant asks for. */
   readonly tier: string | null;
+  /** What is done last to an argument before calls are compared. */
+  readonly step: IdentityStep | null;
 }
 
 const NO_LIMITS: CompiledTool["limits"] = [];
 
 /** A read has no effects, also where the tool's own entry names some. */
-function merge({ variants: _chosen, ...entry }: ToolDocument, keys: VariantKeys): ToolDocument {
+function merge(
+  { variants: _chosen, commands: _read, ...entry }: ToolDocument,
+  keys: VariantKeys,
+): ToolDocument {
   const merged = { ...entry, ...keys };
   if (merged.read_only !== true) return merged;
   const { effects: _effects, side_effect_resource: _resource, ...read } = merged;
@@ -81,7 +101,7 @@ function merge({ variants: _chosen, ...entry }: ToolDocument, keys: VariantKeys)
 }
 
 function compileEntry(
-  { name, declared, entry, at, schema, failsPartly, variant, tier: asked }: Entry,
+  { name, declared, entry, at, schema, failsPartly, variant, tier: asked, step }: Entry,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
@@ -102,6 +122,8 @@ function compileEntry(
     variantOf: null,
     variants: [],
     variant,
+    why: null,
+    commandsOf: null,
     failsPartly,
     known,
     isRead: read,
@@ -109,7 +131,7 @@ function compileEntry(
     tier,
     limits: NO_LIMITS,
     validate: schema === null ? null : schema.validate,
-    identity: compileIdentity(entry, at, byteHash, schema, context.capabilities, problems),
+    identity: compileIdentity(entry, at, byteHash, schema, context.capabilities, problems, step),
     reads: compileReads(entry, at, aliased, problems),
     effects,
     changesMatter: !context.declaresNothing,

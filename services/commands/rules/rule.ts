@@ -1,0 +1,187 @@
+/** One rule of a tool, compiled: which parts of a call it is about. */
+import type { Programs } from "../programs/program-spec.ts";
+import type { CommandForm } from "../programs/read-form.ts";
+import { isTableNamed } from "../sql/read-sql.ts";
+import { fitsGlob } from "./glob.ts";
+import type { Place, Places } from "./place.ts";
+import { compileRun, type RunPattern } from "./run-pattern.ts";
+
+/** What a rule of the policy says of the commands that it is about. Lists are alternatives. */
+export interface RuleText {
+  readonly run?: readonly string[];
+  /** Where the paths of the command lie, or those that it writes. */
+  readonly paths?: RulePlace;
+  readonly writes?: RulePlace;
+  readonly statement?: readonly string[];
+  readonly tables?: readonly string[];
+  readonly method?: readonly string[];
+  readonly host?: readonly string[];
+  readonly path?: readonly string[];
+}
+
+export const RULE_PLACES = ["workspace", "inside", "outside", "root_or_home"] as const;
+export type RulePlace = (typeof RULE_PLACES)[number];
+
+/** What a rule is held against. Directories are as a line has them: `.` is the workspace. */
+export type Part =
+  | {
+      readonly kind: "command";
+      readonly form: CommandForm;
+      readonly words: readonly string[];
+      readonly directory: string;
+      /** The program has a table, so its options and paths are known unless `form.problem` says otherwise. */
+      readonly hasTable: boolean;
+    }
+  | {
+      readonly kind: "statement";
+      readonly statement: string;
+      readonly tables: readonly string[];
+      readonly does: string;
+    }
+  | {
+      readonly kind: "request";
+      readonly method: string;
+      readonly host: string;
+      readonly path: string;
+      readonly does: string;
+    };
+
+/** `isStrict`: the rule holds or denies. It is about whatever may be meant; any other about what certainly is. */
+export type RuleTest = (part: Part, isStrict: boolean) => boolean;
+
+export interface CompiledRule {
+  readonly fits: RuleTest;
+  /** Of each `run`. */
+  readonly runs: readonly Extract<RunPattern, { ok: true }>[];
+}
+
+export function compileRule(
+  text: RuleText,
+  programs: Programs,
+  places: Places,
+  problem: (key: string, message: string) => void,
+): CompiledRule {
+  const runs = (text.run ?? []).flatMap((one) => {
+    const compiled = compileRun(one, programs);
+    if (compiled.ok) return [compiled];
+    problem("run", compiled.problem);
+    return [];
+  });
+  return {
+    runs,
+    fits: (part, isStrict) => {
+      switch (part.kind) {
+        case "command":
+          return fitsWords(part, text, runs, isStrict) && fitsPlaces(part, text, places, isStrict);
+        case "statement":
+          return (
+            fitsOne(text.statement, part.statement) &&
+            fitsTables(part.tables, text.tables, isStrict)
+          );
+        case "request":
+          return (
+            fitsOne(text.method, part.method.toLowerCase()) &&
+            fitsOne(text.host, part.host) &&
+            fitsOne(text.path, part.path)
+          );
+      }
+    },
+  };
+}
+
+type CommandPart = Extract<Part, { kind: "command" }>;
+
+function fitsWords(
+  { form, words, hasTable }: CommandPart,
+  { run }: RuleText,
+  runs: CompiledRule["runs"],
+  isStrict: boolean,
+): boolean {
+  if (run === undefined) return isStrict || form.problem === null;
+  const isKnown = form.problem === null || !hasTable;
+  return runs.some(
+    (one) => (isKnown && one.fits(form)) || (isStrict && !isKnown && one.mayFit(form, words)),
+  );
+}
+
+/** A path that a command names or may name, where it lies, and whether it is a secret. */
+export interface Visited {
+  readonly path: string;
+  readonly access: "read" | "write";
+  readonly place: Place;
+  readonly isSecret: boolean;
+}
+
+/** `mayName`: of a command that is not known, also words that look like paths. */
+export function visitedBy(
+  { form, words, directory, hasTable }: CommandPart,
+  places: Places,
+  mayName: boolean,
+): readonly Visited[] {
+  const isKnown = form.problem === null;
+  const guessed = isKnown || !mayName ? [] : words.slice(1).flatMap(pathsIn);
+  const named = [...form.paths, ...guessed.map((path) => ({ path, access: "write" as const }))];
+  return named.map(({ path, access }) => ({
+    path,
+    access,
+    place: places.placeOf(path, directory, access),
+    isSecret: places.isSecret(path, directory) && (hasTable || access === "write"),
+  }));
+}
+
+/** `--out=/etc/a`, `of=/dev/sda` and `host:/a` name paths, too. */
+function pathsIn(word: string): readonly string[] {
+  const last = /(?:^|[=:,@])((?:\/|~|\.\.(?:\/|$)).*)$/s.exec(word)?.[1];
+  if (last !== undefined) return [last];
+  return word.startsWith("-") || !/[/.]/.test(word) || word.includes("://") ? [] : [word];
+}
+
+/** What holds or denies is about a command of which one path fits; what allows, of which all lie so. */
+function fitsPlaces(
+  part: CommandPart,
+  { run, paths, writes }: RuleText,
+  places: Places,
+  isStrict: boolean,
+): boolean {
+  if (isStrict) {
+    if (paths === undefined && writes === undefined) return true;
+    const visited = visitedBy(part, places, run !== undefined);
+    const lies = (one: Visited, place: RulePlace): boolean => isIn(one.place, place);
+    return (
+      (paths === undefined || visited.some((one) => lies(one, paths))) &&
+      (writes === undefined || visited.some((one) => one.access === "write" && lies(one, writes)))
+    );
+  }
+  return visitedBy(part, places, true).every(({ place, access, isSecret }) => {
+    const asked = (access === "write" ? writes : undefined) ?? paths ?? "inside";
+    if (isSecret) return false;
+    return asked === "inside" ? isFree(place) : asked === "outside" || isIn(place, asked);
+  });
+}
+
+/** Where a command may go without being asked about. */
+export function isFree(place: Place): boolean {
+  return place === "workspace" || place === "inside" || place === "readable";
+}
+
+function isIn(place: Place, asked: RulePlace): boolean {
+  if (asked === "inside") return place === "inside" || place === "workspace";
+  if (asked === "outside") return place === "outside" || place === "root_or_home";
+  return place === asked;
+}
+
+function fitsOne(globs: readonly string[] | undefined, text: string): boolean {
+  return (
+    globs === undefined || globs.some((glob) => fitsGlob(glob.toLowerCase(), text.toLowerCase()))
+  );
+}
+
+function fitsTables(
+  tables: readonly string[],
+  names: readonly string[] | undefined,
+  isStrict: boolean,
+): boolean {
+  if (names === undefined) return true;
+  const isNamed = (table: string): boolean => names.some((name) => isTableNamed(table, name));
+  return isStrict ? tables.some(isNamed) : tables.length > 0 && tables.every(isNamed);
+}
