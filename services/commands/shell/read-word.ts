@@ -92,7 +92,9 @@ class WordDraft {
     if (!BARE.test(part.text)) throw new NotPlain("the word", part, part.text);
     for (const [group] of bare.matchAll(BRACES))
       if (/,|\.\./.test(group)) throw new NotPlain("the brace expansion", part, group);
-    if (/[*?]|\[.*\]/s.test(bare)) throw new NotPlain("the pattern", part, part.text);
+    const bracket = bare.indexOf("[");
+    if (/[*?]/.test(bare) || (bracket >= 0 && bracket < bare.lastIndexOf("]")))
+      throw new NotPlain("the pattern", part, part.text);
     const isTilde = part.pos === this.#word.pos && bare.startsWith("~");
     this.#add(
       part.value,

@@ -35,16 +35,20 @@ const OPENINGS_MAX = 500;
 const DOCUMENTS = /<<-?[ \t]*["'\\\w]/g;
 const DOCUMENTS_MAX = 200;
 
+/** Blanks and signs, with which the parser's work grows: more than any data of that length has. */
+const PIECES = /[;&|(){}<>$[\]]|\s+/g;
+const PIECES_MAX = 16_000;
+
 const NOT_TEXT = /\0|\p{Surrogate}/u;
 
 /** Parses `text` as Bash reads it. Never throws; text that Bash would refuse is unclear. */
 export function parseTree(text: string): SyntaxTree {
   if (text.length > LENGTH_MAX) return unclear(`the line is longer than ${LENGTH_MAX} characters`);
   if (NOT_TEXT.test(text)) return unclear("the line holds a NUL or half a character");
-  if ((text.match(OPENINGS)?.length ?? 0) > OPENINGS_MAX)
-    return unclear(`the line has more than ${OPENINGS_MAX} expansions`);
-  if ((text.match(DOCUMENTS)?.length ?? 0) > DOCUMENTS_MAX)
-    return unclear(`the line has more than ${DOCUMENTS_MAX} here-documents`);
+  if (hasMore(text, OPENINGS, OPENINGS_MAX)) return unclear("the line has too many expansions");
+  if (hasMore(text, DOCUMENTS, DOCUMENTS_MAX))
+    return unclear("the line has too many here-documents");
+  if (hasMore(text, PIECES, PIECES_MAX)) return unclear("the line has too many words");
   try {
     const script = parse(text);
     const [error] = script.errors ?? [];
@@ -57,4 +61,8 @@ export function parseTree(text: string): SyntaxTree {
 
 function unclear(reason: string): SyntaxTree {
   return { kind: "unclear", reason };
+}
+
+function hasMore(text: string, pattern: RegExp, max: number): boolean {
+  return (text.match(pattern)?.length ?? 0) > max;
 }
