@@ -33,7 +33,7 @@ type Sets = Readonly<Record<string, SetSpec>>;
 const EFFECTS: ReadonlySet<string> = new Set(["watches", "runs", "writes", "sends", "unsafe"]);
 const KINDS: ReadonlySet<string> = new Set(WORD_KINDS);
 const STOPS: ReadonlySet<string> = new Set(["command", "fed-command", "rest"]);
-const SPELLING = /^(?:--?[\w.:?@-]+|-#|\+\w+|[a-z]+=|\[|!)$/;
+const SPELLING = /^(?:--?[\w.:?@-]+|-#|\+\w+|[a-z]+=|[()]|[=!]=?)$/;
 
 /** @throws ProgramSpecError at the first fault */
 export function compilePrograms(specs: ProgramSpecs): Programs {

@@ -1,4 +1,5 @@
 /** What is collected while the words of one command are read. */
+import { isAwkPrint, isSedPrint } from "./print-scripts.ts";
 import { DOES, type Does, type OptionEffect, type Program, type WordKind } from "./program-spec.ts";
 
 /** Mutable; it lives as long as one attempt to read one form. */
@@ -26,12 +27,6 @@ export function startReading(from?: Reading): Reading {
 
 const HOST = /^[^/]*:/;
 const DIGITS = /^[+-]?\d+$/;
-/** `5p`, `1,20p`, `$p`, `/text/p`, `/from/,/to/p`; several after `;`. No command but p, q and =. */
-const SED_PRINT =
-  /^(?:(?:\d+|\$|\/[^/\\;]*\/)(?:,(?:\+?\d+|\$|\/[^/\\;]*\/))?)?[pq=](?:; ?(?:(?:\d+|\$)(?:,\d+)?)[pq=])*;?$/;
-/** `{print $1}`, `NR==5`, `NR>=5 && NR<=9 {print $1, $NF}`: no pipe, no redirection, no call. */
-const AWK_PRINT =
-  /^ ?(?:NR ?[<>=]=? ?\d+(?: ?&& ?NR ?[<>=]=? ?\d+)?)? ?(?:\{ ?print(?: ?\$(?:\d+|NF)(?:, ?\$(?:\d+|NF))*)? ?;? ?\})? ?$/;
 const ASSIGNMENT = /^([A-Za-z_]\w*)=/;
 
 /** Stores a word under its kind; false where it is no such word. */
@@ -60,9 +55,9 @@ export function takeWord(
     case "number":
       return DIGITS.test(word);
     case "sed-print":
-      return SED_PRINT.test(word);
+      return isSedPrint(word);
     case "awk-print":
-      return AWK_PRINT.test(word);
+      return isAwkPrint(word);
     case "assignment":
       return takeAssignment(reading, word);
     default:
