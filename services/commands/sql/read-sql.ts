@@ -158,7 +158,9 @@ function doesOf(
 
 function writes(tokens: readonly Token[], at: number, word: string): boolean {
   if (WRITING_PAIRS.get(word)?.has(tokens[at + 1]?.word ?? "") === true) return true;
-  if (!WRITING_WORDS.has(word) || isMember(tokens, at)) return false;
+  if (!WRITING_WORDS.has(word)) return false;
+  // A column; but `s.nextval` takes the next number of a sequence.
+  if (isMember(tokens, at)) return word === "nextval";
   return !isCalled(tokens, at, word) && !(word === "create" && tokens[at - 1]?.word === "show");
 }
 

@@ -96,7 +96,7 @@ export const KEYWORDS: ReadonlySet<string> = new Set([
   ...words(`
     from where and or not in exists any all as on using over partition by order group having union
     intersect except case when then else end join inner left right full outer cross lateral recursive
-    limit offset fetch distinct between like ilike is null asc desc set into returning true false
+    limit offset fetch distinct between like ilike is null asc desc set into returning true false for if table view index begin commit default cascade
   `),
 ]);
 
