@@ -144,7 +144,9 @@ export function judgePart(
   if (reason !== null)
     return [...ruled, { text, does: isRead ? does : "write", by: "unclear", reason }];
   const isKnown = isRead || rules.rules.length === 0 || isFile(part);
-  return [{ text, does, by: isKnown ? "known" : "unclear", reason: isKnown ? null : NO_RULE }];
+  return [
+    { text, does, by: isKnown ? "known" : "unclear", reason: isKnown ? null : whyNotKnown(part) },
+  ];
 }
 
 /** Of a tool for files that no rule names: the tool's own entry says what becomes of it. */
@@ -154,7 +156,10 @@ function isFile(part: Part): boolean {
 
 export const FILE = "(file)";
 
-const NO_RULE = "no rule names it";
+function whyNotKnown(part: Part): string {
+  return doesOf(part) === "send" ? "it leaves the machine" : "no rule names it";
+}
+
 const READS: ReadonlySet<string> = new Set(["read", "watch"]);
 
 /** Why a command is not free, whatever it does; null: nothing speaks against it. */

@@ -13,7 +13,7 @@ export interface PlaceSettings {
   readonly workspace: string;
   /** Globs of paths outside of the workspace that may be read. */
   readonly readable: readonly string[];
-  /** Globs of paths that are asked for wherever they lie; `!` before one takes it out. */
+  /** Globs of paths, or of names without `/`, that are asked for wherever they lie; `!` takes one out. */
   readonly secrets: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export interface Places {
 }
 
 export const DEFAULT_SECRETS: readonly string[] =
-  "**/.env* !**/.env.example !**/.env.sample **/*.pem **/*.key **/id_* **/credentials* **/.ssh **/.aws **/.gnupg **/.netrc **/.git-credentials".split(
+  ".env* !.env.example !.env.sample *.pem *.key id_* credentials* .ssh .aws .gnupg .netrc .pgpass .git-credentials".split(
     " ",
   );
 
@@ -33,8 +33,8 @@ export const DEFAULT_READABLE: readonly string[] =
     " ",
   );
 
-/** Written freely as what lies in the workspace is, but never as a whole. */
-const SCRATCH = /^\/(?:tmp|var\/tmp)\/[^/*?[]/;
+/** Written freely as what lies in the workspace is, but never as a whole; and what keeps nothing. */
+const SCRATCH = /^\/(?:tmp|var\/tmp)\/[^/*?[]|^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/;
 
 const SYSTEM =
   /^\/(?:bin|boot|dev|etc|lib\w*|proc|root|run|sbin|sys|usr|var(?!\/tmp\/)|System|Library|Applications)(?:\/|$)|^\/(?:home|Users)(?:\/[^/]+){0,2}$|^\/[^/]*$|^~[^/]*(?:\/[^/]*)?$|^~[^/]*\/\.\./;
@@ -44,11 +44,13 @@ const MAY_BE_PARENT = /(^|\/)\.[*?[][^/]*/g;
 
 export function createPlaces({ workspace, readable, secrets }: PlaceSettings): Places {
   const start = joinPath(".", workspace);
-  const free = readable.map(segmentsOf);
-  const hidden = secrets.filter((glob) => !glob.startsWith("!")).map(segmentsOf);
-  const shown = secrets
-    .filter((glob) => glob.startsWith("!"))
-    .map((one) => segmentsOf(one.slice(1)));
+  const globOf = (glob: string): readonly string[] =>
+    glob.includes("/") && !glob.startsWith("**")
+      ? segmentsOf(joinPath(start, glob).toLowerCase())
+      : segmentsOf(glob.includes("/") ? glob.toLowerCase() : `**/${glob.toLowerCase()}`);
+  const free = readable.map(globOf);
+  const hidden = secrets.filter((glob) => !glob.startsWith("!")).map(globOf);
+  const shown = secrets.filter((glob) => glob.startsWith("!")).map((one) => globOf(one.slice(1)));
   const locate = (path: string, directory: string): string =>
     joinPath(joinPath(start, directory), path.replaceAll(MAY_BE_PARENT, "$1.."));
   return {
@@ -62,7 +64,8 @@ export function createPlaces({ workspace, readable, secrets }: PlaceSettings): P
       }
       if (SCRATCH.test(located)) return "inside";
       const mayRead = access === "read" && located.startsWith("/");
-      if (mayRead && free.some((glob) => fitsPath(glob, segmentsOf(located)))) return "readable";
+      if (mayRead && free.some((glob) => fitsPath(glob, segmentsOf(located.toLowerCase()))))
+        return "readable";
       return SYSTEM.test(located) ? "root_or_home" : "outside";
     },
     isSecret: (path, directory) => {
