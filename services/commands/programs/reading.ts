@@ -47,7 +47,8 @@ export function takeWord(
       takePath(reading, program, word, kind === "out" ? "write" : "read");
       return true;
     case "revision":
-      takePath(reading, program, word.slice(word.indexOf(":") + 1), "read");
+      takePath(reading, program, word, "read");
+      if (word.includes(":")) takePath(reading, program, word.slice(word.indexOf(":") + 1), "read");
       return true;
     case "directory":
       reading.directories.push(word);
