@@ -103,15 +103,8 @@ function takeCluster(scan: Scan, index: number): number {
       addProblem(scan.reading, `the option -${word[at]} in ${word} is not known`);
       return index + 1;
     }
-    if (option.values.length === 0) {
-      addOption(scan, option, null);
-    } else if (rest === "") {
-      return takeValues(scan, option, index + 1);
-    } else {
-      if (option.values.length > 1) addProblem(scan.reading, `${word} is not known`);
-      addOption(scan, option, rest);
-      return index + 1;
-    }
+    if (option.values.length > 0) return takeValues(scan, option, index + 1, rest);
+    addOption(scan, option, null);
   }
   return index + 1;
 }
@@ -132,25 +125,30 @@ const isBundle = (scan: Scan, word: string): boolean =>
 const knowsLetter = (scan: Scan, word: string): boolean =>
   findOption(scan.tables, word.slice(0, 2)) !== undefined;
 
-/** Takes the values of an option that stands alone in its word; the index after them. */
-function takeValues(scan: Scan, option: Option, start: number): number {
-  if (option.values.length === 0 || option.optional) {
+/** Takes the values of an option, the first of which may be `attached`; the index after them. */
+function takeValues(scan: Scan, option: Option, start: number, attached = ""): number {
+  const { words, reading } = scan;
+  if (option.values.length === 0 || (option.optional && attached === "")) {
     addOption(scan, option, null);
     return start;
   }
   let index = start;
-  for (const { kind } of option.values) {
+  for (const [position, { kind }] of option.values.entries()) {
     if (kind === "rest") {
-      for (const word of scan.words.slice(index)) scan.reading.operands.push(word);
-      return scan.words.length;
+      for (const word of words.slice(index)) reading.operands.push(word);
+      return words.length;
     }
-    const value = scan.words[index];
+    if (position === 0 && attached !== "") {
+      addOption(scan, option, attached);
+      continue;
+    }
+    const value = words[index];
     if (value === undefined) {
-      addProblem(scan.reading, `the option ${option.name} has no value`);
+      addProblem(reading, `the option ${option.name} has no value`);
       return index;
     }
     checkPattern(scan, index);
-    addOption(scan, option, value, index - start);
+    addOption(scan, option, value, position);
     index += 1;
   }
   return index;
