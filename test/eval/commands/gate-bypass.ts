@@ -32,7 +32,7 @@ export async function runGateBypass(
   const python = join(scratch, "bin", "python3");
   try {
     await run("python3", ["-m", "venv", scratch], { timeout: INSTALL_MS_MAX });
-    const install = ["-m", "pip", "install", "--quiet", "--no-deps", PACKAGE];
+    const install = ["-m", "pip", "install", "--quiet", "--no-deps", "--retries", "1", PACKAGE];
     await run(python, install, { timeout: INSTALL_MS_MAX });
   } catch (error) {
     const problem = error instanceof Error ? error.message.trim().split("\n").at(-1) : error;
