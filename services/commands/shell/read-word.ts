@@ -24,11 +24,13 @@ const DIRECTORIES: ReadonlyMap<string, "." | "~"> = new Map([
 /** The root of the repository, which `cd` alone may be asked to go to. */
 export const TOP_LEVEL = "$(git rev-parse --show-toplevel)";
 
-/** What the parser calls literal must look so: a second opinion, in case it is mistaken. */
-const BARE = /^(?:[^\\$`'"<>()|&;\s]|\\.|\$(?![\w{([?$!#@*'"-]))*$/s;
-const QUOTED = /^(?:[^\\$`"]|\\.|\$(?![\w{([?$!#@*-]))*$/s;
+/**
+ * What the parser calls literal must look so: a second opinion, in case it is mistaken. Without what
+ * a backslash quotes.
+ */
+const BARE = /^(?:[^\\$`'"<>()|&;\s]|\$(?![\w{([?$!#@*'"-]))*$/;
+const QUOTED = /^(?:[^\\$`"]|\$(?![\w{([?$!#@*-]))*$/;
 const BRACES = /\{[^{}]*\}/g;
-const ESCAPED = /\\./gs;
 
 const KINDS: Partial<Record<WordPart["type"], string>> = {
   AnsiCQuoted: "a quotation of the form $'…'",
@@ -88,8 +90,8 @@ class WordDraft {
   }
 
   addBare(part: { readonly text: string; readonly value: string; readonly pos: number }): void {
-    const bare = part.text.replace(ESCAPED, "_");
-    if (!BARE.test(part.text)) throw new NotPlain("the word", part, part.text);
+    const bare = dropEscaped(part.text);
+    if (!BARE.test(bare)) throw new NotPlain("the word", part, part.text);
     for (const [group] of bare.matchAll(BRACES))
       if (/,|\.\./.test(group)) throw new NotPlain("the brace expansion", part, group);
     const bracket = bare.indexOf("[");
@@ -113,7 +115,7 @@ class WordDraft {
 
   #addQuoted(part: WordPart): void {
     if (part.type !== "Literal") this.#addExpansion(part);
-    else if (QUOTED.test(part.text)) this.#add(part.value, escapeActive(part.value));
+    else if (QUOTED.test(dropEscaped(part.text))) this.#add(part.value, escapeActive(part.value));
     else throw new NotPlain("the word", part, part.text);
   }
 
@@ -147,4 +149,9 @@ class WordDraft {
 
 function escapeActive(text: string): string {
   return text.replace(/[*?[\]\\~$]/g, "\\$&");
+}
+
+/** A backslash and a newline are nothing, so that what is around them may belong together. */
+function dropEscaped(text: string): string {
+  return text.replace(/\\(.)/gs, (_, quoted) => (quoted === "\n" ? "" : "_"));
 }
