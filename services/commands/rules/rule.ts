@@ -67,6 +67,13 @@ export function compileRule(
     problem("run", compiled.problem);
     return [];
   });
+  const [statements, tables, methods, hosts, paths] = [
+    text.statement,
+    text.tables,
+    text.method,
+    text.host,
+    text.path,
+  ].map(alternatives);
   return {
     runs,
     fits: (part, isStrict) => {
@@ -74,16 +81,11 @@ export function compileRule(
         case "command":
           return fitsWords(part, text, runs, isStrict) && fitsPlaces(part, text, places, isStrict);
         case "statement":
-          return (
-            fitsOne(text.statement, part.statement) &&
-            fitsTables(part.tables, text.tables, isStrict)
-          );
-        case "request":
-          return (
-            fitsOne(text.method, part.method.toLowerCase()) &&
-            fitsOne(text.host, part.host) &&
-            fitsOne(text.path, part.path)
-          );
+          return fitsOne(statements, part.statement) && fitsTables(part.tables, tables, isStrict);
+        case "request": {
+          const { method, host, path } = part;
+          return fitsOne(methods, method) && fitsOne(hosts, host) && fitsOne(paths, path);
+        }
       }
     },
   };
@@ -170,10 +172,13 @@ function isIn(place: Place, asked: RulePlace): boolean {
   return place === asked;
 }
 
+/** `insert|update`, as globs in lower case. */
+function alternatives(texts: readonly string[] | undefined): readonly string[] | undefined {
+  return texts?.flatMap((text) => text.split("|")).map((one) => one.trim().toLowerCase());
+}
+
 function fitsOne(globs: readonly string[] | undefined, text: string): boolean {
-  return (
-    globs === undefined || globs.some((glob) => fitsGlob(glob.toLowerCase(), text.toLowerCase()))
-  );
+  return globs === undefined || globs.some((glob) => fitsGlob(glob, text.toLowerCase()));
 }
 
 function fitsTables(
