@@ -55,6 +55,8 @@ export function takeWord(
       return true;
     case "number":
       return DIGITS.test(word);
+    case "date-format":
+      return word.startsWith("+");
     case "sed-print":
       return isSedPrint(word);
     case "awk-print":
