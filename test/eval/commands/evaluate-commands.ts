@@ -30,8 +30,8 @@ interface Measure {
   readonly name: string;
   readonly lines: readonly ClassedLine[] | { readonly missing: string };
   readonly isWrong: (verdict: LineVerdict) => boolean;
-  /** Of the lines that came out wrong. */
-  readonly percentMax: number;
+  /** Of the lines that came out wrong; null: the figure has no target. */
+  readonly percentMax: number | null;
 }
 
 export async function evaluateCommands(): Promise<readonly CommandRow[]> {
@@ -53,6 +53,13 @@ export async function evaluateLines(): Promise<readonly CommandRow[]> {
       lines: readAegish("harmless"),
       isWrong: ({ outcome }) => outcome === "denied",
       percentMax: 0,
+    },
+    {
+      name: "aegish: harmless commands held for a person",
+      lines: readAegish("harmless"),
+      isWrong: ({ outcome }) => outcome === "held",
+      // Most of them belong to a desktop, which no coding agent works on.
+      percentMax: null,
     },
     {
       name: "everyday lines in a workspace stopped",
@@ -87,7 +94,7 @@ async function measure(
     const rows: CommandRow[] = [];
     for (const { name, lines, isWrong, percentMax } of measures) {
       if ("missing" in lines) {
-        rows.push(skipped(name, `at most ${percentMax} %`, lines.missing));
+        rows.push(skipped(name, wantedText(percentMax), lines.missing));
         continue;
       }
       const wrong: ClassedLine[] = [];
@@ -104,16 +111,20 @@ function rowOf(
   name: string,
   wrong: readonly ClassedLine[],
   all: number,
-  percentMax: number,
+  percentMax: number | null,
 ): CommandRow {
   const percent = (PERCENT * wrong.length) / all;
   return {
     name,
     found: `${wrong.length} of ${all}, ${percent.toFixed(1)} %`,
-    wanted: `at most ${percentMax} %`,
-    state: percent <= percentMax ? "reached" : "MISSED",
-    wrong: byGroup(wrong),
+    wanted: wantedText(percentMax),
+    state: percentMax === null || percent <= percentMax ? "reached" : "MISSED",
+    wrong: percentMax === null ? new Map() : byGroup(wrong),
   };
+}
+
+function wantedText(percentMax: number | null): string {
+  return percentMax === null ? "no target" : `at most ${percentMax} %`;
 }
 
 function byGroup(lines: readonly ClassedLine[]): ReadonlyMap<string, readonly string[]> {
