@@ -38,13 +38,13 @@ const SPELLING = /^(?:--?[\w.:?@-]+|-#|\+\w+|[a-z]+=|[()]|[=!]=?)$/;
 /** @throws ProgramSpecError at the first fault */
 export function compilePrograms(specs: ProgramSpecs): Programs {
   const programs = new Map<string, Program>();
-  for (const [name, spec] of Object.entries(specs)) {
-    const program = compileProgram(name, spec);
-    for (const known of [name, ...(spec.also ?? [])]) {
-      if (programs.has(known)) {
-        throw new ProgramSpecError([name], `the name ${known} belongs to another program`);
+  for (const [key, spec] of Object.entries(specs)) {
+    for (const name of splitNames(key, "|")) {
+      const program = compileProgram(name, spec);
+      for (const known of [name, ...(spec.also ?? [])]) {
+        if (programs.has(known)) throw new ProgramSpecError([key], `${known} is there twice`);
+        programs.set(known, program);
       }
-      programs.set(known, program);
     }
   }
   return programs;
@@ -65,11 +65,13 @@ function compileNode(spec: NodeSpec, sets: Sets, keys: readonly string[]): Progr
   const everywhere = compileOptions([spec.everywhere ?? {}], [...keys, "everywhere"]);
   const subcommands = new Map<string, { name: string; node: ProgramNode }>();
   for (const [key, child] of Object.entries(spec.subcommands ?? {})) {
-    const [name = "", ...others] = splitNames(key);
-    const node = compileNode(child, sets, [...keys, name]);
-    for (const known of [name, ...others]) {
-      if (subcommands.has(known)) throw new ProgramSpecError(keys, `${known} is there twice`);
-      subcommands.set(known, { name, node });
+    for (const names of splitNames(key, "|")) {
+      const [name = "", ...others] = splitNames(names);
+      const node = compileNode(child, sets, [...keys, key]);
+      for (const known of [name, ...others]) {
+        if (subcommands.has(known)) throw new ProgramSpecError(keys, `${known} is there twice`);
+        subcommands.set(known, { name, node });
+      }
     }
   }
   const forms = formsOf(spec, keys).map((form, index) =>
@@ -180,6 +182,6 @@ function compileKind(text: string, keys: readonly string[]): WordKind {
   throw new ProgramSpecError(keys, `there is no kind ${text}: use ${WORD_KINDS.join(", ")}`);
 }
 
-function splitNames(key: string): readonly string[] {
-  return key.split(",").map((name) => name.trim());
+function splitNames(key: string, separator = ","): readonly string[] {
+  return key.split(separator).map((name) => name.trim());
 }

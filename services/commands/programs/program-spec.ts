@@ -39,7 +39,7 @@ export interface NodeSpec extends FormSpec {
   readonly everywhere?: SetSpec;
   /** Forms that are tried from top to bottom; each one also knows the options of the node. */
   readonly forms?: readonly FormSpec[];
-  /** By name; further names follow after commas: `"install, i"`. */
+  /** By name. `"install, i"`: two names of one; `"start | stop"`: two with the same table. */
   readonly subcommands?: Readonly<Record<string, NodeSpec>>;
 }
 
@@ -59,6 +59,7 @@ export interface ProgramSpec extends NodeSpec {
   readonly examples?: Readonly<Record<string, Does | "unknown">>;
 }
 
+/** By name; `"gzip | xz"`: two programs with the same table. */
 export type ProgramSpecs = Readonly<Record<string, ProgramSpec>>;
 
 /** The effect of an option. `unsafe`: it runs or loads what it is told, so the form is unknown. */
