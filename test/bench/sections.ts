@@ -8,6 +8,7 @@ import { PEER_CALLS_ROW } from "./peer-calls.ts";
 import { BASELINE_ROW, installPeers, peerMeasurements } from "./peers.ts";
 import { onEndFigure, type PipelineLoad, pipelineRowName } from "./pipeline.ts";
 import { recordedArguments } from "./recorded-calls.ts";
+import { EVERYDAY_LINE_ROW, LONGEST_LINE_ROW } from "./shell-lines.ts";
 import { startRowName } from "./start.ts";
 import { stateRowName } from "./state.ts";
 import type { Target } from "./targets.ts";
@@ -72,6 +73,20 @@ const canonical: Section = {
     const recorded = recordedArguments();
     const missing = "missing" in recorded ? [recorded.missing] : [];
     return { tables: perInput(rows), failures, missing };
+  },
+};
+
+const commands: Section = {
+  name: "commands",
+  title: "Taking a shell line into plain commands",
+  rounds: 1,
+  targets: [
+    { row: EVERYDAY_LINE_ROW, figure: "p50", atMost: 60 },
+    { row: LONGEST_LINE_ROW, figure: "p50", atMost: 20_000 },
+  ],
+  run: async () => {
+    const { rows, failures } = inRounds(commands.rounds, [child("commands")]);
+    return { tables: [{ base: null, rows }], failures, missing: [] };
   },
 };
 
@@ -250,4 +265,4 @@ function freshStart(directory: string): Measurement {
   };
 }
 
-export const SECTIONS: readonly Section[] = [canonical, engine, checks, pipeline, start];
+export const SECTIONS: readonly Section[] = [canonical, commands, engine, checks, pipeline, start];
