@@ -39,18 +39,18 @@ const SPELLING = /^(?:--?[\w.:?@-]+|-#|\+\w+|[a-z]+=|[()]|[=!]=?)$/;
 export function compilePrograms(specs: ProgramSpecs): Programs {
   const programs = new Map<string, Program>();
   for (const [key, spec] of Object.entries(specs)) {
+    const program = compileProgram(spec, key);
     for (const name of splitNames(key, "|")) {
-      const program = compileProgram(name, spec);
       for (const known of [name, ...(spec.also ?? [])]) {
         if (programs.has(known)) throw new ProgramSpecError([key], `${known} is there twice`);
-        programs.set(known, program);
+        programs.set(known, { ...program, name });
       }
     }
   }
   return programs;
 }
 
-function compileProgram(name: string, spec: ProgramSpec): Program {
+function compileProgram(spec: ProgramSpec, name: string): Program {
   return {
     ...compileNode(spec, spec.sets ?? {}, [name]),
     name,
@@ -65,9 +65,9 @@ function compileNode(spec: NodeSpec, sets: Sets, keys: readonly string[]): Progr
   const everywhere = compileOptions([spec.everywhere ?? {}], [...keys, "everywhere"]);
   const subcommands = new Map<string, { name: string; node: ProgramNode }>();
   for (const [key, child] of Object.entries(spec.subcommands ?? {})) {
+    const node = compileNode(child, sets, [...keys, key]);
     for (const names of splitNames(key, "|")) {
       const [name = "", ...others] = splitNames(names);
-      const node = compileNode(child, sets, [...keys, key]);
       for (const known of [name, ...others]) {
         if (subcommands.has(known)) throw new ProgramSpecError(keys, `${known} is there twice`);
         subcommands.set(known, { name, node });
