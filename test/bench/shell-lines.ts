@@ -44,7 +44,7 @@ const PIECES = [
 ];
 const LENGTH = 65_536;
 /** Within what the parser is asked: each piece is repeated as often as that allows. */
-const COUNTS = [100, 450, 5_000, 15_000, LENGTH];
+const COUNTS = [100, 450, 2_900, 5_900, LENGTH];
 const RUNS = 5;
 const EVERYDAY_RUNS = 20_000;
 

@@ -35,9 +35,10 @@ const OPENINGS_MAX = 500;
 const DOCUMENTS = /<<-?[ \t]*["'\\\w]/g;
 const DOCUMENTS_MAX = 200;
 
-/** Blanks and signs, with which the parser's work grows: more than any data of that length has. */
+/** Blanks and signs, with which the parser's work grows. Here-documents hold data of many. */
 const PIECES = /[;&|(){}<>$[\]]|\s+/g;
-const PIECES_MAX = 16_000;
+const PIECES_MAX = 6_000;
+const PIECES_WITH_DATA_MAX = 16_000;
 
 const NOT_TEXT = /\0|\p{Surrogate}/u;
 
@@ -48,7 +49,8 @@ export function parseTree(text: string): SyntaxTree {
   if (hasMore(text, OPENINGS, OPENINGS_MAX)) return unclear("the line has too many expansions");
   if (hasMore(text, DOCUMENTS, DOCUMENTS_MAX))
     return unclear("the line has too many here-documents");
-  if (hasMore(text, PIECES, PIECES_MAX)) return unclear("the line has too many words");
+  if (hasMore(text, PIECES, text.includes("<<") ? PIECES_WITH_DATA_MAX : PIECES_MAX))
+    return unclear("the line has too many words");
   try {
     const script = parse(text);
     const [error] = script.errors ?? [];
