@@ -55,7 +55,8 @@ export const WRITING_PAIRS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 export const VOLATILE_FUNCTIONS = words(`
   now current_timestamp current_time current_date localtime localtimestamp random rand uuid
   gen_random_uuid newid clock_timestamp statement_timestamp transaction_timestamp getdate sysdate
-  sysdatetime timeofday curdate curtime utc_timestamp
+  sysdatetime timeofday curdate curtime utc_timestamp unix_timestamp last_insert_rowid changes row_count
+  found_rows
 `);
 
 /** Functions that change nothing. A policy may add more. */
@@ -77,7 +78,21 @@ export const PURE_FUNCTIONS = words(`
   pg_get_constraintdef pg_get_indexdef pg_get_functiondef pg_size_pretty pg_relation_size
   pg_total_relation_size pg_table_size pg_indexes_size pg_database_size obj_description
   col_description format_type has_table_privilege current_database current_schema current_user version
-  to_regclass
+  to_regclass sqlite_version from_unixtime timestampdiff timestampadd charindex len similarity
+  to_tsvector to_tsquery plainto_tsquery websearch_to_tsquery ts_rank ts_headline overlay
+  regexp_substr regexp_instr regexp_count array_remove array_append array_cat array_position
+  array_upper array_lower array_distinct array_contains jsonb_path_query jsonb_path_exists jsonb_set
+  jsonb_typeof json_typeof jsonb_object_keys json_object_keys json_extract_path jsonb_extract_path
+  jsonb_pretty jsonb_strip_nulls json_object json_array json_value json_query json_contains
+  json_type json_valid json_unquote json_length json_keys width_bucket any_value
+  approx_count_distinct count_if countif sum_if sumif arg_max arg_min max_by min_by listagg xmlagg
+  bit_length degrees radians pi sin cos tan asin acos atan atan2 cot cbrt div make_interval
+  make_timestamp date_diff date_bin datetrunc datepart eomonth last_day add_months months_between
+  dayofweek dayofyear weekday monthname dayname hour_of_day to_days from_days str_to_date
+  substring_index soundex levenshtein unicode quotename string_split parse_json try_to_number
+  safe_cast safe_divide hash ntile bool logical_or logical_and nanvl nvl2 lnnvl stuff find_in_set
+  field elt space unaccent grouping st_area st_distance st_contains st_within st_intersects st_astext
+  st_asgeojson st_x st_y st_length st_dwithin st_buffer st_centroid st_transform st_makepoint st_setsrid
 `);
 
 /** Words that stand before a parenthesis and call nothing: clauses, operators, types. */
@@ -85,7 +100,8 @@ export const UNCALLED_WORDS = words(`
   select from where and or not in exists any all some as on using values over partition by order group
   having union intersect except case when then else end join inner left right full outer cross lateral
   with recursive materialized limit offset fetch distinct filter within rows range between like ilike
-  is null interval array row explain show table return if escape similar to
+  is null interval array row explain show table return if escape similar to tablesample bernoulli
+  system keep qualify
   varchar char character decimal numeric int integer bigint text timestamp date time float double boolean
 `);
 
