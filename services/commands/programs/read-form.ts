@@ -36,6 +36,8 @@ export interface CommandForm {
 
 const SYSTEM_DIRECTORY = /^\/(?:usr\/)?bin\/(?=[^/]+$)/;
 const NONE: ReadonlySet<string> = new Set();
+/** Alone behind a known program, they print and do nothing else. */
+const HELP: ReadonlySet<string> = new Set(["--help", "--version"]);
 
 /**
  * The form of a command. Total, and linear in its words.
@@ -49,6 +51,8 @@ export function readForm(
   const written = command.words[0] ?? "";
   const program = programs.get(written.replace(SYSTEM_DIRECTORY, ""));
   if (program === undefined || command.globs.has(0)) return unknownProgram(command);
+  const [, only = ""] = command.words;
+  if (HELP.has(only) && command.words.length === 2) return helpForm(program, only);
   const walk = { command, program, assignments };
   return readNode(walk, program, { path: [program.name], start: 1, tables: [], found: undefined });
 }
@@ -75,6 +79,11 @@ const NOTHING: CommandForm = {
   fed: false,
   lists: false,
 };
+
+function helpForm({ name }: Program, option: string): CommandForm {
+  const options = [{ name: option, value: null }];
+  return { ...NOTHING, program: name, path: [name], options, does: "read" };
+}
 
 interface Walk {
   readonly command: PlainCommand;

@@ -15,13 +15,13 @@ export const formOf = (...words: readonly string[]): CommandForm =>
 const STRICTNESS = ["read", "watch", "run", "write", "send", "unknown"] as const;
 
 /** What a line does: the strictest of its wrappers and of what they run. */
-export function doesOfLine(line: string): CommandForm["does"] {
+export function doesOfLine(line: string, programs = loadPrograms()): CommandForm["does"] {
   const parsed = parseLine(line, { assignments: new Set(), startDirectory: "." });
   if (parsed.kind === "unclear") return "unknown";
   let strictest = 0;
   let next: PlainCommand | null = parsed.commands[0] ?? null;
   while (next !== null) {
-    const form: CommandForm = readForm(loadPrograms(), next);
+    const form: CommandForm = readForm(programs, next);
     strictest = Math.max(strictest, STRICTNESS.indexOf(form.does));
     next = form.inner;
   }

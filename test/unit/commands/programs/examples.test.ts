@@ -1,6 +1,11 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { readProgramFiles } from "../../../../services/adapters/programs/read-programs.ts";
+import {
+  readProgramFile,
+  readProgramFiles,
+} from "../../../../services/adapters/programs/read-programs.ts";
+import { compilePrograms } from "../../../../services/commands/programs/compile-programs.ts";
 import { doesOfLine } from "../../../support/commands/forms.ts";
 
 const DIRECTORY = new URL("../../../../services/commands/programs/", import.meta.url);
@@ -23,4 +28,14 @@ describe.each(PROGRAMS)("the examples of %s", (name, { examples = {}, loose = fa
 
 it("knows at least 200 programs", () => {
   expect(PROGRAMS.flatMap(([name]) => name.split("|")).length).toBeGreaterThan(200);
+});
+
+it("has a page whose example does what it says", () => {
+  const page = readFileSync(new URL("../../../../docs/commands.md", import.meta.url), "utf8");
+  const text = /```yaml\n(shelf:[\s\S]*?)```/.exec(page)?.[1] ?? "";
+  const specs = readProgramFile("shelf.yaml", text);
+  const examples = Object.entries(specs["shelf"]?.examples ?? {});
+  const programs = compilePrograms(specs);
+  expect(examples.length).toBeGreaterThan(4);
+  expect(examples.map(([line]) => [line, doesOfLine(line, programs)])).toEqual(examples);
 });
