@@ -101,7 +101,7 @@ export const UNCALLED_WORDS = words(`
   having union intersect except case when then else end join inner left right full outer cross lateral
   with recursive materialized limit offset fetch distinct filter within rows range between like ilike
   is null interval array row explain show table return if escape similar to tablesample bernoulli
-  system keep qualify
+  keep qualify
   varchar char character decimal numeric int integer bigint text timestamp date time float double boolean
 `);
 
