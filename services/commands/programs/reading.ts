@@ -39,11 +39,13 @@ export function takeWord(
   if (choices !== null) return choices.has(word);
   switch (kind) {
     case "script":
-      if (word === "-") return false;
+      if (word === "-" || word.startsWith("@")) return false;
       takePath(reading, program, word, "read");
       return true;
     case "path":
     case "out":
+      // Many programs take `@FILE` for further options.
+      if (word.startsWith("@")) return false;
       takePath(reading, program, word, kind === "out" ? "write" : "read");
       return true;
     case "revision":
