@@ -1,5 +1,5 @@
 /**
- * Scripts of sed and awk that do nothing but print what they read, changed or not. Both languages can
+ * Scripts of sed, awk and jq that do nothing but print what they read, changed or not. sed and awk can
  * write files and run programs, so a script with anything else than the forms below is not known.
  */
 
@@ -33,3 +33,8 @@ export const isSedPrint = (script: string): boolean => SED_PRINT.test(script);
 /** `{print $1}`, `NR>5 && /x/ {s += $2} END {print s}`. */
 export const isAwkPrint = (script: string): boolean =>
   AWK_PRINT.test(script) && !AWK_FOREIGN.test(script);
+
+/** The environment holds secrets, and modules are files. `.env` is a field. */
+const JQ_FOREIGN = /(?<![.\w$])env\b|\$ENV|\b(?:import|include|modulemeta)\b/;
+
+export const isJqFilter = (filter: string): boolean => !JQ_FOREIGN.test(filter);

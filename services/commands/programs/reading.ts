@@ -1,5 +1,5 @@
 /** What is collected while the words of one command are read. */
-import { isAwkPrint, isSedPrint } from "./print-scripts.ts";
+import { isAwkPrint, isJqFilter, isSedPrint } from "./print-scripts.ts";
 import { DOES, type Does, type OptionEffect, type Program, type WordKind } from "./program-spec.ts";
 
 /** Mutable; it lives as long as one attempt to read one form. */
@@ -63,6 +63,8 @@ export function takeWord(
       return isSedPrint(word);
     case "awk-print":
       return isAwkPrint(word);
+    case "jq-filter":
+      return isJqFilter(word);
     case "assignment":
       return takeAssignment(reading, word);
     default:
