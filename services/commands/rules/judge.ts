@@ -4,9 +4,16 @@
  */
 import type { Programs } from "../programs/program-spec.ts";
 import { type CommandForm, readForm } from "../programs/read-form.ts";
-import type { ParsedLine, PlainCommand } from "../shell/plain-line.ts";
+import type { ParsedLine, PlainCommand, Redirected } from "../shell/plain-line.ts";
 import type { Places } from "./place.ts";
-import { isFree, type Part, type RuleTest, type Visited, visitedBy } from "./rule.ts";
+import {
+  type CommandPart,
+  isFree,
+  type Part,
+  type RuleTest,
+  type Visited,
+  visitedBy,
+} from "./rule.ts";
 
 /** Of a repeat: `read` is answered from memory, `watch` and `run` run again, `write` is a duplicate. */
 export type Deed = "read" | "watch" | "run" | "write";
@@ -48,8 +55,6 @@ export function judgeLine(line: ParsedLine, text: string, rules: Rules): readonl
   });
 }
 
-type CommandPart = Extract<Part, { kind: "command" }> & { readonly unseen?: string };
-
 /** The command, what a wrapper runs in it, and each file that it redirects from or to as a command `<` or `>`. */
 function partsOf(
   command: PlainCommand,
@@ -60,49 +65,53 @@ function partsOf(
   let next: PlainCommand | null = command;
   let fed = false;
   while (next !== null && found.length < WRAPPERS_MAX) {
-    const form: CommandForm = readForm(rules.programs, next, rules.assignments);
-    found.push(fed ? fedBy(pipe, partOf(next, form, rules)) : partOf(next, form, rules));
-    fed ||= form.fed;
-    next = form.inner;
+    const part = partOf(next, rules);
+    found.push(fed ? fedBy(pipe, part) : part);
+    fed ||= part.form.fed;
+    next = part.form.inner;
   }
-  if (next !== null)
-    found.push({ ...(found[0] as CommandPart), unseen: "it is wrapped too often" });
-  const files = command.redirections.map((one): CommandPart => {
-    const program = one.access === "write" ? ">" : "<";
-    const form: CommandForm = {
-      ...REDIRECTION,
-      program,
-      path: [program],
-      paths: [one],
-      does: one.access,
-    };
-    return {
-      kind: "command",
-      form,
-      words: [program, one.path],
-      directory: command.directory,
-      hasTable: true,
-    };
-  });
+  const [first] = found;
+  if (next !== null && first !== undefined)
+    found.push({ ...first, unseen: "it is wrapped too often" });
+  const files = command.redirections.map((one) =>
+    fixedPart(one.access === "write" ? ">" : "<", one, command.directory),
+  );
   return [...found, ...files];
+}
+
+/** A command that does nothing but read or write one path. */
+export function fixedPart(
+  program: string,
+  { path, access }: Redirected,
+  directory: string,
+): CommandPart {
+  const form: CommandForm = {
+    program,
+    path: [program],
+    options: [],
+    operands: [],
+    paths: [{ path, access }],
+    does: access,
+    problem: path === "" ? "the path is empty" : null,
+    inner: null,
+    fed: false,
+    lists: false,
+  };
+  return { kind: "command", form, words: [program, path], directory, hasTable: true };
 }
 
 const WRAPPERS_MAX = 8;
 
-const REDIRECTION = {
-  options: [],
-  operands: [],
-  problem: null,
-  inner: null,
-  fed: false,
-  lists: false,
-};
-
 /** A command that works in another directory than the workspace reads that, too. */
-function partOf(command: PlainCommand, read: CommandForm, { programs }: Rules): CommandPart {
+function partOf(command: PlainCommand, { programs, assignments }: Rules): CommandPart {
   const { words, directory } = command;
-  const paths = directory === "." ? read.paths : [...read.paths, HERE];
-  const form = directory === "." ? read : { ...read, paths };
+  const [program, target = "~"] = words;
+  // The shell itself moves; the parser of lines has seen to its words.
+  if (program === "cd") {
+    return { ...fixedPart("cd", { path: target, access: "read" }, directory), words };
+  }
+  const read = readForm(programs, command, assignments);
+  const form = directory === "." ? read : { ...read, paths: [...read.paths, HERE] };
   return { kind: "command", form, words, directory, hasTable: programs.has(read.program) };
 }
 
@@ -110,18 +119,15 @@ const HERE = { path: ".", access: "read" } as const;
 
 /** Further operands come from a pipe: those that a program lists are below its own paths, others are not seen. */
 function fedBy(pipe: CommandPart | null, part: CommandPart): CommandPart {
-  if (pipe === null || !pipe.form.lists || pipe.form.problem !== null) {
+  const { form, directory } = part;
+  const isListed = pipe?.form.lists === true && pipe.form.problem === null;
+  if (!isListed || pipe.directory !== directory) {
     return { ...part, unseen: "what it is to work on comes from another program" };
   }
-  const { form } = part;
-  const access = form.does === "read" || form.does === "watch" ? "read" : "write";
-  const from = pipe.form.paths.length > 0 ? pipe.form.paths.map(({ path }) => path) : ["."];
-  if (pipe.directory !== part.directory)
-    return { ...part, unseen: "it works elsewhere than what lists its files" };
-  return {
-    ...part,
-    form: { ...form, paths: [...form.paths, ...from.map((path) => ({ path, access }) as const)] },
-  };
+  const access = READS.has(form.does) ? "read" : "write";
+  const from = pipe.form.paths.length > 0 ? pipe.form.paths : [HERE];
+  const paths = [...form.paths, ...from.map(({ path }) => ({ path, access }) as const)];
+  return { ...part, form: { ...form, paths } };
 }
 
 /** The verdict of the first rule that is about it. What is not wholly understood is unclear beside that. */
@@ -165,12 +171,16 @@ const READS: ReadonlySet<string> = new Set(["read", "watch"]);
 /** Why a command is not free, whatever it does; null: nothing speaks against it. */
 function problemOf(part: CommandPart, places: Places): string | null {
   if (part.form.problem !== null) return part.form.problem;
-  const odd = visitedBy(part, places, false).find((one) => one.isSecret || !isFree(one.place));
+  const odd = visitedBy(part, places, false).find(
+    (one) => one.isSecret || !isFree(one.place, part),
+  );
   return odd === undefined ? null : `${odd.path} ${whyNot(odd)}`;
 }
 
-function whyNot({ isSecret, place }: Visited): string {
+function whyNot({ path, access, isSecret, place }: Visited): string {
   if (isSecret) return "is a secret";
+  if (access === "write" && /(?:^|\/)\.git(?:\/|$)/.test(path))
+    return "is read by git, which runs what it names";
   return place === "root_or_home"
     ? "belongs to the system or a home directory"
     : "lies outside of the workspace";

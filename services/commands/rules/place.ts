@@ -3,10 +3,10 @@ import { joinPath } from "../shell/directory.ts";
 import { fitsPath } from "./glob.ts";
 
 /**
- * `workspace`: the whole of it. `inside`: below it, or below the temporary directory. `readable`: elsewhere, free to
- * read. `root_or_home`: the root, a device, a directory of the system, a home, or what lies directly in one.
+ * `workspace`: the whole of it. `inside`: below it. `scratch`: below a temporary directory. `readable`: elsewhere,
+ * free to read. `root_or_home`: the root, a device, a directory of the system, a home, or what lies directly in one.
  */
-export type Place = "workspace" | "inside" | "readable" | "outside" | "root_or_home";
+export type Place = "workspace" | "inside" | "scratch" | "readable" | "outside" | "root_or_home";
 
 export interface PlaceSettings {
   /** `.`, in which the tool starts, or an absolute directory. */
@@ -53,19 +53,15 @@ export function createPlaces({ workspace, readable, secrets }: PlaceSettings): P
   const shown = secrets.filter((glob) => glob.startsWith("!")).map((one) => globOf(one.slice(1)));
   const locate = (path: string, directory: string): string =>
     joinPath(joinPath(start, directory), path.replaceAll(MAY_BE_PARENT, "$1.."));
+  const isReadable = (path: string): boolean =>
+    path.startsWith("/") && free.some((glob) => fitsPath(glob, segmentsOf(path.toLowerCase())));
   return {
     placeOf: (path, directory, access) => {
       const located = locate(path, directory);
       const below = belowOf(start, located);
-      if (below !== null) {
-        // Programs that are named there are run by every later call of git.
-        if (access === "write" && below.includes(".git")) return "outside";
-        return below.every((segment) => segment === "*") ? "workspace" : "inside";
-      }
-      if (SCRATCH.test(located)) return "inside";
-      const mayRead = access === "read" && located.startsWith("/");
-      if (mayRead && free.some((glob) => fitsPath(glob, segmentsOf(located.toLowerCase()))))
-        return "readable";
+      if (below !== null) return placeInside(below, access);
+      if (SCRATCH.test(located)) return "scratch";
+      if (access === "read" && isReadable(located)) return "readable";
       return SYSTEM.test(located) ? "root_or_home" : "outside";
     },
     isSecret: (path, directory) => {
@@ -74,6 +70,12 @@ export function createPlaces({ workspace, readable, secrets }: PlaceSettings): P
       return hidden.some(fits) && !shown.some(fits);
     },
   };
+}
+
+function placeInside(below: readonly string[], access: "read" | "write"): Place {
+  // Programs that are named there are run by every later call of git.
+  if (access === "write" && below.includes(".git")) return "outside";
+  return below.every((segment) => segment === "*") ? "workspace" : "inside";
 }
 
 function segmentsOf(path: string): readonly string[] {

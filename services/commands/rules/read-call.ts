@@ -5,8 +5,8 @@ import { identifyLine } from "../shell/line-identity.ts";
 import { type ParsedLine, type PlainCommand, parseLine } from "../shell/plain-line.ts";
 import { readSql } from "../sql/read-sql.ts";
 import {
-  type Deed,
   FILE,
+  fixedPart,
   judgeLine,
   judgePart,
   type Rules,
@@ -88,7 +88,7 @@ export function createReader(settings: ReaderSettings, rules: Rules): CallReader
           const paths = isWords(value) ? value : [value];
           return paths.flatMap((path) =>
             typeof path === "string"
-              ? judgePart(filePart(path, access), rules)
+              ? judgePart(fixedPart(FILE, { path, access }, "."), rules)
               : [unclear("path", NO_TEXT.reason)],
           );
         },
@@ -150,22 +150,4 @@ function wordsLine(words: readonly string[], language: "shell" | "git"): ParsedL
   };
   const read = language === "git" ? { ...command, ...asGit(command) } : command;
   return { kind: "plain", commands: [read], joints: [] };
-}
-
-/** As a command of a tool of that name would have it. */
-function filePart(path: string, access: "read" | "write") {
-  const does: Deed = access;
-  const form = {
-    program: FILE,
-    path: [FILE],
-    options: [],
-    operands: [path],
-    paths: [{ path, access }],
-    does,
-    problem: path === "" ? "the path is empty" : null,
-    inner: null,
-    fed: false,
-    lists: false,
-  };
-  return { kind: "command", form, words: [path], directory: ".", hasTable: true } as const;
 }

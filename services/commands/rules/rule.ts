@@ -91,7 +91,10 @@ export function compileRule(
   };
 }
 
-type CommandPart = Extract<Part, { kind: "command" }>;
+export type CommandPart = Extract<Part, { kind: "command" }> & {
+  /** What of it is not seen, as a clause. */
+  readonly unseen?: string;
+};
 
 function fitsWords(
   { form, words, hasTable }: CommandPart,
@@ -116,7 +119,7 @@ export interface Visited {
 
 /** `mayName`: of a command that is not known, also words that look like paths. */
 export function visitedBy(
-  { form, words, directory, hasTable }: CommandPart,
+  { form, words, directory }: CommandPart,
   places: Places,
   mayName: boolean,
 ): readonly Visited[] {
@@ -127,7 +130,7 @@ export function visitedBy(
     path,
     access,
     place: places.placeOf(path, directory, access),
-    isSecret: places.isSecret(path, directory) && (hasTable || access === "write"),
+    isSecret: places.isSecret(path, directory),
   }));
 }
 
@@ -154,20 +157,30 @@ function fitsPlaces(
       (writes === undefined || visited.some((one) => one.access === "write" && lies(one, writes)))
     );
   }
-  return visitedBy(part, places, true).every(({ place, access, isSecret }) => {
+  const visited = visitedBy(part, places, true);
+  // Without words it is about paths, so there must be some.
+  const isAbout = (access: string): boolean => visited.some((one) => one.access === access);
+  if (
+    run === undefined &&
+    (part.form.does === "send" || !(isAbout("write") || (writes === undefined && isAbout("read"))))
+  ) {
+    return false;
+  }
+  return visited.every(({ place, access, isSecret }) => {
     const asked = (access === "write" ? writes : undefined) ?? paths ?? "inside";
     if (isSecret) return false;
-    return asked === "inside" ? isFree(place) : asked === "outside" || isIn(place, asked);
+    return asked === "inside" ? isFree(place, part) : asked === "outside" || isIn(place, asked);
   });
 }
 
-/** Where a command may go without being asked about. */
-export function isFree(place: Place): boolean {
+/** Where a command may go without being asked about. What others left in a temporary directory is not run. */
+export function isFree(place: Place, { form }: CommandPart): boolean {
+  if (place === "scratch") return form.does !== "run" && form.does !== "unknown";
   return place === "workspace" || place === "inside" || place === "readable";
 }
 
 function isIn(place: Place, asked: RulePlace): boolean {
-  if (asked === "inside") return place === "inside" || place === "workspace";
+  if (asked === "inside") return place === "inside" || place === "workspace" || place === "scratch";
   if (asked === "outside") return place === "outside" || place === "root_or_home";
   return place === asked;
 }

@@ -3,7 +3,7 @@
  * which may have several words; groups `npm run {build|test}`; `*` inside of a word. A word with a dash is an option
  * that must be used, wherever it stands: `git checkout -b`, `curl --request=POST`.
  */
-import type { Program, ProgramNode, Programs } from "../programs/program-spec.ts";
+import type { Option, Program, ProgramNode, Programs } from "../programs/program-spec.ts";
 import type { CommandForm } from "../programs/read-form.ts";
 import { fitsGlob } from "./glob.ts";
 
@@ -71,14 +71,13 @@ function topLevel(text: string): readonly string[] {
 }
 
 function expand(text: string): readonly (readonly string[])[] {
-  const words = text.split(/ (?![^{]*\})/).map(expandWord);
-  return words.reduce<readonly (readonly string[])[]>(
-    (made, choices) =>
-      made.length * choices.length > SPELLINGS_MAX
-        ? [...made, []]
-        : made.flatMap((one) => choices.map((choice) => [...one, ...choice.split(" ")])),
-    [[]],
-  );
+  let made: (readonly string[])[] = [[]];
+  for (const word of text.split(/ (?![^{]*\})/)) {
+    const choices = expandWord(word);
+    if (made.length * choices.length > SPELLINGS_MAX) return Array(SPELLINGS_MAX + 1).fill([]);
+    made = made.flatMap((one) => choices.map((choice) => [...one, ...choice.split(" ")]));
+  }
+  return made;
 }
 
 function expandWord(word: string): readonly string[] {
@@ -91,44 +90,49 @@ function expandWord(word: string): readonly string[] {
 function wantedOf(written: readonly string[], programs: Programs, impossible: string[]): Wanted {
   const [name = "", ...rest] = written;
   const program = programs.get(name);
+  const nodes: ProgramNode[] = program === undefined ? [] : [program];
   const words: string[] = [];
   const options: Wanted["options"][number][] = [];
-  const nodes: ProgramNode[] = program === undefined ? [] : [program];
-  for (const word of rest) {
-    if (word.startsWith("-")) continue;
-    const sub = nodes.length === words.length + 1 ? nodes.at(-1)?.subcommands : undefined;
-    const found = sub?.get(word);
-    if (found !== undefined) nodes.push(found.node);
-    else if ((sub?.size ?? 0) > 0 && !word.includes("*"))
-      impossible.push(`\`${name}\` has no \`${word}\``);
-    words.push(found?.name ?? word);
-  }
-  for (const word of rest) {
-    if (!word.startsWith("-")) continue;
-    const at = word.indexOf("=");
-    const spelling = at < 0 ? word : word.slice(0, at);
-    const names = canonicalNames(nodes, spelling);
-    if (names.size === 0 && program !== undefined) {
+  for (let at = 0; at < rest.length; at += 1) {
+    const word = rest[at] ?? "";
+    if (!word.startsWith("-")) {
+      words.push(subcommandOf(nodes, words.length, word) ?? word);
+      if (!isPossible(nodes, words)) impossible.push(`\`${name}\` has no \`${word}\``);
+      continue;
+    }
+    const [, spelling = word, attached] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+    const found = optionsOf(nodes, spelling);
+    if (found.length === 0 && program !== undefined) {
       impossible.push(`\`${[name, ...words].join(" ")}\` has no option \`${spelling}\``);
     }
-    options.push({ spelling, names, value: at < 0 ? null : word.slice(at + 1) });
+    const takesNext = found.some((one) => one.values.length > 0 && !one.optional);
+    if (attached === undefined && takesNext) at += 1;
+    const value = attached ?? (takesNext ? rest[at] : undefined);
+    options.push({ spelling, names: new Set(found.map((one) => one.name)), value: value ?? null });
   }
   return { program: program?.name ?? name, words, options };
 }
 
-function canonicalNames(nodes: readonly ProgramNode[], spelling: string): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const node of nodes) {
-    for (const table of [
-      node.options,
-      node.everywhere,
-      ...node.forms.map((form) => form.options),
-    ]) {
-      const option = table.get(spelling);
-      if (option !== undefined) names.add(option.name);
-    }
-  }
-  return names;
+/** The canonical name of a subcommand, whose table comes to the others. */
+function subcommandOf(nodes: ProgramNode[], at: number, word: string): string | undefined {
+  const found = nodes[at]?.subcommands.get(word);
+  if (found !== undefined) nodes.push(found.node);
+  return found?.name;
+}
+
+/** A program with subcommands has the word, where it is no glob. */
+function isPossible(nodes: readonly ProgramNode[], words: readonly string[]): boolean {
+  const table = nodes.length === words.length ? nodes.at(-1)?.subcommands : undefined;
+  return (table?.size ?? 0) === 0 || words.at(-1)?.includes("*") === true;
+}
+
+function optionsOf(nodes: readonly ProgramNode[], spelling: string): readonly Option[] {
+  const tables = nodes.flatMap((node) => [
+    node.options,
+    node.everywhere,
+    ...node.forms.map((form) => form.options),
+  ]);
+  return tables.flatMap((table) => table.get(spelling) ?? []);
 }
 
 function fits({ program, words, options }: Wanted, form: CommandForm): boolean {
