@@ -11,6 +11,7 @@ type Child = (options: Options) => Promise<readonly BenchRow[]>;
 const CHILDREN: Readonly<Record<string, Child>> = {
   canonical: async () => (await import("./canonical.ts")).benchCanonical(),
   commands: async () => (await import("./shell-lines.ts")).benchShellLines(),
+  "command-calls": async () => (await import("./command-calls.ts")).benchCommandCalls(),
   codec: async () => (await import("./codec.ts")).benchCodec(),
   engine: async ({ length, checks = "ordinary" }) =>
     (await import("./engine.ts")).benchEngine(Number(length), checks as Checks),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { BenchRow } from "./bench-row.ts";
 import { RECORDED } from "./canonical.ts";
 import { child, inRounds, type Measured, type Measurement } from "./children.ts";
+import { PLAIN_CALL_ROW, SHELL_CALL_ROW } from "./command-calls.ts";
 import { ENGINE_LENGTHS, engineRowName } from "./engine.ts";
 import { PEER_CALLS_ROW } from "./peer-calls.ts";
 import { BASELINE_ROW, installPeers, peerMeasurements } from "./peers.ts";
@@ -78,15 +79,21 @@ const canonical: Section = {
 
 const commands: Section = {
   name: "commands",
-  title: "Taking a shell line into plain commands",
+  title: "Shell lines and SQL: taking a line into plain commands, and a decision on it",
   rounds: 1,
   targets: [
     { row: EVERYDAY_LINE_ROW, figure: "p50", atMost: 60 },
     { row: LONGEST_LINE_ROW, figure: "p50", atMost: 20_000 },
+    { row: SHELL_CALL_ROW, figure: "p50", atMost: 60 },
   ],
   run: async () => {
-    const { rows, failures } = inRounds(commands.rounds, [child("commands")]);
-    return { tables: [{ base: null, rows }], failures, missing: [] };
+    const lines = inRounds(commands.rounds, [child("commands")]);
+    const calls = inRounds(commands.rounds, [child("command-calls")]);
+    const tables = [
+      { base: null, rows: lines.rows },
+      { base: PLAIN_CALL_ROW, rows: calls.rows },
+    ];
+    return { tables, failures: [...lines.failures, ...calls.failures], missing: [] };
   },
 };
 
