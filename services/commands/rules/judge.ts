@@ -148,7 +148,7 @@ export function judgePart(
   const reason = unknown ?? (part.kind === "command" ? problemOf(part, rules.places) : null);
   const isRead = READS.has(doesOf(part));
   if (reason !== null)
-    return [...ruled, { text, does: isRead ? does : "write", by: "unclear", reason }];
+    return [...ruled, { text, does, by: "unclear", reason }];
   const isKnown = isRead || rules.rules.length === 0 || isFile(part);
   return [
     { text, does, by: isKnown ? "known" : "unclear", reason: isKnown ? null : whyNotKnown(part) },
@@ -195,7 +195,7 @@ function deedOf(part: Part, { isSession }: Rules): Deed {
   if (does === "read" && isSession && part.kind === "command" && part.form.program === "cd")
     return "run";
   if (does === "read" || does === "watch" || does === "run") return does;
-  // A program that has no table and that a rule names is a script of the workspace, as far as anybody knows.
+  // Nobody knows what a program without a table acts on, so that its repeat is no second write of the same thing.
   return does === "unknown" && part.kind === "command" && !part.hasTable ? "run" : "write";
 }
 
