@@ -5,7 +5,7 @@ import { type PlainCommand, parseLine } from "../../../services/commands/shell/p
 
 /** A command of literal words. */
 export function commandOf(words: readonly string[], globs: readonly number[] = []): PlainCommand {
-  const none = { expansions: [], assignments: [], redirections: [], inputs: [] };
+  const none = { expansions: [], assignments: [], redirections: [], inputs: [], channels: [] };
   return { words, globs: new Set(globs), ...none, directory: "." };
 }
 
