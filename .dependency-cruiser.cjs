@@ -23,9 +23,11 @@ const HOMES = {
   pino: "services/adapters/log",
   "prom-client": "services/adapters/metrics",
   re2js: "services/adapters/patterns",
-  // Policies and configuration are both written by people: one reader and one checker for both.
-  yaml: "services/adapters/(policy|config)",
-  zod: "services/adapters/(policy|config)",
+  // The parser of shell lines: pure and synchronous, so it may live below the core.
+  unbash: "services/commands/shell",
+  // Policies, configuration and tables of programs are written by people: one reader for all.
+  yaml: "services/adapters/(policy|config|programs)",
+  zod: "services/adapters/(policy|config|programs)",
 };
 
 /** @param {string} text */
@@ -40,7 +42,7 @@ const packageRules = Object.entries(HOMES).map(([name, home]) => ({
   to: { path: `^node_modules/${escaped(name)}/` },
 }));
 
-const NOT_A_SERVICE = "core|runtime|adapters";
+const NOT_A_SERVICE = "commands|core|runtime|adapters";
 
 /** @type {import("dependency-cruiser").IRegularForbiddenRuleType[]} */
 const forbidden = [
@@ -52,25 +54,32 @@ const forbidden = [
     to: { circular: true },
   },
   {
-    name: "core-imports-only-core",
+    name: "core-imports-only-core-and-commands",
     comment: "The core is pure: the same journal must give the same decisions anywhere.",
     severity: "error",
     from: { path: "^services/core/", pathNot: "^services/core/hash\\.ts$" },
-    to: { pathNot: "^services/core/" },
+    to: { pathNot: "^services/(core|commands)/" },
+  },
+  {
+    name: "commands-import-only-commands",
+    comment: "What a command says is understood below the core, as purely as the core.",
+    severity: "error",
+    from: { path: "^services/commands/" },
+    to: { pathNot: "^(services/commands/|node_modules/unbash/)" },
   },
   {
     name: "core-hash-imports-only-crypto",
     comment: "Digests are the one thing the core takes from Node, in one file.",
     severity: "error",
     from: { path: "^services/core/hash\\.ts$" },
-    to: { pathNot: "^(services/core/|(node:)?crypto$)" },
+    to: { pathNot: "^(services/(core|commands)/|(node:)?crypto$)" },
   },
   {
     name: "runtime-imports-only-core",
     comment: "The runtime knows ports; what implements them is handed in.",
     severity: "error",
     from: { path: "^services/runtime/" },
-    to: { pathNot: "^services/(core|runtime)/" },
+    to: { pathNot: "^services/(commands|core|runtime)/" },
   },
   {
     name: "adapters-do-not-import-services",

@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { ROOT } from "./ensure-installed.js";
 
 const SOURCES = ["services", "schemas", "tsconfig.json", "package.json"];
@@ -154,12 +155,33 @@ function moveInPlace() {
   }
 }
 
+/**
+ * Puts the tables of programs, which are YAML in a checkout, into one file of the build.
+ * @returns {Promise<boolean>} whether they have no fault
+ */
+async function writePrograms() {
+  const reader = join(OUT, "services", "adapters", "programs", "read-programs.js");
+  const { readProgramFiles } = await import(pathToFileURL(reader).href);
+  try {
+    const programs = readProgramFiles(join(ROOT, "services", "commands", "programs"));
+    const text = JSON.stringify(programs, (key, value) => (key === "examples" ? undefined : value));
+    writeFileSync(join(OUT, "services", "commands", "programs.json"), text);
+    return true;
+  } catch (error) {
+    note(error instanceof Error ? error.message : String(error));
+    return false;
+  }
+}
+
 /** @returns {Promise<boolean>} whether dist/ is now a build of the sources */
 async function build() {
   const digest = sourcesDigest();
   sweep();
   try {
     if ((await compile()) !== 0) {
+      return false;
+    }
+    if (!(await writePrograms())) {
       return false;
     }
     writeFileSync(join(OUT, ".sources"), digest);

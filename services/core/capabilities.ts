@@ -2,6 +2,7 @@
  * What the core needs from libraries, as pure and synchronous functions. The core owns these
  * interfaces and adapters supply them, so that compiling a policy and deciding a call import nothing.
  */
+import type { Programs } from "../commands/programs/program-spec.ts";
 import type { JsonValue } from "./canonical/json-value.ts";
 
 /** One way in which a value breaks its schema. `path` is a JSON path from `$`. */
@@ -77,5 +78,14 @@ export type ValueCapabilities = {
   readonly customNormalizers?: ReadonlyMap<string, CustomNormalizer>;
 };
 
+/** The tables of programs, by which the commands of a shell are understood. */
+export type ProgramCapabilities = {
+  /** Called when a policy has a tool with `commands`; the same map each time. */
+  readonly programs: () => Programs;
+};
+
 /** Everything that compiling a policy needs. */
-export type Capabilities = SchemaCapabilities & PatternCapabilities & ValueCapabilities;
+export type Capabilities = SchemaCapabilities &
+  PatternCapabilities &
+  ValueCapabilities &
+  ProgramCapabilities;

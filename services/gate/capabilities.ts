@@ -1,6 +1,7 @@
 /** The libraries behind a policy, as the core wants them. */
 import { createJsonSchemaCompiler } from "../adapters/json-schema/compile-json-schema.ts";
 import { compilePattern } from "../adapters/patterns/compile-pattern.ts";
+import { loadPrograms } from "../adapters/programs/load-programs.ts";
 import { valueCapabilities } from "../adapters/values/value-capabilities.ts";
 import type { Capabilities, CustomNormalizer } from "../core/capabilities.ts";
 
@@ -8,6 +9,7 @@ export const capabilities: Capabilities = {
   ...valueCapabilities,
   compilePattern,
   compileJsonSchema: createJsonSchemaCompiler(compilePattern),
+  programs: loadPrograms,
 };
 
 /** Normalizers of the program, by the names that its policy uses. */

@@ -10,6 +10,8 @@ type Child = (options: Options) => Promise<readonly BenchRow[]>;
 /** Each loads its own modules alone: the time from start to first decision is measured too. */
 const CHILDREN: Readonly<Record<string, Child>> = {
   canonical: async () => (await import("./canonical.ts")).benchCanonical(),
+  commands: async () => (await import("./shell-lines.ts")).benchShellLines(),
+  "command-calls": async () => (await import("./command-calls.ts")).benchCommandCalls(),
   codec: async () => (await import("./codec.ts")).benchCodec(),
   engine: async ({ length, checks = "ordinary" }) =>
     (await import("./engine.ts")).benchEngine(Number(length), checks as Checks),

@@ -134,7 +134,7 @@ export const EVERY_CHECK_POLICY = {
     },
     run_query: {
       input_schema: schema({ database: text, statement: text, note: text }, ["statement"]),
-      variants: { set: "sql", argument: "statement" },
+      commands: { language: "sql", argument: "statement" },
     },
     update_order: {
       risk_level: "MEDIUM",

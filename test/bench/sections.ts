@@ -3,11 +3,13 @@ import { join } from "node:path";
 import type { BenchRow } from "./bench-row.ts";
 import { RECORDED } from "./canonical.ts";
 import { child, inRounds, type Measured, type Measurement } from "./children.ts";
+import { PLAIN_CALL_ROW, SHELL_CALL_ROW } from "./command-calls.ts";
 import { ENGINE_LENGTHS, engineRowName } from "./engine.ts";
 import { PEER_CALLS_ROW } from "./peer-calls.ts";
 import { BASELINE_ROW, installPeers, peerMeasurements } from "./peers.ts";
 import { onEndFigure, type PipelineLoad, pipelineRowName } from "./pipeline.ts";
 import { recordedArguments } from "./recorded-calls.ts";
+import { EVERYDAY_LINE_ROW, LONGEST_LINE_ROW } from "./shell-lines.ts";
 import { startRowName } from "./start.ts";
 import { stateRowName } from "./state.ts";
 import type { Target } from "./targets.ts";
@@ -72,6 +74,26 @@ const canonical: Section = {
     const recorded = recordedArguments();
     const missing = "missing" in recorded ? [recorded.missing] : [];
     return { tables: perInput(rows), failures, missing };
+  },
+};
+
+const commands: Section = {
+  name: "commands",
+  title: "Shell lines and SQL: taking a line into plain commands, and a decision on it",
+  rounds: 1,
+  targets: [
+    { row: EVERYDAY_LINE_ROW, figure: "p50", atMost: 60 },
+    { row: LONGEST_LINE_ROW, figure: "p50", atMost: 20_000 },
+    { row: SHELL_CALL_ROW, figure: "p50", atMost: 60 },
+  ],
+  run: async () => {
+    const lines = inRounds(commands.rounds, [child("commands")]);
+    const calls = inRounds(commands.rounds, [child("command-calls")]);
+    const tables = [
+      { base: null, rows: lines.rows },
+      { base: PLAIN_CALL_ROW, rows: calls.rows },
+    ];
+    return { tables, failures: [...lines.failures, ...calls.failures], missing: [] };
   },
 };
 
@@ -250,4 +272,4 @@ function freshStart(directory: string): Measurement {
   };
 }
 
-export const SECTIONS: readonly Section[] = [canonical, engine, checks, pipeline, start];
+export const SECTIONS: readonly Section[] = [canonical, commands, engine, checks, pipeline, start];

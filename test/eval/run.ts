@@ -1,11 +1,12 @@
-// Replays every recorded conversation through the policy imported for it, lets the independent
-// scorer judge the decisions, and prints the figures beside other guards. Exit codes: 1 a check
-// failed, 3 the data or python3 is missing.
+// Decides published and own lists of commands, replays every recorded conversation through the policy
+// imported for it, lets the independent scorer judge the decisions, and prints the figures beside other
+// guards. Exit codes: 1 a check failed, 3 data, python3 or a package is missing and nothing else failed.
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { runnerOptions } from "../../tasks/runner-options.js";
 import { checksOf } from "./checks.ts";
+import { evaluateCommands, printCommands } from "./commands/evaluate-commands.ts";
 import { playCorpus } from "./corpus.ts";
 import { figuresOf, PUBLISHED } from "./figures.ts";
 import { type Case, worst } from "./find-cases.ts";
@@ -103,6 +104,8 @@ async function memoryOf(data: EvalData, scratch: string): Promise<PeakMemory> {
 
 async function main(): Promise<number> {
   const corpusIsRight = await playCorpus(print);
+  const commands = await evaluateCommands();
+  printCommands(commands, print);
   const data = findEvalData();
   const missing = "missing" in data ? data.missing : await pythonProblem();
   if ("missing" in data || missing !== null) {
@@ -111,7 +114,9 @@ async function main(): Promise<number> {
   }
   const scratch = mkdtempSync(join(tmpdir(), "callgate-eval-"));
   try {
-    return (await evaluate(data, scratch, corpusIsRight)) ? 0 : 1;
+    const isRight = await evaluate(data, scratch, corpusIsRight);
+    if (!isRight || commands.some(({ state }) => state === "MISSED")) return 1;
+    return commands.some(({ state }) => state === "skipped") ? 3 : 0;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -28,7 +28,16 @@ export function describeIssues(
   });
 }
 
+/** Keys that `variants` once had, and what is written for them now. */
+const MOVED: Readonly<Record<string, string>> = {
+  set: "shells, git, SQL and HTTP have a key of their own: write `commands: shell` (git, sql, http)",
+  classes: "write rules of `commands`, and `unclear:` with the tier of what no rule names",
+  session: "it is a key of `commands` now",
+};
+
 function unknownKey(key: string, path: readonly PathSegment[], map: unknown): Text {
+  const moved = path.at(-1) === "variants" ? MOVED[key] : undefined;
+  if (moved !== undefined) return { message: `\`${key}\` is not a key here`, mend: moved };
   const variant = unknownInVariant(key, path, map);
   if (variant !== null) return variant;
   const known = path.length === 0 ? [...keysAt(path), ...TOP_LEVEL_KEYS] : keysAt(path);

@@ -2,7 +2,13 @@
 import type { DecisionEvent } from "../../core/events.ts";
 import type { ProposalInput } from "../../core/inputs.ts";
 import { trieGet } from "../../core/persistent/trie.ts";
-import type { BudgetLimit, CompiledPolicy, CompiledTool } from "../../core/policy/compiled.ts";
+import type {
+  BudgetLimit,
+  CompiledPolicy,
+  CompiledTier,
+  CompiledTool,
+  JudgedCommand,
+} from "../../core/policy/compiled.ts";
 import type { ReasonCode } from "../../core/reasons.ts";
 import type { ConversationState } from "../../core/state/state.ts";
 import { findTwin } from "../../core/state/twins.ts";
@@ -12,6 +18,8 @@ export interface Looked {
   readonly proposal: ProposalInput;
   readonly policy: CompiledPolicy;
   readonly tool: CompiledTool;
+  /** Of a tool with `commands`: what each part of the call is judged by. */
+  readonly commands: readonly JudgedCommand[];
   readonly nowMs: number;
   /** The decision with nothing enforced: carries what the call touches. */
   readonly unenforced: DecisionEvent;
@@ -47,8 +55,8 @@ export const CHECK_ROWS: readonly CheckRow[] = [
     name: "tool",
     reasons: ["unknown_tool", "killed"],
     rule: ({ known, rule }) => (known ? rule : "unknown_tools"),
-    value: ({ tool }) =>
-      `${tool.known ? "known" : "not known"}, a ${tool.isRead ? "read" : "write"}${variant(tool)}`,
+    value: ({ tool, commands }) =>
+      `${tool.known ? "known" : "not known"}, a ${tool.isRead ? "read" : "write"}${commands.length > 0 ? "" : variant(tool)}`,
   },
   {
     number: "4",
@@ -186,8 +194,15 @@ function loops({ state, unenforced, policy, tool }: Looked): string {
   return `${same.length} equal calls among the latest; ${most}`;
 }
 
-function tier({ tool }: Looked): string {
-  const { tier: found } = tool;
+function tier({ tool, commands }: Looked): string {
+  const each = commands.map(
+    ({ text, tier: of, rule, why }) =>
+      `\`${text}\` ${named(of)} by ${rule}${why === null ? "" : ` (${why})`}`,
+  );
+  return [named(tool.tier), ...each].join("; ");
+}
+
+function named(found: CompiledTier): string {
   switch (found.action) {
     case "allow":
       return "none: allowed";

@@ -61,8 +61,18 @@ export function explainCall(
   if (!isDecision(decision) || !isDecision(unenforced)) {
     throw new Error("a new proposal gave no decision");
   }
-  const tool = toolOfCall(policy.enforced, proposal.tool, argumentsOf(decision));
-  const looked: Looked = { state, proposal, policy: policy.enforced, tool, nowMs, unenforced };
+  const args = argumentsOf(decision);
+  const tool = toolOfCall(policy.enforced, proposal.tool, args);
+  const commands = policy.enforced.tool(proposal.tool).commandsOf?.(args) ?? [];
+  const looked: Looked = {
+    state,
+    proposal,
+    policy: policy.enforced,
+    tool,
+    commands,
+    nowMs,
+    unenforced,
+  };
   const explained = { decision, fired: unenforced.shadow, tool, source };
   return {
     tool: proposal.tool,

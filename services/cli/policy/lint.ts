@@ -1,15 +1,14 @@
 /** `callgate policy lint`: what a valid policy says that its author may not have meant. */
 import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts";
+import { lintCommandRules } from "./lint/command-rules.ts";
 import { lintEdges } from "./lint/edges.ts";
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";
-import { lintHttpRules } from "./lint/http-rules.ts";
 import { lintKeyArgument } from "./lint/key-argument.ts";
 import { lintLadder } from "./lint/ladder.ts";
 import { lintLimits } from "./lint/limits.ts";
 import { lintOneThing } from "./lint/one-thing.ts";
 import { lintPatternSyntax } from "./lint/pattern-syntax.ts";
 import { lintPatterns } from "./lint/patterns.ts";
-import { lintShellRules } from "./lint/shell-rules.ts";
 import { lintTiers } from "./lint/tiers.ts";
 import { lintTools } from "./lint/tools.ts";
 import { lintTrustedProposals } from "./lint/trusted-proposals.ts";
@@ -21,8 +20,7 @@ const RULES: readonly LintRule[] = [
   lintTiers,
   lintPatternSyntax,
   lintPatterns,
-  lintShellRules,
-  lintHttpRules,
+  lintCommandRules,
   lintTools,
   lintKeyArgument,
   lintOneThing,

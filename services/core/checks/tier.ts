@@ -24,7 +24,7 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
           reason: "tier_denied",
           rule: tier.rule,
           disposition: "change_approach",
-          detail: `The tier \`${tier.name}\` denies it.`,
+          detail: withWhy(`The tier \`${tier.name}\` denies it`, call),
           strikeKey: call.wasHeld ? null : strikeKeyOf(call, "tier_denied"),
         }),
       ];
@@ -33,8 +33,18 @@ function ofTier(call: CallContext, tier: CompiledTier): readonly Finding[] {
     case "grant":
       return grant(call, tier);
     case "hitl":
-      return hold(call, tier.rule, tier.hold, null);
+      return hold(call, tier.rule, tier.hold, whyOf(call));
   }
+}
+
+/** What the rules of `commands` say of the call. */
+function whyOf({ tool }: CallContext): string | null {
+  return tool.why === null ? null : `${tool.why}.`;
+}
+
+function withWhy(sentence: string, call: CallContext): string {
+  const why = whyOf(call);
+  return why === null ? `${sentence}.` : `${sentence}: ${why}`;
 }
 
 function rateLimit(call: CallContext, tier: AllowlistTier): readonly Finding[] {

@@ -14,7 +14,8 @@ export interface CompileProblem {
   readonly message: string;
 }
 
-interface Step {
+/** What is done to the argument at a path before calls are compared. */
+export interface IdentityStep {
   readonly field: string;
   readonly run: CompiledNormalizers["run"];
 }
@@ -26,8 +27,10 @@ export function compileIdentity(
   schema: CompiledJsonSchema | null,
   capabilities: ValueCapabilities,
   problems: CompileProblem[],
+  last: IdentityStep | null = null,
 ): Identity {
-  const steps = byteHash ? [] : compileSteps(tool, at, capabilities, problems);
+  const written = byteHash ? [] : compileSteps(tool, at, capabilities, problems);
+  const steps = byteHash || last === null ? written : [...written, last];
   const fields = byteHash ? [] : (tool.canonical_fields ?? []);
   const members = fields.length === 0 ? null : membersOf(fields);
   const drop = tool.idempotency_argument;
@@ -79,8 +82,8 @@ function compileSteps(
   at: readonly PathSegment[],
   capabilities: ValueCapabilities,
   problems: CompileProblem[],
-): Step[] {
-  const steps: Step[] = [];
+): IdentityStep[] {
+  const steps: IdentityStep[] = [];
   for (const [field, chain] of Object.entries(tool.normalizers ?? {})) {
     const compiled = compileNormalizers(chain, {
       capabilities,
@@ -101,7 +104,7 @@ const NO_PROBLEMS: readonly SchemaProblem[] = [];
 
 function normalize(
   args: JsonObject,
-  steps: readonly Step[],
+  steps: readonly IdentityStep[],
   sealed: SealArguments | undefined,
 ): Prepared {
   let problems = NO_PROBLEMS;

@@ -1,7 +1,7 @@
 /** Arguments whose values are nowhere kept in clear. */
 import { inOrder, type SensitivePath } from "../seal/sensitive-places.ts";
+import { commandArgument } from "./compile-commands.ts";
 import type { CompileProblem } from "./compile-identity.ts";
-import { variantArgument } from "./compile-variants.ts";
 import type { ToolDocument } from "./document.ts";
 import { policyPath } from "./path.ts";
 
@@ -11,7 +11,7 @@ const NONE: readonly SensitivePath[] = [];
 const NO_MEMBER = /^$|[[\]{}*]|^\$$|^\s|\s$/;
 
 export function compileSensitive(
-  { sensitive, variants, idempotency_argument: key = "" }: ToolDocument,
+  { sensitive, variants, commands, idempotency_argument: key = "" }: ToolDocument,
   tool: string,
   problems: CompileProblem[],
 ): readonly SensitivePath[] {
@@ -20,7 +20,7 @@ export function compileSensitive(
   sensitive.forEach((text, index) => {
     const path = policyPath(["tool_schemas", tool, "sensitive", index]);
     const keys = text.split(".");
-    const chooses = variants === undefined ? undefined : variantArgument(variants);
+    const chooses = commands === undefined ? variants?.argument : commandArgument(commands);
     if (keys.some((key) => NO_MEMBER.test(key))) {
       const mend = "write member names with dots, `customer.card`; a list is hidden as a whole";
       problems.push({ path, message: `\`${text}\` names no argument: ${mend}` });
@@ -28,7 +28,7 @@ export function compileSensitive(
       const why = "what a call does could not be told from the journal";
       problems.push({
         path,
-        message: `\`${text}\` chooses the variant, and cannot be hidden: ${why}`,
+        message: `\`${text}\` says what a call does, and cannot be hidden: ${why}`,
       });
     } else if (key.startsWith(`${text}.`)) {
       const mend = "name its other members";

@@ -4,8 +4,9 @@ import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
 import { sha256Hex } from "../hash.ts";
 import { aliasesOf } from "./compile-aliases.ts";
+import { commandIdentity, compileCommands } from "./compile-commands.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
-import { type CompileProblem, compileIdentity } from "./compile-identity.ts";
+import { type CompileProblem, compileIdentity, type IdentityStep } from "./compile-identity.ts";
 import { inShadow, type Modes, withChecks } from "./compile-modes.ts";
 import { compileRetries, compileSimilarity } from "./compile-retries.ts";
 import { compileSensitive } from "./compile-sensitive.ts";
@@ -42,9 +43,13 @@ export function compileTool(
   const entry = declared ? (entries[name] ?? NO_ENTRY) : NO_ENTRY;
   const at = ["tool_schemas", name];
   const schema = compileSchema(entry, at, context.capabilities, problems);
+  const { variants, commands } = entry;
   // A line of commands stops where one fails; those before it have run.
-  const base = { name, declared, entry, at, schema, ...NO_VARIANT };
-  if (entry.variants === undefined) return compileEntry(base, context, problems);
+  const step = commands === undefined ? null : commandIdentity(commands, context.capabilities);
+  const base = { name, declared, entry, at, schema, step, ...NO_VARIANT };
+  if (variants === undefined && commands === undefined) {
+    return compileEntry(base, context, problems);
+  }
   const compileVariant: CompileVariant = ({ name: variant, rule }, keys, path, found) => {
     const { tier = null, ...own } = keys;
     const chosen = { entry: merge(entry, own), at: path, variant, chosenBy: rule, tier };
@@ -52,7 +57,14 @@ export function compileTool(
   };
   const strictest = { ...base, entry: { ...entry, read_only: false } };
   const tool = compileEntry(strictest, context, problems);
-  return { ...tool, ...compileVariants(tool, entry, at, context, compileVariant, problems) };
+  if (commands === undefined) {
+    return { ...tool, ...compileVariants(tool, entry, at, context, compileVariant, problems) };
+  }
+  if (variants !== undefined) {
+    const message = "says the same as `commands`: a tool has one of the two";
+    problems.push({ path: policyPath([...at, "variants"]), message });
+  }
+  return { ...tool, ...compileCommands(entry, commands, at, context, compileVariant, problems) };
 }
 
 const NO_VARIANT = { variant: null, chosenBy: null, tier: null };
@@ -69,12 +81,17 @@ interface Entry {
   readonly chosenBy: JsonValue;
   /** Name of the tier that a variant asks for. */
   readonly tier: string | null;
+  /** What is done last to an argument before calls are compared. */
+  readonly step: IdentityStep | null;
 }
 
 const NO_LIMITS: CompiledTool["limits"] = [];
 
 /** A read has no effects, also where the tool's own entry names some. */
-function merge({ variants: _chosen, ...entry }: ToolDocument, keys: VariantKeys): ToolDocument {
+function merge(
+  { variants: _chosen, commands: _read, ...entry }: ToolDocument,
+  keys: VariantKeys,
+): ToolDocument {
   const merged = { ...entry, ...keys };
   if (merged.read_only !== true) return merged;
   const { effects: _effects, side_effect_resource: _resource, ...read } = merged;
@@ -82,7 +99,7 @@ function merge({ variants: _chosen, ...entry }: ToolDocument, keys: VariantKeys)
 }
 
 function compileEntry(
-  { name, declared, entry, at, schema, variant, chosenBy, tier: asked }: Entry,
+  { name, declared, entry, at, schema, variant, chosenBy, tier: asked, step }: Entry,
   context: ToolContext,
   problems: CompileProblem[],
 ): CompiledTool {
@@ -103,6 +120,8 @@ function compileEntry(
     variantOf: null,
     variants: [],
     variant,
+    why: null,
+    commandsOf: null,
     known,
     likeTool: null,
     isRead: read,
@@ -110,7 +129,7 @@ function compileEntry(
     tier,
     limits: NO_LIMITS,
     validate: schema === null ? null : schema.validate,
-    identity: compileIdentity(entry, at, byteHash, schema, context.capabilities, problems),
+    identity: compileIdentity(entry, at, byteHash, schema, context.capabilities, problems, step),
     reads: compileReads(entry, at, aliased, problems),
     effects,
     changesMatter: !context.declaresNothing,

@@ -141,6 +141,10 @@ export interface CompiledTool {
   readonly variants: readonly CompiledTool[];
   /** The name of this variant, for people; null: it is none. */
   readonly variant: string | null;
+  /** Why a rule of `commands` holds or denies the call, as sentences; null: no such rule does. */
+  readonly why: string | null;
+  /** What each command of a call is judged by; null: the tool has no `commands`. */
+  readonly commandsOf: ((args: JsonObject) => readonly JudgedCommand[]) | null;
   readonly known: boolean;
   /** The declared tool that this name differs from by case and separators alone; null: none. Such a name is unknown. */
   readonly likeTool: string | null;
@@ -186,6 +190,16 @@ export interface CompiledTool {
   readonly ruleDigest: string;
   /** Path of the tool's entry in the policy, or of the rule that makes it known. */
   readonly rule: string;
+}
+
+/** One command, statement, request or file of a call, for people. */
+export interface JudgedCommand {
+  readonly text: string;
+  /** Where the policy says so. */
+  readonly rule: string;
+  readonly tier: CompiledTier;
+  readonly isRead: boolean;
+  readonly why: string | null;
 }
 
 export interface AllowlistTier {

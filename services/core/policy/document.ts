@@ -10,9 +10,9 @@
  * `rule` and a compile problem both carry such a path; `PolicySource` finds the line behind it.
  */
 
+import type { RuleText } from "../../commands/rules/rule.ts";
 import type { JsonValue } from "../canonical/json-value.ts";
 import type { OnFailure } from "../events.ts";
-import type { VariantClass } from "../variants/variant-class.ts";
 
 /** One place in a policy file; line and column count from 1. */
 export type PolicyPosition = {
@@ -225,11 +225,13 @@ export type ToolDocument = {
   readonly start_within_ms?: number;
   readonly idempotency_argument?: string;
   readonly empty_output?: boolean;
-  /** Classes that depend on an argument. */
+  /** Of a meta tool: what a call does depends on a name in an argument. */
   readonly variants?: VariantsDocument;
+  /** Of a shell, a database, an HTTP client or a file tool: what a call does is read from its argument. */
+  readonly commands?: CommandsDocument;
 };
 
-/** What a class or a rule of `variants` may say in place of the tool's own entry. */
+/** What a rule of `variants` or `commands` may say in place of the tool's own entry. */
 export type VariantKeys = Pick<
   ToolDocument,
   | "read_only"
@@ -253,7 +255,7 @@ export type VariantKeys = Pick<
 };
 
 export type VariantRule = VariantKeys & {
-  /** Regular expression, found anywhere in the argument (of a shell line: in one command of it). */
+  /** Regular expression, found anywhere in the argument. */
   readonly match?: string;
   /** The whole argument, as it is. */
   readonly equals?: readonly string[];
@@ -263,12 +265,35 @@ export type VariantRule = VariantKeys & {
 
 export type VariantsDocument = {
   readonly argument?: string;
-  readonly set?: "posix_shell" | "git" | "sql" | "http";
-  /** Of `posix_shell`: lines share one shell. */
-  readonly session?: boolean;
-  readonly classes?: Readonly<Partial<Record<VariantClass, VariantKeys>>>;
   readonly rules?: readonly VariantRule[];
   readonly otherwise?: VariantKeys;
+};
+
+/** What a rule is about (`services/commands/rules`), and what it says of that. */
+export type CommandRule = VariantKeys &
+  RuleText & {
+    /** One clause for whoever is refused or asked. */
+    readonly why?: string;
+  };
+
+export type CommandLanguage = "shell" | "git" | "sql" | "http" | "files";
+
+export type CommandsDocument = {
+  readonly language?: CommandLanguage;
+  readonly argument?: string;
+  readonly workspace?: string;
+  readonly readable?: readonly string[];
+  readonly secrets?: readonly string[];
+  /** Variables that a line may set for a command. */
+  readonly assignments?: readonly string[];
+  /** Lines share one shell. Default true. */
+  readonly session?: boolean;
+  /** Of `sql`: functions that change nothing, beside the built-in list. */
+  readonly functions?: readonly string[];
+  readonly rules?: readonly CommandRule[];
+  /** Name of the tier of what is not understood, and of what no rule names. */
+  readonly unclear?: string;
+  readonly examples?: Readonly<Partial<Record<"allowed" | "held" | "denied", readonly string[]>>>;
 };
 
 type KillBlock = {

@@ -1,7 +1,6 @@
 /** One tool for all that the parts of a call ask for: as strict as each of them. */
 import { sha256Hex } from "../hash.ts";
 import { type Mode, REASON_CODES, type ReasonCode } from "../reasons.ts";
-import { VARIANT_CLASSES, type VariantClass } from "../variants/variant-class.ts";
 import { STRICTNESS } from "./compile-tiers.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
 import { declaredByBoth } from "./merge-declarations.ts";
@@ -12,7 +11,7 @@ export interface Ranked {
   readonly rank: number;
 }
 
-const CLASS_RANK: Readonly<Record<VariantClass, number>> = { read: 0, watch: 1, run: 2, write: 3 };
+const CLASS_RANK = { read: 0, watch: 1, run: 2, write: 3 } as const;
 const MODE_RANK: Readonly<Record<Mode, number>> = { off: 0, shadow: 1, warn: 2, enforce: 3 };
 
 /** Merged tools that are remembered; beyond, all are made anew. */
@@ -20,11 +19,12 @@ const REMEMBERED = 1024;
 
 /** First by what the tier asks for, then by class. */
 export function ranked(tool: CompiledTool): Ranked {
-  const rank = STRICTNESS[tool.tier.action] * VARIANT_CLASSES.length + CLASS_RANK[classOf(tool)];
+  const rank =
+    STRICTNESS[tool.tier.action] * Object.keys(CLASS_RANK).length + CLASS_RANK[classOf(tool)];
   return { tool, rank };
 }
 
-function classOf({ isRead, volatile, repeatable }: CompiledTool): VariantClass {
+function classOf({ isRead, volatile, repeatable }: CompiledTool): keyof typeof CLASS_RANK {
   if (isRead) return volatile ? "watch" : "read";
   return repeatable ? "run" : "write";
 }

@@ -4,15 +4,19 @@ import { describe, expect, test } from "vitest";
 import { CallgateError } from "../../../services/sdk/callgate.ts";
 import type { Decision } from "../../../services/sdk/gate-types.ts";
 import { GateStory } from "../../support/gate-story/gate-story.ts";
-import {
-  KEY_ROWS,
-  type KeyRow,
-  type KeyStep,
-  setIn,
-} from "../../support/gate-story/policy-key-rows.ts";
+import type { KeyRow, KeyStep } from "../../support/gate-story/key-row.ts";
+import { KEY_ROWS, setIn } from "../../support/gate-story/policy-key-rows.ts";
 
-/** Keys that take one value alone, or are a place for others. */
-const WITHOUT_A_CHOICE = ["policy_engine", "idempotency.generation", "idempotency.header"];
+/** Keys that take one value alone, or are a place for others; examples are checked and change no decision. */
+const WITHOUT_A_CHOICE = [
+  "policy_engine",
+  "idempotency.generation",
+  "idempotency.header",
+  "tool_schemas.*.commands.examples",
+  "tool_schemas.*.commands.examples.allowed",
+  "tool_schemas.*.commands.examples.held",
+  "tool_schemas.*.commands.examples.denied",
+];
 
 type Schema = { readonly [key: string]: Schema };
 
@@ -61,9 +65,13 @@ const INNER = [
 const keys = new Set<string>();
 keysOf(schema, "", keys);
 
-/** Classes, rules and `otherwise` take the same keys, and one table of code reads them. */
+/** Rules of `variants` and `commands`, and `otherwise`, take the same keys, and one table of code reads them. */
 function asRule(key: string): string {
-  return key.replace(/\.variants\.(classes\.\w+|otherwise)(\.|$)/, ".variants.rules.[]$2");
+  const own = /\.(?:run|paths|writes|statement|tables|method|host|path|why)$/;
+  if (own.test(key)) return key;
+  return key
+    .replace(/\.variants\.otherwise(\.|$)/, ".variants.rules.[]$1")
+    .replace(/\.commands\.rules\.\[\](\.|$)/, ".variants.rules.[]$1");
 }
 
 test("every key has a row, and every row a key", () => {

@@ -1,5 +1,6 @@
 import { createJsonSchemaCompiler } from "../../../services/adapters/json-schema/compile-json-schema.ts";
 import { compilePattern } from "../../../services/adapters/patterns/compile-pattern.ts";
+import { loadPrograms } from "../../../services/adapters/programs/load-programs.ts";
 import { valueCapabilities } from "../../../services/adapters/values/value-capabilities.ts";
 import type { Capabilities } from "../../../services/core/capabilities.ts";
 import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
@@ -12,6 +13,7 @@ export const capabilities: Capabilities = {
   ...valueCapabilities,
   compilePattern,
   compileJsonSchema: createJsonSchemaCompiler(compilePattern),
+  programs: loadPrograms,
 };
 
 /** What sensitive arguments are sealed with, under a key id that is its name. */

@@ -1,11 +1,11 @@
-/** What a composite tool's rules make of a call, under tiers that no name falls into by itself. */
+/** What the rules of a tool make of a call, under tiers that no name falls into by itself. */
 import type { JsonObject } from "../../../services/core/canonical/json-value.ts";
-import type { PolicyDocument, VariantsDocument } from "../../../services/core/policy/document.ts";
+import type { CommandsDocument, PolicyDocument } from "../../../services/core/policy/document.ts";
 import { toolOfCall } from "../../../services/core/policy/tool-of-call.ts";
 import { MINUTE } from "../decider-spec.ts";
 import { compiled } from "./compile.ts";
 
-const TIERS: NonNullable<PolicyDocument["authorization"]> = {
+export const TIERS: NonNullable<PolicyDocument["authorization"]> = {
   tiers: [
     { name: "free", pattern: "nothing", action: "allowlist" },
     { name: "ask", pattern: "no-one", action: "hitl", expires_ms: MINUTE },
@@ -14,14 +14,14 @@ const TIERS: NonNullable<PolicyDocument["authorization"]> = {
 };
 
 /** The compiled tool of a call. */
-export function toolFor(variants: VariantsDocument) {
-  const policy = compiled({ authorization: TIERS, tool_schemas: { it: { variants } } });
+export function toolFor(commands: CommandsDocument) {
+  const policy = compiled({ authorization: TIERS, tool_schemas: { it: { commands } } });
   return (args: JsonObject) => toolOfCall(policy, "it", args);
 }
 
 /** The tier of a call, and whether it is a read. */
-export function judge(variants: VariantsDocument) {
-  const toolOf = toolFor(variants);
+export function judge(commands: CommandsDocument) {
+  const toolOf = toolFor(commands);
   return (args: JsonObject) => {
     const { tier, isRead } = toolOf(args);
     return [tier.name, isRead];

@@ -1,29 +1,7 @@
 // For each key of the policy two values and a conversation that is decided otherwise under them.
 import type { ProposedCall } from "../../../services/sdk/gate-types.ts";
-
-export interface KeyStep {
-  readonly tool?: string;
-  readonly args?: object | string;
-  readonly output?: unknown;
-  readonly fails?: { readonly message: string; readonly code?: string };
-  /** Nobody reports what became of it. */
-  readonly silent?: boolean;
-  readonly given?: Partial<ProposedCall>;
-  readonly afterMs?: number;
-  readonly turn?: number;
-  /** A verdict on the latest held call. */
-  readonly approve?: { readonly by: string; readonly reason?: string };
-}
-
-export interface KeyRow {
-  /** As the schema names it: `*` is any tool, `[]` any element. */
-  readonly key: string;
-  /** Undefined: not written. */
-  readonly values: readonly [unknown, unknown];
-  /** The rest of the policy; the tool `t` is where `*` stands. */
-  readonly base: object;
-  readonly steps: readonly KeyStep[];
-}
+import { COMMAND_KEY_ROWS } from "./command-key-rows.ts";
+import type { KeyRow, KeyStep } from "./key-row.ts";
 
 const T: KeyStep = { tool: "t", args: { a: "x" } };
 const twice = [T, T];
@@ -413,26 +391,6 @@ const TOOLS: readonly KeyRow[] = [
     }),
     [T],
   ),
-  row("tool_schemas.*.variants.set", ["http", "sql"], ask({ variants: { argument: "a" } }), [
-    { tool: "t", args: { a: "GET" } },
-  ]),
-  row(
-    "tool_schemas.*.variants.classes",
-    [{ write: { risk_level: "HIGH" } }, undefined],
-    { tool_schemas: { t: { variants: { set: "http", argument: "a" } } } },
-    [{ tool: "t", args: { a: "POST" } }],
-  ),
-  row(
-    "tool_schemas.*.variants.session",
-    [true, false],
-    ask({
-      variants: { set: "posix_shell", argument: "a" },
-    }),
-    [
-      { tool: "t", args: { a: "cat f" } },
-      { tool: "t", args: { a: "cat f" } },
-    ],
-  ),
   row("tool_schemas.*.variants.rules.[].match", ["^x", "^y"], ruled({ read_only: true }), [T]),
   row("tool_schemas.*.variants.rules.[].equals", ["x", "y"], ruled({ read_only: true }), [T]),
   row("tool_schemas.*.variants.rules.[].like", ["x*", "y*"], ruled({ read_only: true }), [T]),
@@ -490,7 +448,13 @@ const VARIANTS: readonly KeyRow[] = VARIANT_KEYS.map(([key, values, steps]) => {
   return row(`tool_schemas.*.variants.rules.[].${key}`, values, base, steps);
 });
 
-export const KEY_ROWS: readonly KeyRow[] = [...TOP, ...TIERS, ...TOOLS, ...VARIANTS];
+export const KEY_ROWS: readonly KeyRow[] = [
+  ...TOP,
+  ...TIERS,
+  ...TOOLS,
+  ...VARIANTS,
+  ...COMMAND_KEY_ROWS,
+];
 
 function aliased(resource: string, names: readonly string[]): object {
   const make = (kind: string): object => ({

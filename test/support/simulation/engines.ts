@@ -1,5 +1,6 @@
 import { createJsonSchemaCompiler } from "../../../services/adapters/json-schema/compile-json-schema.ts";
 import { compilePattern } from "../../../services/adapters/patterns/compile-pattern.ts";
+import { loadPrograms } from "../../../services/adapters/programs/load-programs.ts";
 import { valueCapabilities } from "../../../services/adapters/values/value-capabilities.ts";
 import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
 import type { PolicyDocument, PolicyTier } from "../../../services/core/policy/document.ts";
@@ -54,6 +55,7 @@ export function createEngine(document: PolicyDocument, revision: string): Engine
     ...valueCapabilities,
     compileJsonSchema: createJsonSchemaCompiler(compilePattern),
     compilePattern,
+    programs: loadPrograms,
   };
   const compiled = compilePolicy(document, capabilities, { revision, keyId: "k1" });
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.problems));

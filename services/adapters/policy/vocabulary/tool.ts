@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { commands } from "./commands.ts";
 import {
   checkMode,
   count,
@@ -7,6 +8,7 @@ import {
   key,
   needed,
   normalizerChain,
+  oneOrMore,
   rate,
   scope,
   text,
@@ -191,55 +193,41 @@ const variantKeys = {
 };
 const variant = z.strictObject(variantKeys);
 
-const sets = ["posix_shell", "git", "sql", "http"] as const;
-
-const variants = z.strictObject({
-  argument: key(
-    text,
-    "Argument that the class depends on. Default: command of posix_shell and git, query of sql, method of http.",
-  ),
-  set: key(z.enum(sets), "Ready-made classes of what the argument says."),
-  session: key(
-    flag,
-    "Of posix_shell: whether lines share one shell, so that a directory or a variable set by one holds for the next. Default true.",
-  ),
-  classes: key(
-    z.strictObject({
-      read: key(variant, "Changes nothing."),
-      watch: key(variant, "Changes nothing, but the answer may differ each time."),
-      run: key(variant, "May change anything; its text says nothing of what it acts on."),
-      write: key(variant, "Changes what its text names, or could not be read."),
-    }),
-    "Keys for the calls of a class, in place of the tool's own.",
-  ),
-  rules: key(
-    z.array(
-      z.strictObject({
-        match: key(text, "Regular expression that is found in the argument."),
-        equals: key(
-          z
-            .union([text, texts])
-            .transform((written) => (Array.isArray(written) ? written : [written])),
-          "The whole argument, or a list of such.",
-        ),
-        like: key(text, "Globs separated by `|`, anchored at both ends."),
-        ...variantKeys,
-      }),
+const variants = z.strictObject(
+  {
+    argument: key(text, "Argument that holds the name of what is called."),
+    rules: key(
+      z.array(
+        z.strictObject({
+          match: key(text, "Regular expression that is found in the argument."),
+          equals: key(oneOrMore, "The whole argument, or a list of such."),
+          like: key(text, "Globs separated by `|`, anchored at both ends."),
+          ...variantKeys,
+        }),
+      ),
+      "Rules in the order in which they are tried.",
     ),
-    "Rules in the order in which they are tried, before the set; of a shell line, for each command of it.",
-  ),
-  otherwise: key(variant, "Keys for all other calls. Default: a write."),
-});
+    otherwise: key(variant, "Keys for all other calls. Default: a write."),
+  },
+  {
+    error: ({ input }) =>
+      typeof input === "string"
+        ? `must be a map of \`argument\`, \`rules\` and \`otherwise\`\nfor what a shell, a database or an HTTP client does write \`commands: ${LANGUAGE_OF[input] ?? "shell"}\``
+        : undefined,
+  },
+);
+
+/** Words of old documents. */
+const LANGUAGE_OF: Readonly<Record<string, string>> = { git: "git", sql: "sql", http: "http" };
 
 export const tool = z.strictObject({
   ...toolKeys,
   variants: key(
-    z
-      .union([z.enum(sets), variants], {
-        error:
-          "is neither a ready-made set nor rules\nwrite posix_shell, git, sql, http, or argument and rules",
-      })
-      .transform((written) => (typeof written === "string" ? { set: written } : written)),
-    "Classes of the tool that depend on an argument: posix_shell, git, sql, http, or rules.",
+    variants,
+    "Of a meta tool: rules on the name in an argument, as each may be a tool of its own.",
+  ),
+  commands: key(
+    commands(variantKeys),
+    "What the argument of the tool does: shell, git, sql, http, files, or a map with rules.",
   ),
 });

@@ -46,6 +46,11 @@ export const text = z
 export const texts = z.array(text);
 export const flag = z.boolean();
 
+/** A text, or a list of alternatives. */
+export const oneOrMore = z
+  .union([text, texts.min(1)])
+  .transform((written) => (Array.isArray(written) ? written : [written]));
+
 export function threshold(min: number) {
   return z.union([count(min), z.literal("off")], {
     error: `must be a whole number from ${min}, or \`off\`\nwrite a number or the word off`,

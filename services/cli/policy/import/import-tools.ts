@@ -155,11 +155,11 @@ function compilable(tool: RepairedDefinition, note: AddNote): RepairedDefinition
 function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNote): void {
   if (definitions > 1)
     note(tool.name, "$", `has ${definitions} definitions, joined into one entry`);
-  if (variantSet(tool) !== null) {
+  if (languageOf(tool) !== null) {
     note(
       tool.name,
       "$",
-      `whether it reads or writes is seen from its argument (${variantSet(tool)})`,
+      `whether it reads or writes is seen from its argument (${languageOf(tool)})`,
     );
   } else if (tool.readOnly === null) {
     note(
@@ -181,7 +181,7 @@ function noteOpenEnds(tool: RepairedDefinition, definitions: number, note: AddNo
 function toolEntry(tool: RepairedDefinition): object {
   return {
     ...(tool.readOnly === null ? {} : { read_only: tool.readOnly }),
-    ...variantsOf(tool),
+    ...commandsOf(tool),
     ...(tool.risky ? { risk_level: "HIGH" } : {}),
     ...(tool.effects.length > 0 ? { effects: tool.effects } : {}),
     ...(tool.schema === null ? {} : { input_schema: tool.schema }),
@@ -189,10 +189,10 @@ function toolEntry(tool: RepairedDefinition): object {
 }
 
 /** Arguments whose text is a program by its very name. */
-const PROGRAMS = { command: "posix_shell", sql: "sql" } as const;
+const PROGRAMS = { command: "shell", sql: "sql" } as const;
 
 /** Nobody said what it does, and all that it needs is a program: what that says decides. */
-function variantSet({ readOnly, schema }: RepairedDefinition): "posix_shell" | "sql" | null {
+function languageOf({ readOnly, schema }: RepairedDefinition): "shell" | "sql" | null {
   if (readOnly !== null || schema === null) return null;
   const { properties, required } = schema;
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
@@ -204,10 +204,10 @@ function variantSet({ readOnly, schema }: RepairedDefinition): "posix_shell" | "
   return isText && argument["enum"] === undefined ? PROGRAMS[name] : null;
 }
 
-function variantsOf(tool: RepairedDefinition): object {
-  const set = variantSet(tool);
-  if (set === null) return {};
-  return { variants: set === "sql" ? { set, argument: "sql" } : set };
+function commandsOf(tool: RepairedDefinition): object {
+  const language = languageOf(tool);
+  if (language === null) return {};
+  return { commands: language === "sql" ? { language, argument: "sql" } : language };
 }
 
 function policyText(

@@ -25,8 +25,9 @@ export const lintEdges: LintRule = (document, report) => {
 function namesOf(document: PolicyDocument): (tool: string) => readonly string[] {
   return (tool) => {
     const entry = document.tool_schemas?.[tool] ?? {};
-    const { classes = {}, rules = [], otherwise = {} } = entry.variants ?? {};
-    const all: readonly VariantKeys[] = [entry, ...Object.values(classes), ...rules, otherwise];
+    const { rules = [], otherwise = {} } = entry.variants ?? {};
+    const ofCommands = entry.commands?.rules ?? [];
+    const all: readonly VariantKeys[] = [entry, ...rules, ...ofCommands, otherwise];
     const written = all.flatMap(({ effects = [], reads = [] }) => [
       ...effects.map(({ resource }) => resource),
       ...reads,

@@ -1,5 +1,5 @@
 /** Uses of the argument that carries the idempotency key, which the gate takes out of a call and overwrites. */
-import { variantArgument } from "../../../core/policy/compile-variants.ts";
+import { commandArgument } from "../../../core/policy/compile-commands.ts";
 import type { ToolDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import type { LintRule, Report } from "./finding.ts";
@@ -14,7 +14,8 @@ export const lintKeyArgument: LintRule = (document, report) => {
 };
 
 function lintVariants(name: string, tool: ToolDocument, key: string, report: Report): void {
-  const chosenBy = tool.variants === undefined ? undefined : variantArgument(tool.variants);
+  const { variants, commands } = tool;
+  const chosenBy = commands === undefined ? variants?.argument : commandArgument(commands);
   if (chosenBy === undefined || !areOne(chosenBy, key)) return;
   const message = `\`${key}\` says what a call of \`${name}\` does, and the idempotency key overwrites it`;
   const mend = "name the argument in which the tool looks for its key";

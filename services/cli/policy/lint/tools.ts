@@ -1,6 +1,6 @@
 /** Tools: declarations that do nothing, name nothing, or say less than they seem to. */
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
-import { variantArgument } from "../../../core/policy/compile-variants.ts";
+import { commandArgument } from "../../../core/policy/compile-commands.ts";
 import type { PolicyDocument, PolicyTier, ToolDocument } from "../../../core/policy/document.ts";
 import { declaresRead } from "./declares-read.ts";
 import type { LintRule, Report } from "./finding.ts";
@@ -45,17 +45,19 @@ function lintTier(
 /** What becomes of a tool that no tier and no risk speaks of. */
 function withoutRule({ preset }: PolicyDocument, tool: ToolDocument): string {
   if (preset !== "strict") return "it is allowed";
-  if (tool.variants !== undefined) return "what it writes is held, by `preset: strict`";
+  if (tool.variants !== undefined || tool.commands !== undefined) {
+    return "what it writes is held, by `preset: strict`";
+  }
   return declaresRead(tool) ? "it is allowed, as a read" : "it is held, by `preset: strict`";
 }
 
 function declaresItsClass(tool: ToolDocument): boolean {
-  const { read_only, reads, polling, volatile, effects, side_effect_resource, variants } = tool;
+  const { read_only, reads, polling, volatile, effects, side_effect_resource, variants, commands } =
+    tool;
   if (tool.risk_level !== undefined && tool.risk_level !== "LOW") return true;
   if (volatile === true) return true;
-  return [read_only, reads, polling, effects, side_effect_resource, variants].some(
-    (key) => key !== undefined,
-  );
+  const said = [read_only, reads, polling, effects, side_effect_resource, variants, commands];
+  return said.some((key) => key !== undefined);
 }
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -96,11 +98,13 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
   for (const field of Object.keys(tool.normalizers ?? {})) {
     check("normalizers", field, [...base, "normalizers", field]);
   }
-  const chosenBy = tool.variants === undefined ? undefined : variantArgument(tool.variants);
+  const { variants, commands } = tool;
+  const chosenBy = commands === undefined ? variants?.argument : commandArgument(commands);
   if (chosenBy !== undefined && !isKnown(chosenBy)) {
-    const message = `\`${chosenBy}\`, by which the variants of \`${name}\` are chosen, is no argument in its schema: no rule is ever about a call`;
+    const message = `\`${chosenBy}\`, which says what a call of \`${name}\` does, is no argument in its schema: no rule is ever about a call`;
     const mend = "write `argument` as the schema has it";
-    report("error", "unknown-argument", [...base, "variants"], message, mend);
+    const key = commands === undefined ? "variants" : "commands";
+    report("error", "unknown-argument", [...base, key], message, mend);
   }
   lintKeyArgument(name, tool, report);
   const templates = [
@@ -232,28 +236,30 @@ function lintIdleKeys(
   }
 }
 
-/** Arguments whose text says what the call does, with the set that reads it. */
+/** Arguments whose text says what the call does, with the key that reads it. */
 const PROGRAMS: Readonly<Record<string, string>> = {
-  command: "posix_shell",
-  cmd: "{ set: posix_shell, argument: cmd }",
-  sql: "{ set: sql, argument: sql }",
-  method: "http",
-  tool_name: "{ argument: tool_name, rules: [...] }",
+  command: "commands: shell",
+  cmd: "commands: { argument: cmd }",
+  sql: "commands: { language: sql, argument: sql }",
+  method: "commands: http",
+  tool_name: "variants: { argument: tool_name, rules: [...] }",
 };
 
 /** One class for calls that do different things; and variants that something else cancels. */
 function lintVariants(name: string, tool: ToolDocument, report: Report): void {
   const path = ["tool_schemas", name];
-  if (tool.variants !== undefined) {
+  const isFiles = tool.commands?.language === "files";
+  if (tool.variants !== undefined || (tool.commands !== undefined && !isFiles)) {
     if (tool.read_only === undefined) return;
-    const message = "`read_only` does nothing here: `variants` says it for each call";
+    const key = tool.variants === undefined ? "commands" : "variants";
+    const message = `\`read_only\` does nothing here: \`${key}\` says it for each call`;
     report("warning", "idle-key", [...path, "read_only"], message, "remove it");
     return;
   }
   const argument = [...(argumentsOf(tool) ?? [])].find((one) => Object.hasOwn(PROGRAMS, one));
   if (argument === undefined || tool.read_only === true || tool.effects !== undefined) return;
   const message = `what \`${name}\` does depends on its argument \`${argument}\`, and every call counts as a write`;
-  const mend = `write \`variants: ${PROGRAMS[argument]}\``;
+  const mend = `write \`${PROGRAMS[argument]}\``;
   report("info", "class-by-argument", path, message, mend);
 }
 

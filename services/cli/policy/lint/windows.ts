@@ -7,7 +7,7 @@ import type { LintRule, Report } from "./finding.ts";
 export const lintWindows: LintRule = (document, report) => {
   for (const [name, tool] of Object.entries(document.tool_schemas ?? {})) {
     if (tool.dedupe_window_s === undefined || tool.variants !== undefined) continue;
-    if (!declaresRead(tool)) continue;
+    if (tool.commands !== undefined || !declaresRead(tool)) continue;
     const message =
       "`dedupe_window_s` does nothing here: how long a read is answered from memory is its `cache_ttl_s`";
     const mend = `write \`cache_ttl_s: ${tool.dedupe_window_s}\`, or remove it`;

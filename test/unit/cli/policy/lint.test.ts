@@ -147,7 +147,7 @@ describe("tools", () => {
     ],
     ["preset: strict\n", "{ reads: [a] }", "it is allowed, as a read"],
     ["preset: strict\n", "{ read_only: true }", "it is allowed, as a read"],
-    ["preset: strict\n", "{ variants: sql }", "what it writes is held, by `preset: strict`"],
+    ["preset: strict\n", "{ commands: sql }", "what it writes is held, by `preset: strict`"],
   ])("without a tier, and what becomes of them: %s%s", (preset, tool, expected) => {
     const found = lint(`${preset}${reads}tool_schemas: { send: ${tool} }`);
     const [{ message = "" } = {}] = found.filter(({ code }) => code === "tool-without-tier");
@@ -199,14 +199,15 @@ describe("tools", () => {
     expect(found).toEqual(expected);
   });
 
-  it("whose variants are chosen by an argument that no call has", () => {
+  it("whose commands or variants are in an argument that no call has", () => {
     const schema = "input_schema: { type: object, properties: { cmd: { type: string } } }";
+    const found = (more: string) => serious(`tool_schemas: { a: { ${schema}, ${more} } }`);
+    expect(found("commands: shell")).toEqual(["error unknown-argument 1:93"]);
     const rules = 'rules: [{ match: "^rm", read_only: false }]';
-    const withVariants = (more: string) =>
-      serious(`tool_schemas: { a: { ${schema}, variants: { ${more} } } }`);
-    expect(withVariants(`set: posix_shell, ${rules}`)).toEqual(["error unknown-argument 1:93"]);
-    expect(withVariants(`argument: line, ${rules}`)).toEqual(["error unknown-argument 1:93"]);
-    expect(withVariants(`set: posix_shell, argument: cmd, ${rules}`)).toEqual([]);
+    expect(found(`variants: { argument: line, ${rules} }`)).toEqual([
+      "error unknown-argument 1:93",
+    ]);
+    expect(found("commands: { argument: cmd }")).toEqual([]);
   });
 
   it("that hide an argument which no call has, or compare digests", () => {
@@ -350,7 +351,7 @@ describe("tools whose class depends on an argument", () => {
   it.each([
     schema("path"),
     `read_only: true, ${schema("command")}`,
-    `variants: posix_shell, ${schema("command")}`,
+    `commands: shell, ${schema("command")}`,
     `effects: [{ resource: a, kind: update }], ${schema("command")}`,
   ])("but not %s", (text) => {
     expect(informed(tool(text))).not.toContain("class-by-argument 1:17");
@@ -364,8 +365,8 @@ describe("tools whose class depends on an argument", () => {
     expect(informed(tool(read))).toEqual(["needs-turn 1:1", "named-too-late 1:64"]);
   });
 
-  it("say so once: `read_only` beside `variants` does nothing", () => {
-    expect(serious(tool("read_only: false, variants: http"))).toEqual(["warning idle-key 1:39"]);
+  it("say so once: `read_only` beside `commands` does nothing", () => {
+    expect(serious(tool("read_only: false, commands: http"))).toEqual(["warning idle-key 1:39"]);
   });
 });
 

@@ -44,11 +44,11 @@ describe("sensitive arguments", () => {
     ["mode", { variants: { argument: "mode" } }],
     ["body", { variants: { argument: "body.sql" } }],
     ["body.sql", { variants: { argument: "body" } }],
-    ["command", { variants: { set: "posix_shell" } }],
-  ])("`%s` cannot be hidden where it chooses the variant", (path, tool) => {
+    ["command", { commands: { language: "shell" } }],
+  ])("`%s` cannot be hidden where it says what the call does", (path, tool) => {
     const found = problems({ ...tool, sensitive: [path] });
     expect(found).toEqual([
-      `tool_schemas.t.sensitive[0]: \`${path}\` chooses the variant, and cannot be hidden: what a call ` +
+      `tool_schemas.t.sensitive[0]: \`${path}\` says what a call does, and cannot be hidden: what a call ` +
         "does could not be told from the journal",
     ]);
     expect(problems({ ...tool, sensitive: ["other"] })).toEqual([]);

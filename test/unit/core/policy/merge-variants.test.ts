@@ -18,15 +18,14 @@ const POLICY: PolicyDocument = {
   authorization: { tiers: [ONE, WHY, TWO, FREE, ASKED] },
   tool_schemas: {
     bash: {
-      variants: {
-        set: "posix_shell",
-        classes: { write: { tier: "one" } },
+      commands: {
+        unclear: "one",
         rules: [
-          { match: "^deploy ", tier: "two" },
-          { match: "^explain ", tier: "why" },
-          { match: "^quiet ", tier: "one", checks: { approval_required: "shadow" } },
-          { match: "^take ", tier: "free" },
-          { match: "^order ", tier: "asked" },
+          { run: ["deploy"], tier: "two" },
+          { run: ["explain"], tier: "why" },
+          { run: ["quiet"], tier: "one", checks: { approval_required: "shadow" } },
+          { run: ["take"], tier: "free" },
+          { run: ["order"], tier: "asked" },
         ],
       },
     },
@@ -46,14 +45,12 @@ const POLICY: PolicyDocument = {
 describe("a line with parts of several tiers", () => {
   const held = (command: string) => given(POLICY).held("bash", { command });
 
-  test.each([
-    "restart x && deploy prod",
-    "deploy prod && touch a",
-    "deploy prod | tee x",
-    "C=deploy; $C prod",
-  ])("%s: asks for as many as the part that asks for most", (command) => {
-    expect(held(command).approvals).toBe(2);
-  });
+  test.each(["restart x && deploy prod", "deploy prod && touch a", "deploy prod | tee x"])(
+    "%s: asks for as many as the part that asks for most",
+    (command) => {
+      expect(held(command).approvals).toBe(2);
+    },
+  );
 
   test("asks for a reason where one part does, and for no longer than the shortest", () => {
     const both = held("touch a; explain b");
@@ -171,34 +168,34 @@ describe("a line whose parts declare different things", () => {
     },
     tool_schemas: {
       bash: {
-        variants: {
-          set: "posix_shell",
+        commands: {
           rules: [
+            { run: ["mkdir|touch|rm|make"] },
             {
-              ...{ match: "^pay ", read_only: false },
+              ...{ run: ["pay"], read_only: false },
               effects: [{ resource: "payment", kind: "charge", exclusive: true }],
             },
             {
-              ...{ match: "^refund ", read_only: false },
+              ...{ run: ["refund"], read_only: false },
               effects: [{ resource: "payment/back", kind: "charge", exclusive: true }],
             },
             {
-              ...{ match: "^restock ", read_only: false },
+              ...{ run: ["restock"], read_only: false },
               effects: [{ resource: "stock", kind: "update" }],
             },
             {
-              ...{ match: "^note ", read_only: false },
+              ...{ run: ["note"], read_only: false },
               effects: [{ resource: "notes", kind: "update" }],
             },
-            { match: "^peek ", read_only: true, reads: ["stock"] },
-            { match: "^show ", read_only: true, reads: ["notes"] },
-            { match: "^glance ", read_only: true, reads: ["stock"], cache_ttl_s: 20 },
-            { match: "^add ", read_only: false, batchable: true },
-            { match: "^tag ", tier: "few", read_only: false },
-            { match: "^deploy ", tier: "big", read_only: false },
-            { match: "^seldom ", tier: "rare", read_only: false },
-            { match: "^often ", tier: "often", read_only: false },
-            { match: "^slow ", tier: "slow", read_only: false },
+            { run: ["peek"], read_only: true, reads: ["stock"] },
+            { run: ["show"], read_only: true, reads: ["notes"] },
+            { run: ["glance"], read_only: true, reads: ["stock"], cache_ttl_s: 20 },
+            { run: ["add"], read_only: false, batchable: true },
+            { run: ["tag"], tier: "few", read_only: false },
+            { run: ["deploy"], tier: "big", read_only: false },
+            { run: ["seldom"], tier: "rare", read_only: false },
+            { run: ["often"], tier: "often", read_only: false },
+            { run: ["slow"], tier: "slow", read_only: false },
           ],
         },
       },

@@ -165,19 +165,18 @@ describe("tools", () => {
   const text = { type: "string" };
 
   it.each([
-    [needs("command", text), "posix_shell"],
-    [needs("command", text, { timeout: { type: "number" } }), "posix_shell"],
-    [needs("sql", text), { set: "sql", argument: "sql" }],
+    [needs("command", text), { language: "shell" }],
+    [needs("command", text, { timeout: { type: "number" } }), { language: "shell" }],
+    [needs("sql", text), { language: "sql", argument: "sql" }],
     [needs("command", { type: "string", enum: ["view", "edit"] }), undefined],
     [needs("command", { type: "array", items: text }), undefined],
     [{ ...needs("command", text, { path: text }), required: ["command", "path"] }, undefined],
     [{ type: "object", properties: { command: text } }, undefined],
     [needs("query", text), undefined],
   ])("that nobody calls a read and that need a program alone: %j", (schema, expected) => {
-    const variants = typeof expected === "string" ? { set: expected } : expected;
-    expect(entry({ readOnly: null, schema }).tool?.variants).toEqual(variants);
-    expect(entry({ readOnly: false, schema }).tool?.variants).toBeUndefined();
-    expect(entry({ readOnly: true, schema }).tool?.variants).toBeUndefined();
+    expect(entry({ readOnly: null, schema }).tool?.commands).toEqual(expected);
+    expect(entry({ readOnly: false, schema }).tool?.commands).toBeUndefined();
+    expect(entry({ readOnly: true, schema }).tool?.commands).toBeUndefined();
   });
 
   it("name placeholders that are no argument", () => {

@@ -26,9 +26,12 @@ test("nor is what is read", () => {
 });
 
 test.each([
-  ["variants: posix_shell, idempotency_argument: command", "`command` says what a call of `pay`"],
-  ["variants: { set: sql, argument: body.sql }, idempotency_argument: body", "`body` says"],
-  ["variants: { set: sql, argument: body }, idempotency_argument: body.key", "`body.key` says"],
+  ["commands: shell, idempotency_argument: command", "`command` says what a call of `pay`"],
+  ["commands: { language: sql, argument: body.sql }, idempotency_argument: body", "`body` says"],
+  [
+    "commands: { language: sql, argument: body }, idempotency_argument: body.key",
+    "`body.key` says",
+  ],
 ])("what a call does is not overwritten by the key: %s", (tool, message) => {
   const [found] = told(tool);
   expect(found).toContain("error tool_schemas.pay.idempotency_argument: ");
@@ -40,7 +43,7 @@ test.each([
   `${effect("options.keys")}, idempotency_argument: options.key`,
   `${effect("options")}, idempotency_argument: options.key`,
   effect("key"),
-  "variants: posix_shell, idempotency_argument: key",
+  "commands: shell, idempotency_argument: key",
 ])("but not in %s", (tool) => {
   expect(told(tool)).toEqual([]);
 });

@@ -1,0 +1,187 @@
+/** Makes tables that can be looked up from the data of the programs, and finds faults in the data. */
+import {
+  type Form,
+  type FormSpec,
+  type NodeSpec,
+  type Operand,
+  type Option,
+  type OptionEffect,
+  type OptionTable,
+  type Program,
+  type ProgramNode,
+  type ProgramSpec,
+  type ProgramSpecs,
+  type Programs,
+  type SetSpec,
+  WORD_KINDS,
+  type WordKind,
+} from "./program-spec.ts";
+
+/** A fault of the data. `keys`: where it is, from the program's name inwards. */
+export class ProgramSpecError extends Error {
+  readonly keys: readonly string[];
+
+  constructor(keys: readonly string[], problem: string) {
+    super(`program ${keys.join(" > ")}: ${problem}`);
+    this.name = "ProgramSpecError";
+    this.keys = keys;
+  }
+}
+
+type Sets = Readonly<Record<string, SetSpec>>;
+
+const EFFECTS: ReadonlySet<string> = new Set(["watches", "runs", "writes", "sends", "unsafe"]);
+const KINDS: ReadonlySet<string> = new Set(WORD_KINDS);
+const STOPS: ReadonlySet<string> = new Set(["command", "fed-command", "rest"]);
+const SPELLING = /^(?:--?[\w.:?@-]+|-#|\+\w+|[a-z]+=|[()]|[=!]=?)$/;
+
+/** @throws ProgramSpecError at the first fault */
+export function compilePrograms(specs: ProgramSpecs): Programs {
+  const programs = new Map<string, Program>();
+  for (const [key, spec] of Object.entries(specs)) {
+    const program = compileProgram(spec, key);
+    for (const name of splitNames(key, "|")) {
+      for (const known of [name, ...(spec.also ?? [])]) {
+        if (programs.has(known)) throw new ProgramSpecError([key], `${known} is there twice`);
+        programs.set(known, { ...program, name });
+      }
+    }
+  }
+  return programs;
+}
+
+function compileProgram(spec: ProgramSpec, name: string): Program {
+  return {
+    ...compileNode(spec, spec.sets ?? {}, [name]),
+    name,
+    bundle: spec.bundle ?? false,
+    loose: spec.loose ?? false,
+    globs: spec.globs ?? false,
+    hosts: spec.hosts ?? false,
+  };
+}
+
+function compileNode(spec: NodeSpec, sets: Sets, keys: readonly string[]): ProgramNode {
+  const everywhere = compileOptions([spec.everywhere ?? {}], [...keys, "everywhere"]);
+  const subcommands = new Map<string, { name: string; node: ProgramNode }>();
+  for (const [key, child] of Object.entries(spec.subcommands ?? {})) {
+    const node = compileNode(child, sets, [...keys, key]);
+    for (const names of splitNames(key, "|")) {
+      const [name = "", ...others] = splitNames(names);
+      for (const known of [name, ...others]) {
+        if (subcommands.has(known)) throw new ProgramSpecError(keys, `${known} is there twice`);
+        subcommands.set(known, { name, node });
+      }
+    }
+  }
+  const forms = formsOf(spec, keys).map((form, index) =>
+    compileForm(spec, form, everywhere, sets, spec.forms ? [...keys, `forms ${index + 1}`] : keys),
+  );
+  if (forms.length === 0 && subcommands.size === 0) {
+    throw new ProgramSpecError(keys, "needs `does`, `forms` or `subcommands`");
+  }
+  const options = compileOptions(optionSets(spec, sets, keys), keys);
+  return { options, everywhere, forms, subcommands };
+}
+
+function formsOf(spec: NodeSpec, keys: readonly string[]): readonly FormSpec[] {
+  if (spec.forms === undefined) return spec.does === undefined ? [] : [spec];
+  if (spec.operands !== undefined || spec.needs !== undefined) {
+    throw new ProgramSpecError(keys, "`operands` and `needs` belong into each of its `forms`");
+  }
+  return spec.forms;
+}
+
+function compileForm(
+  parent: NodeSpec,
+  spec: FormSpec,
+  everywhere: OptionTable,
+  sets: Sets,
+  keys: readonly string[],
+): Form {
+  const own = parent === spec ? [] : optionSets(spec, sets, keys);
+  const options = compileOptions([...optionSets(parent, sets, keys), ...own], keys);
+  const does = spec.does ?? parent.does;
+  if (does === undefined) throw new ProgramSpecError(keys, "needs `does`");
+  const canonical = (spelling: string): string => {
+    const option = options.get(spelling) ?? everywhere.get(spelling);
+    if (option !== undefined) return option.name;
+    throw new ProgramSpecError(keys, `\`needs\` names ${spelling}, which is none of its options`);
+  };
+  const needs = spec.needs === undefined ? null : new Set(spec.needs.map(canonical));
+  const operands = compileOperands(spec.operands ?? [], keys);
+  return { does, options, operands, needs, lists: spec.lists ?? false };
+}
+
+function optionSets(spec: FormSpec, sets: Sets, keys: readonly string[]): readonly SetSpec[] {
+  const used = (spec.uses ?? []).map((name) => {
+    const set = sets[name];
+    if (set === undefined) throw new ProgramSpecError(keys, `there is no set ${name}`);
+    return set;
+  });
+  return [...used, spec];
+}
+
+function compileOptions(specs: readonly SetSpec[], keys: readonly string[]): OptionTable {
+  const table = new Map<string, Option>();
+  const add = (key: string, kind: string): void => {
+    const spellings = splitNames(key);
+    const name = spellings.find((spelling) => spelling.startsWith("--")) ?? spellings[0] ?? "";
+    const option = compileOption(name, kind, [...keys, key]);
+    for (const spelling of spellings) {
+      if (!SPELLING.test(spelling)) {
+        throw new ProgramSpecError([...keys, key], `${spelling} is no spelling of an option`);
+      }
+      if (table.has(spelling)) throw new ProgramSpecError(keys, `${spelling} is there twice`);
+      table.set(spelling, option);
+    }
+  };
+  for (const { flags = [], options = {} } of specs) {
+    for (const flag of flags) add(flag, "flag");
+    for (const [key, kind] of Object.entries(options)) add(key, kind);
+  }
+  return table;
+}
+
+/** A kind is `flag`, or an effect and the kinds of the values: `writes`, `path`, `writes optional`. */
+function compileOption(name: string, text: string, keys: readonly string[]): Option {
+  const words = text.split(" ").filter((word) => word !== "" && word !== "flag");
+  const effect = EFFECTS.has(words[0] ?? "") ? (words.shift() as OptionEffect) : "none";
+  const optional = words[0] === "optional";
+  if (optional) words.shift();
+  if (optional && words.length === 0) words.push("value");
+  if (optional && words.length > 1) {
+    throw new ProgramSpecError(keys, "an optional value is one value");
+  }
+  const values = words.map((word) => compileKind(word, keys));
+  if (values.some(({ kind }, at) => STOPS.has(kind) && (kind !== "rest" || at === 0))) {
+    throw new ProgramSpecError(keys, "a command is an operand, and `rest` follows on a value");
+  }
+  return { name, effect, values, optional };
+}
+
+function compileOperands(texts: readonly string[], keys: readonly string[]): readonly Operand[] {
+  const operands = texts.map((text): Operand => {
+    const end = /(?:\.\.\.|\?)$/.exec(text)?.[0] ?? "";
+    const repeat = end === "..." ? "many" : end === "?" ? "maybe" : "once";
+    return { ...compileKind(text.slice(0, text.length - end.length), keys), repeat };
+  });
+  if (operands.filter(({ repeat }) => repeat === "many").length > 1) {
+    throw new ProgramSpecError(keys, "only one kind of operand may be repeated");
+  }
+  if (operands.slice(0, -1).some(({ kind }) => STOPS.has(kind))) {
+    throw new ProgramSpecError(keys, "`command` and `rest` take all that follows: write them last");
+  }
+  return operands;
+}
+
+function compileKind(text: string, keys: readonly string[]): WordKind {
+  if (text.includes("|")) return { kind: "word", choices: new Set(text.split("|")) };
+  if (text.startsWith("=")) return { kind: "word", choices: new Set([text.slice(1)]) };
+  if (KINDS.has(text)) return { kind: text as WordKind["kind"], choices: null };
+  throw new ProgramSpecError(keys, `there is no kind ${text}: use ${WORD_KINDS.join(", ")}`);
+}
+
+function splitNames(key: string, separator = ","): readonly string[] {
+  return key.split(separator).map((name) => name.trim());
+}

@@ -1,0 +1,78 @@
+/** Globs over texts and over paths, matched in time linear in pattern times text. */
+
+/** True where `*` (any characters) and `?` (one) of the pattern make the whole text. */
+export function fitsGlob(pattern: string, text: string): boolean {
+  let at = 0;
+  let star = -1;
+  let resume = 0;
+  let p = 0;
+  while (at < text.length) {
+    if (pattern[p] === "*") {
+      star = p;
+      resume = at;
+      p += 1;
+    } else if (p < pattern.length && (pattern[p] === "?" || pattern[p] === text[at])) {
+      p += 1;
+      at += 1;
+    } else if (star >= 0) {
+      p = star + 1;
+      resume += 1;
+      at = resume;
+    } else return false;
+  }
+  while (pattern[p] === "*") p += 1;
+  return p === pattern.length;
+}
+
+/** Segment by segment: `**` is any number of segments, and what lies below a match fits as well. */
+export function fitsPath(pattern: readonly string[], path: readonly string[]): boolean {
+  let fits = new Set([0]);
+  const skip = (from: Set<number>): Set<number> => {
+    for (const at of from) if (pattern[at] === "**") from.add(at + 1);
+    return from;
+  };
+  fits = skip(fits);
+  for (const segment of path) {
+    if (fits.has(pattern.length)) return true;
+    const next = new Set<number>();
+    for (const at of fits) {
+      const one = pattern[at];
+      if (one === "**") next.add(at);
+      else if (one !== undefined && mayFit(one, segment)) next.add(at + 1);
+    }
+    fits = skip(next);
+  }
+  return fits.has(pattern.length);
+}
+
+/**
+ * Whether the pattern fits a name, or one that the shell may put for a name with a glob of its own. A glob that
+ * begins with `*` is not held against a pattern that begins with letters: `*.ts` would be any `id_*`.
+ */
+function mayFit(pattern: string, name: string): boolean {
+  if (!/[*?[]/.test(name)) return fitsGlob(pattern, name);
+  if (name === "*" || (pattern.startsWith("*") !== name.startsWith("*") && name.startsWith("*"))) {
+    return false;
+  }
+  return meet(pattern, name.replaceAll(/\[[^\]]*\]?/g, "?"));
+}
+
+/** Whether some text fits both globs. */
+function meet(one: string, other: string): boolean {
+  let row: boolean[] = [];
+  for (let a = 0; a <= one.length; a += 1) {
+    const next: boolean[] = [];
+    for (let b = 0; b <= other.length; b += 1) {
+      const above = row[b] === true;
+      const left = next[b - 1] === true;
+      const diagonal = row[b - 1] === true;
+      const x = one[a - 1];
+      const y = other[b - 1];
+      const same = x === y || x === "?" || y === "?";
+      const stars = (x === "*" && (above || left)) || (y === "*" && (above || left));
+      next.push((a === 0 && b === 0) || stars || (a > 0 && b > 0 && same && diagonal));
+    }
+    row = next;
+  }
+  return row[other.length] === true;
+}

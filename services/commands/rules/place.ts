@@ -1,0 +1,91 @@
+/** Where a path lies, by its text alone: links are not followed. */
+import { joinPath } from "../shell/directory.ts";
+import { fitsPath } from "./glob.ts";
+
+/**
+ * `workspace`: the whole of it. `inside`: below it. `scratch`: below a temporary directory. `readable`: elsewhere,
+ * free to read. `root_or_home`: the root, a device, a directory of the system, a home, or what lies directly in one.
+ */
+export type Place = "workspace" | "inside" | "scratch" | "readable" | "outside" | "root_or_home";
+
+export interface PlaceSettings {
+  /** `.`, in which the tool starts, or an absolute directory. */
+  readonly workspace: string;
+  /** Globs of paths outside of the workspace that may be read. */
+  readonly readable: readonly string[];
+  /** Globs of paths, or of names without `/`, that are asked for wherever they lie; `!` takes one out. */
+  readonly secrets: readonly string[];
+}
+
+/** Paths are read from `directory`, where `.` is the workspace. */
+export interface Places {
+  readonly placeOf: (path: string, directory: string, access: "read" | "write") => Place;
+  readonly isSecret: (path: string, directory: string) => boolean;
+}
+
+export const DEFAULT_SECRETS: readonly string[] =
+  ".env* !.env.example !.env.sample *.pem *.key id_* credentials* .ssh .aws .gnupg .netrc .pgpass .git-credentials".split(
+    " ",
+  );
+
+export const DEFAULT_READABLE: readonly string[] =
+  "/usr /lib /opt /proc/self /proc/cpuinfo /proc/meminfo /proc/version /etc/os-release /dev/null /tmp".split(
+    " ",
+  );
+
+/** Written freely as what lies in the workspace is, but never as a whole; and what keeps nothing. */
+const SCRATCH = /^\/(?:tmp|var\/tmp)\/[^/*?[]|^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/;
+
+const SYSTEM =
+  /^\/(?:bin|boot|dev|etc|lib\w*|proc|root|run|sbin|sys|usr|var(?!\/tmp\/)|System|Library|Applications)(?:\/|$)|^\/(?:home|Users)(?:\/[^/]+){0,2}$|^\/[^/]*$|^~[^/]*(?:\/[^/]*)?$|^~[^/]*\/\.\./;
+
+/** Where the shell looks for names, `.*` may be `..`. */
+const MAY_BE_PARENT = /(^|\/)\.[*?[][^/]*/g;
+
+export function createPlaces({ workspace, readable, secrets }: PlaceSettings): Places {
+  const start = joinPath(".", workspace);
+  const globOf = (glob: string): readonly string[] =>
+    glob.includes("/") && !glob.startsWith("**")
+      ? segmentsOf(joinPath(start, glob).toLowerCase())
+      : segmentsOf(glob.includes("/") ? glob.toLowerCase() : `**/${glob.toLowerCase()}`);
+  const free = readable.map(globOf);
+  const hidden = secrets.filter((glob) => !glob.startsWith("!")).map(globOf);
+  const shown = secrets.filter((glob) => glob.startsWith("!")).map((one) => globOf(one.slice(1)));
+  const locate = (path: string, directory: string): string =>
+    joinPath(joinPath(start, directory), path.replaceAll(MAY_BE_PARENT, "$1.."));
+  const isReadable = (path: string): boolean =>
+    path.startsWith("/") && free.some((glob) => fitsPath(glob, segmentsOf(path.toLowerCase())));
+  return {
+    placeOf: (path, directory, access) => {
+      const located = locate(path, directory);
+      const below = belowOf(start, located);
+      if (below !== null) return placeInside(below, access);
+      if (SCRATCH.test(located)) return "scratch";
+      if (access === "read" && isReadable(located)) return "readable";
+      return SYSTEM.test(located) ? "root_or_home" : "outside";
+    },
+    isSecret: (path, directory) => {
+      const segments = segmentsOf(locate(path, directory).toLowerCase());
+      const fits = (glob: readonly string[]): boolean => fitsPath(glob, segments);
+      return hidden.some(fits) && !shown.some(fits);
+    },
+  };
+}
+
+function placeInside(below: readonly string[], access: "read" | "write"): Place {
+  // Programs that are named there are run by every later call of git.
+  if (access === "write" && below.includes(".git")) return "outside";
+  return below.every((segment) => segment === "*") ? "workspace" : "inside";
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return path.split("/").filter((segment) => segment !== "" && segment !== ".");
+}
+
+/** What of the path lies below the workspace; null: it does not lie there. */
+function belowOf(start: string, path: string): readonly string[] | null {
+  if (path === start) return [];
+  const isBelow =
+    start === "." ? !/^(?:[/~]|\.\.(?:\/|$))/.test(path) : path.startsWith(`${start}/`);
+  return isBelow ? segmentsOf(start === "." ? path : path.slice(start.length)) : null;
+}

@@ -1,0 +1,205 @@
+/** One rule of a tool, compiled: which parts of a call it is about. */
+import type { Programs } from "../programs/program-spec.ts";
+import type { CommandForm } from "../programs/read-form.ts";
+import { isTableNamed } from "../sql/read-sql.ts";
+import { fitsGlob } from "./glob.ts";
+import type { Place, Places } from "./place.ts";
+import { compileRun, type RunPattern } from "./run-pattern.ts";
+
+/** What a rule of the policy says of the commands that it is about. Lists are alternatives. */
+export interface RuleText {
+  readonly run?: readonly string[];
+  /** Where the paths of the command lie, or those that it writes. */
+  readonly paths?: RulePlace;
+  readonly writes?: RulePlace;
+  readonly statement?: readonly string[];
+  readonly tables?: readonly string[];
+  readonly method?: readonly string[];
+  readonly host?: readonly string[];
+  readonly path?: readonly string[];
+}
+
+export const RULE_PLACES = ["workspace", "inside", "outside", "root_or_home"] as const;
+export type RulePlace = (typeof RULE_PLACES)[number];
+
+/** What a rule is held against. Directories are as a line has them: `.` is the workspace. */
+export type Part =
+  | {
+      readonly kind: "command";
+      readonly form: CommandForm;
+      readonly words: readonly string[];
+      readonly directory: string;
+      /** The program has a table, so its options and paths are known unless `form.problem` says otherwise. */
+      readonly hasTable: boolean;
+    }
+  | {
+      readonly kind: "statement";
+      readonly statement: string;
+      readonly tables: readonly string[];
+      readonly does: string;
+    }
+  | {
+      readonly kind: "request";
+      readonly method: string;
+      readonly host: string;
+      readonly path: string;
+      readonly does: string;
+    };
+
+/** `isStrict`: the rule holds or denies. It is about whatever may be meant; any other about what certainly is. */
+export type RuleTest = (part: Part, isStrict: boolean) => boolean;
+
+export interface CompiledRule {
+  readonly fits: RuleTest;
+  /** Of each `run`. */
+  readonly runs: readonly Extract<RunPattern, { ok: true }>[];
+}
+
+export function compileRule(
+  text: RuleText,
+  programs: Programs,
+  places: Places,
+  problem: (key: string, message: string) => void,
+): CompiledRule {
+  const runs = (text.run ?? []).flatMap((one) => {
+    const compiled = compileRun(one, programs);
+    if (compiled.ok) return [compiled];
+    problem("run", compiled.problem);
+    return [];
+  });
+  const [statements, tables, methods, hosts, paths] = [
+    text.statement,
+    text.tables,
+    text.method,
+    text.host,
+    text.path,
+  ].map(alternatives);
+  return {
+    runs,
+    fits: (part, isStrict) => {
+      switch (part.kind) {
+        case "command":
+          return fitsWords(part, text, runs, isStrict) && fitsPlaces(part, text, places, isStrict);
+        case "statement":
+          return fitsOne(statements, part.statement) && fitsTables(part.tables, tables, isStrict);
+        case "request": {
+          const { method, host, path } = part;
+          return fitsOne(methods, method) && fitsOne(hosts, host) && fitsOne(paths, path);
+        }
+      }
+    },
+  };
+}
+
+export type CommandPart = Extract<Part, { kind: "command" }> & {
+  /** What of it is not seen, as a clause. */
+  readonly unseen?: string;
+};
+
+function fitsWords(
+  { form, words, hasTable }: CommandPart,
+  { run }: RuleText,
+  runs: CompiledRule["runs"],
+  isStrict: boolean,
+): boolean {
+  if (run === undefined) return isStrict || form.problem === null;
+  const isKnown = form.problem === null || !hasTable;
+  return runs.some(
+    (one) => (isKnown && one.fits(form)) || (isStrict && !isKnown && one.mayFit(form, words)),
+  );
+}
+
+/** A path that a command names or may name, where it lies, and whether it is a secret. */
+export interface Visited {
+  readonly path: string;
+  readonly access: "read" | "write";
+  readonly place: Place;
+  readonly isSecret: boolean;
+}
+
+/** `mayName`: of a command that is not known, also words that look like paths. */
+export function visitedBy(
+  { form, words, directory }: CommandPart,
+  places: Places,
+  mayName: boolean,
+): readonly Visited[] {
+  const isKnown = form.problem === null;
+  const guessed = isKnown || !mayName ? [] : words.slice(1).flatMap(pathsIn);
+  const named = [...form.paths, ...guessed.map((path) => ({ path, access: "write" as const }))];
+  return named.map(({ path, access }) => ({
+    path,
+    access,
+    place: places.placeOf(path, directory, access),
+    isSecret: places.isSecret(path, directory),
+  }));
+}
+
+/** `--out=/etc/a`, `of=/dev/sda` and `host:/a` name paths, too. */
+function pathsIn(word: string): readonly string[] {
+  const last = /(?:^|[=:,@])((?:\/|~|\.\.(?:\/|$)).*)$/s.exec(word)?.[1];
+  if (last !== undefined) return [last];
+  return word.startsWith("-") || !/[/.]/.test(word) || word.includes("://") ? [] : [word];
+}
+
+/** What holds or denies is about a command of which one path fits; what allows, of which all lie so. */
+function fitsPlaces(
+  part: CommandPart,
+  { run, paths, writes }: RuleText,
+  places: Places,
+  isStrict: boolean,
+): boolean {
+  if (isStrict) {
+    if (paths === undefined && writes === undefined) return true;
+    const visited = visitedBy(part, places, run !== undefined);
+    const lies = (one: Visited, place: RulePlace): boolean => isIn(one.place, place);
+    return (
+      (paths === undefined || visited.some((one) => lies(one, paths))) &&
+      (writes === undefined || visited.some((one) => one.access === "write" && lies(one, writes)))
+    );
+  }
+  const visited = visitedBy(part, places, true);
+  // Without words it is about paths, so there must be some.
+  const isAbout = (access: string): boolean => visited.some((one) => one.access === access);
+  if (
+    run === undefined &&
+    (part.form.does === "send" || !(isAbout("write") || (writes === undefined && isAbout("read"))))
+  ) {
+    return false;
+  }
+  return visited.every(({ place, access, isSecret }) => {
+    const asked = (access === "write" ? writes : undefined) ?? paths ?? "inside";
+    if (isSecret) return false;
+    return asked === "inside" ? isFree(place, part) : asked === "outside" || isIn(place, asked);
+  });
+}
+
+/** Where a command may go without being asked about. What others left in a temporary directory is not run. */
+export function isFree(place: Place, { form }: CommandPart): boolean {
+  if (place === "scratch") return form.does !== "run" && form.does !== "unknown";
+  return place === "workspace" || place === "inside" || place === "readable";
+}
+
+function isIn(place: Place, asked: RulePlace): boolean {
+  if (asked === "inside") return place === "inside" || place === "workspace" || place === "scratch";
+  if (asked === "outside") return place === "outside" || place === "root_or_home";
+  return place === asked;
+}
+
+/** `insert|update`, as globs in lower case. */
+function alternatives(texts: readonly string[] | undefined): readonly string[] | undefined {
+  return texts?.flatMap((text) => text.split("|")).map((one) => one.trim().toLowerCase());
+}
+
+function fitsOne(globs: readonly string[] | undefined, text: string): boolean {
+  return globs === undefined || globs.some((glob) => fitsGlob(glob, text.toLowerCase()));
+}
+
+function fitsTables(
+  tables: readonly string[],
+  names: readonly string[] | undefined,
+  isStrict: boolean,
+): boolean {
+  if (names === undefined) return true;
+  const isNamed = (table: string): boolean => names.some((name) => isTableNamed(table, name));
+  return isStrict ? tables.some(isNamed) : tables.length > 0 && tables.every(isNamed);
+}

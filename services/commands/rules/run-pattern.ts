@@ -1,0 +1,192 @@
+/**
+ * `run` of a rule: the first words of a command. `git push`; alternatives `git status|log|branch --list`, each of
+ * which may have several words; groups `npm run {build|test}`; `*` inside of a word. A word with a dash is an option
+ * that must be used, wherever it stands: `git checkout -b`, `curl --request=POST`.
+ */
+import type { Option, Program, ProgramNode, Programs } from "../programs/program-spec.ts";
+import type { CommandForm } from "../programs/read-form.ts";
+import { fitsGlob } from "./glob.ts";
+
+export type RunPattern =
+  | {
+      readonly ok: true;
+      /** The form is known, or is that of a program without a table, and begins so. */
+      readonly fits: (form: CommandForm) => boolean;
+      /** The words may begin so, also where options are not known. */
+      readonly mayFit: (form: CommandForm, words: readonly string[]) => boolean;
+      /** Every way to write it out: `["npm run build", "npm run test"]`. */
+      readonly spellings: readonly string[];
+      /** Parts of it that no command can be: options and subcommands that the program's table does not have. */
+      readonly impossible: readonly string[];
+    }
+  | { readonly ok: false; readonly problem: string };
+
+/** One way to write the pattern out. */
+interface Wanted {
+  readonly program: string;
+  readonly words: readonly string[];
+  readonly options: readonly {
+    readonly spelling: string;
+    readonly names: ReadonlySet<string>;
+    readonly value: string | null;
+  }[];
+}
+
+const SPELLINGS_MAX = 256;
+
+export function compileRun(text: string, programs: Programs): RunPattern {
+  const spellings = writtenOut(text);
+  if (typeof spellings === "string") return { ok: false, problem: spellings };
+  const impossible: string[] = [];
+  const all = spellings.map((words) => wantedOf(words, programs, impossible));
+  return {
+    ok: true,
+    spellings: spellings.map((words) => words.join(" ")),
+    impossible,
+    fits: (form) => all.some((wanted) => fits(wanted, form)),
+    mayFit: (form, words) => all.some((wanted) => mayFit(wanted, form, words)),
+  };
+}
+
+function writtenOut(text: string): readonly (readonly string[])[] | string {
+  if (/\s\||\|\s/.test(text))
+    return "has a space beside `|`: a rule is about one command, and `|` stands between words";
+  const parts = text.trim().split(/\s+/);
+  if (parts[0] === "") return "is empty: name a program";
+  const [programs = "", ...rest] = parts;
+  const tails = rest.length === 0 ? [[]] : topLevel(rest.join(" ")).flatMap(expand);
+  const names = expandWord(programs);
+  const all = names.flatMap((name) => tails.map((tail) => [name, ...tail]));
+  if (all.some((words) => words.some((word) => word === "" || /[{}]/.test(word)))) {
+    return "has an empty alternative or a brace without the other: write `npm run {build|test}`";
+  }
+  return all.length > SPELLINGS_MAX
+    ? `is more than ${SPELLINGS_MAX} commands: write several rules`
+    : all;
+}
+
+/** Splits at each `|` that stands in no group. */
+function topLevel(text: string): readonly string[] {
+  return text.split(/\|(?![^{]*\})/);
+}
+
+function expand(text: string): readonly (readonly string[])[] {
+  let made: (readonly string[])[] = [[]];
+  for (const word of text.split(/ (?![^{]*\})/)) {
+    const choices = expandWord(word);
+    if (made.length * choices.length > SPELLINGS_MAX) return Array(SPELLINGS_MAX + 1).fill([]);
+    made = made.flatMap((one) => choices.map((choice) => [...one, ...choice.split(" ")]));
+  }
+  return made;
+}
+
+function expandWord(word: string): readonly string[] {
+  const group = /^([^{}]*)\{([^{}]*)\}([^{}]*)$/.exec(word);
+  if (group === null) return word.split("|");
+  const [, before = "", inside = "", after = ""] = group;
+  return inside.split("|").map((one) => `${before}${one}${after}`);
+}
+
+function wantedOf(written: readonly string[], programs: Programs, impossible: string[]): Wanted {
+  const [name = "", ...rest] = written;
+  const program = programs.get(name);
+  const nodes: ProgramNode[] = program === undefined ? [] : [program];
+  const words: string[] = [];
+  const options: Wanted["options"][number][] = [];
+  for (let at = 0; at < rest.length; at += 1) {
+    const word = rest[at] ?? "";
+    if (!word.startsWith("-")) {
+      words.push(subcommandOf(nodes, words.length, word) ?? word);
+      if (!isPossible(nodes, words)) impossible.push(`\`${name}\` has no \`${word}\``);
+      continue;
+    }
+    const [, spelling = word, attached] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+    const found = optionsOf(nodes, spelling);
+    if (found.length === 0 && program !== undefined) {
+      impossible.push(`\`${[name, ...words].join(" ")}\` has no option \`${spelling}\``);
+    }
+    const takesNext = found.some((one) => one.values.length > 0 && !one.optional);
+    if (attached === undefined && takesNext) at += 1;
+    const value = attached ?? (takesNext ? rest[at] : undefined);
+    options.push({ spelling, names: new Set(found.map((one) => one.name)), value: value ?? null });
+  }
+  return { program: program?.name ?? name, words, options };
+}
+
+/** The canonical name of a subcommand, whose table comes to the others. */
+function subcommandOf(nodes: ProgramNode[], at: number, word: string): string | undefined {
+  const found = nodes[at]?.subcommands.get(word);
+  if (found !== undefined) nodes.push(found.node);
+  return found?.name;
+}
+
+/** A program with subcommands has the word, where it is no glob. */
+function isPossible(nodes: readonly ProgramNode[], words: readonly string[]): boolean {
+  const table = nodes.length === words.length ? nodes.at(-1)?.subcommands : undefined;
+  return (table?.size ?? 0) === 0 || words.at(-1)?.includes("*") === true;
+}
+
+function optionsOf(nodes: readonly ProgramNode[], spelling: string): readonly Option[] {
+  const tables = nodes.flatMap((node) => [
+    node.options,
+    node.everywhere,
+    ...node.forms.map((form) => form.options),
+  ]);
+  return tables.flatMap((table) => table.get(spelling) ?? []);
+}
+
+function fits({ program, words, options }: Wanted, form: CommandForm): boolean {
+  if (!fitsGlob(program, form.program)) return false;
+  const own = form.path.slice(1);
+  const has = (at: number): string | undefined => own[at] ?? form.operands[at - own.length];
+  return (
+    words.every((word, at) => fitsGlob(word, has(at) ?? "")) &&
+    options.every(({ spelling, names, value }) =>
+      form.options.some(
+        (used) =>
+          (names.has(used.name) || used.name === spelling) &&
+          (value === null || used.value === value),
+      ),
+    )
+  );
+}
+
+/** The words in their order, whatever stands between them. */
+function mayFit(
+  { program, words, options }: Wanted,
+  form: CommandForm,
+  written: readonly string[],
+): boolean {
+  if (!fitsGlob(program, form.program)) return false;
+  let at = 1;
+  for (const word of words) {
+    while (at < written.length && !fitsGlob(word, written[at] ?? "")) at += 1;
+    if (at >= written.length) return false;
+    at += 1;
+  }
+  return options.every(({ spelling }) => written.some((word) => mayBeOption(word, spelling)));
+}
+
+/** Also in a cluster (`-rf`), with its value, or cut short (`--forc`). */
+function mayBeOption(word: string, spelling: string): boolean {
+  if (!spelling.startsWith("--")) {
+    return word.startsWith("-") && !word.startsWith("--") && word.includes(spelling.slice(1));
+  }
+  const name = word.split("=", 1)[0] ?? "";
+  return name.length > 2 && spelling.startsWith(name);
+}
+
+/** Programs that run what they are told: a rule that names no more than them allows anything. */
+export function isInterpreter(spelling: string, programs: ReadonlyMap<string, Program>): boolean {
+  const words = spelling.split(" ");
+  const name = programs.get(words[0] ?? "")?.name ?? words[0] ?? "";
+  if (!INTERPRETERS.test(name)) return false;
+  return words
+    .slice(1)
+    .every((word) => word.startsWith("-") || word === "*" || ALSO_OPEN.has(word));
+}
+
+const ALSO_OPEN = new Set(["run", "exec", "x", "dlx", "eval"]);
+
+const INTERPRETERS =
+  /^(?:\*|(?:ba|da|z|k|fi|c|tc)?sh|python[\d.]*|node|deno|bun|ruby|perl|php|lua|awk|gawk|env|xargs|sudo|doas|su|ssh|timeout|nice|nohup|time|watch|eval|exec|source|\.|npx|pnpx|bunx|uvx|npm|pnpm|yarn|poetry|uv|docker|podman|kubectl|parallel|osascript|pwsh|powershell)$/;

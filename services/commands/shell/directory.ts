@@ -1,0 +1,19 @@
+/**
+ * `path` as it is read from `directory`, without `.`, doubled slashes and what `..` undoes. By text alone: links
+ * are not followed. `.` is the workspace, `~` the home directory.
+ */
+export function joinPath(directory: string, path: string): string {
+  const from = /^[/~]/.test(path) ? "" : directory;
+  const segments: string[] = [];
+  for (const segment of `${from}/${path}`.split("/")) {
+    const last = segments.at(-1);
+    if (segment === "" || segment === ".") continue;
+    if (segment !== ".." || last === undefined || last === ".." || last.startsWith("~"))
+      segments.push(segment);
+    else segments.pop();
+  }
+  const isAbsolute = path.startsWith("/") || from.startsWith("/");
+  if (!isAbsolute) return segments.join("/") || ".";
+  while (segments[0] === "..") segments.shift();
+  return `/${segments.join("/")}`;
+}

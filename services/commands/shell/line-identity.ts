@@ -1,0 +1,34 @@
+/** When two lines are the same call. */
+import type { ParsedLine, PlainCommand } from "./plain-command.ts";
+
+/**
+ * A text that two lines share when their commands are equal word by word, in whatever quotes and
+ * blanks they are written. An unclear line is the same as its own text.
+ *
+ * @param text the line
+ * @param line what `parseLine` gave for it
+ * @param canonicalWords one spelling for all spellings that the command's program reads alike; null:
+ *   the words as they are
+ */
+export function identifyLine(
+  text: string,
+  line: ParsedLine,
+  canonicalWords: (command: PlainCommand) => readonly string[] | null,
+): string {
+  if (line.kind === "unclear") return `unclear ${trimBlanks(text)}`;
+  const commands = line.commands.map((command) => [
+    canonicalWords(command) ?? command.words,
+    command.expansions,
+    command.assignments.map(({ name, value }) => [name, value]),
+    command.channels,
+    command.inputs,
+    command.directory,
+  ]);
+  return JSON.stringify([commands, line.joints]);
+}
+
+/** A blank behind a backslash is no outer blank. */
+function trimBlanks(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.endsWith("\\") ? text : trimmed;
+}

@@ -1,0 +1,44 @@
+/** A shell line in words: see `parseLine`. */
+
+/** One command of a line, with every word as the program will see it. */
+export interface PlainCommand {
+  /** Literal after unquoting; the first is the program as written, `:` where there is none. */
+  readonly words: readonly string[];
+  /** Indices of words with an unquoted pattern (`*`, `?`, `[a-z]`), which stand as written. */
+  readonly globs: ReadonlySet<number>;
+  /** Words that the shell expands, in order, spelled so that they differ from literal ones. */
+  readonly expansions: readonly string[];
+  /** Assignments before the command; every name is one of the options' `assignments`. */
+  readonly assignments: readonly { readonly name: string; readonly value: string }[];
+  /** Files that are redirected to or from. Descriptors (`2>&1`, `>/dev/null`) are not listed. */
+  readonly redirections: readonly Redirected[];
+  /** Every redirection in order, in one spelling: `2>&1`, `1>/dev/null`, `0<in.txt`. */
+  readonly channels: readonly string[];
+  /** Texts of here-documents and here-strings, which the command reads. */
+  readonly inputs: readonly string[];
+  /** Where relative paths are read from: `.` is the workspace, or `src`, `/tmp`, `~/x`. */
+  readonly directory: string;
+}
+
+export interface Redirected {
+  readonly path: string;
+  readonly access: "read" | "write";
+}
+
+/** A line in words, or why it cannot be taken into words. */
+export type ParsedLine =
+  | {
+      readonly kind: "plain";
+      /** In order. None where the line is blank. */
+      readonly commands: readonly PlainCommand[];
+      /** The operators between them, in order: `|`, `&&`, `||`, `;`, `!`, `(`, `)`, `{`, `}`. */
+      readonly joints: readonly string[];
+    }
+  | { readonly kind: "unclear"; readonly reason: string };
+
+export interface LineOptions {
+  /** Names that a line may assign before a command. */
+  readonly assignments: ReadonlySet<string>;
+  /** The directory that the line starts in: `.` is the workspace. */
+  readonly startDirectory: string;
+}

@@ -1,0 +1,340 @@
+/** Tools of commands: what a call does is read from a line, a statement, a request or a path. */
+
+import { type Deed, type Rules, unclear, type Verdict } from "../../commands/rules/judge.ts";
+import { createPlaces, DEFAULT_READABLE, DEFAULT_SECRETS } from "../../commands/rules/place.ts";
+import {
+  type CallReader,
+  createReader,
+  type ReaderSettings,
+} from "../../commands/rules/read-call.ts";
+import { compileRule } from "../../commands/rules/rule.ts";
+import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
+import type { Capabilities } from "../capabilities.ts";
+import { cutText } from "../cut-text.ts";
+import { sha256Hex } from "../hash.ts";
+import { getArgument, isObject } from "./argument-path.ts";
+import type { CompileProblem, IdentityStep } from "./compile-identity.ts";
+import { STRICTNESS, type Tiers } from "./compile-tiers.ts";
+import type { ChosenVariant, CompileVariant } from "./compile-variants.ts";
+import type { CompiledTier, CompiledTool, JudgedCommand } from "./compiled.ts";
+import type { CommandRule, CommandsDocument, ToolDocument, VariantKeys } from "./document.ts";
+import { merger, type Ranked, ranked } from "./merge-variants.ts";
+import { type PathSegment, policyPath } from "./path.ts";
+
+const ARGUMENTS = {
+  shell: "command",
+  git: "command",
+  sql: "query",
+  http: "method",
+  files: "path",
+} as const;
+
+/** The argument that says what a call does. */
+export function commandArgument({ language = "shell", argument }: CommandsDocument): string {
+  return argument ?? ARGUMENTS[language];
+}
+
+/** What each deed says, where the policy says nothing. */
+const DEED_KEYS: Readonly<Record<Deed, VariantKeys>> = {
+  read: { read_only: true },
+  watch: { read_only: true, volatile: true },
+  run: { read_only: false, repeatable: true },
+  write: { read_only: false },
+};
+
+const DEEDS: readonly Deed[] = ["read", "watch", "run", "write"];
+
+type ByDeed = Readonly<Record<Deed, Ranked>>;
+
+interface Outcomes {
+  readonly rules: readonly ByDeed[];
+  readonly known: ByDeed;
+  readonly unclear: ByDeed;
+}
+
+interface Context {
+  readonly capabilities: Capabilities;
+  readonly tiers: Tiers;
+}
+
+/** The form under which the argument is compared with that of other calls; null: as it stands. */
+export function commandIdentity(
+  document: CommandsDocument,
+  capabilities: Capabilities,
+): IdentityStep | null {
+  const rules = baseRules(document, capabilities);
+  const { identity } = createReader(settingsOf({}, document), rules);
+  if (identity === null) return null;
+  return {
+    field: commandArgument(document),
+    run: (value) => ({ ok: true, value: typeof value === "string" ? identity(value) : value }),
+  };
+}
+
+function settingsOf(entry: ToolDocument, document: CommandsDocument): ReaderSettings {
+  return {
+    language: document.language ?? "shell",
+    argument: commandArgument(document),
+    functions: new Set((document.functions ?? []).map((name) => name.toLowerCase())),
+    access: entry.read_only === true ? "read" : "write",
+  };
+}
+
+/** All but the rules. */
+function baseRules(
+  { workspace = ".", readable = [], secrets, assignments = [], session }: CommandsDocument,
+  { programs }: Capabilities,
+): Rules {
+  return {
+    programs: programs(),
+    places: createPlaces({
+      workspace,
+      readable: [...DEFAULT_READABLE, ...readable],
+      secrets: secrets ?? DEFAULT_SECRETS,
+    }),
+    assignments: new Set(assignments),
+    isSession: session ?? true,
+    rules: [],
+  };
+}
+
+export function compileCommands(
+  entry: ToolDocument,
+  document: CommandsDocument,
+  at: readonly PathSegment[],
+  { capabilities, tiers }: Context,
+  compile: CompileVariant,
+  problems: CompileProblem[],
+): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
+  const path = [...at, "commands"];
+  checkTiers(document, path, tiers, problems);
+  // Keys of the tool itself were looked at with the tool: only those of the rules count here.
+  const found: CompileProblem[] = problems.length > 0 ? [] : problems;
+  const byDeed = (
+    variant: ChosenVariant,
+    keys: VariantKeys,
+    where: readonly PathSegment[],
+  ): ByDeed => {
+    const made = DEEDS.map((deed) => {
+      // Every deed has the same keys, so the same problems: one of them reports them.
+      const into = deed === "write" ? found : [];
+      return [
+        deed,
+        ranked(compile(variant, { ...DEED_KEYS[deed], ...keys }, where, into)),
+      ] as const;
+    });
+    return Object.fromEntries(made) as Record<Deed, Ranked>;
+  };
+  const rules = document.rules ?? [];
+  const outcomes: Outcomes = {
+    rules: rules.map((rule, index) =>
+      byDeed(variantOfRule(rule, index), keysOf(rule), [...path, "rules", index]),
+    ),
+    known: byDeed({ name: "known", rule: "known" }, {}, path),
+    unclear: byDeed({ name: "unclear", rule: "unclear" }, unclearKeys(document, tiers), [
+      ...path,
+      "unclear",
+    ]),
+  };
+  const reader = createReader(
+    settingsOf(entry, document),
+    compileRules(document, outcomes, path, capabilities, problems),
+  );
+  const judged = callJudge(entry, document, path, reader, outcomes);
+  if (problems.length === 0) checkExamples(document, path, judged, problems);
+  return judged;
+}
+
+function variantOfRule(rule: CommandRule, index: number): ChosenVariant {
+  const { run, statement, method } = rule;
+  const words = run ?? statement ?? method;
+  const name = words === undefined ? `rule ${index + 1}` : words.join(", ");
+  return { name, rule: conditionsOf(rule) };
+}
+
+function conditionsOf({ run, paths, writes, statement, tables, method, host, path }: CommandRule) {
+  const written = { run, paths, writes, statement, tables, method, host, path };
+  return JSON.parse(JSON.stringify(written)) as JsonObject;
+}
+
+function keysOf(rule: CommandRule): VariantKeys {
+  const { run: _run, paths: _paths, writes: _writes, why: _why, ...more } = rule;
+  const {
+    statement: _statement,
+    tables: _tables,
+    method: _method,
+    host: _host,
+    path: _path,
+    ...keys
+  } = more;
+  return keys;
+}
+
+/** As strict as the strictest rule, and asked for at least, where rules are written. */
+function unclearKeys({ unclear: tier, rules = [] }: CommandsDocument, tiers: Tiers): VariantKeys {
+  if (tier !== undefined) return { tier };
+  if (rules.length === 0) return {};
+  const named = rules.flatMap((rule) =>
+    rule.tier === undefined ? [] : (tiers.named(rule.tier) ?? []),
+  );
+  const strictest = named.reduce<CompiledTier | null>(
+    (most, one) =>
+      most !== null && STRICTNESS[most.action] >= STRICTNESS[one.action] ? most : one,
+    null,
+  );
+  const isHeld = strictest !== null && isStrict(strictest) && strictest.name !== null;
+  return isHeld ? { tier: strictest.name } : { risk_level: "HIGH" };
+}
+
+function isStrict({ action }: CompiledTier): boolean {
+  return action === "hitl" || action === "deny";
+}
+
+function compileRules(
+  document: CommandsDocument,
+  outcomes: Outcomes,
+  path: readonly PathSegment[],
+  capabilities: Capabilities,
+  problems: CompileProblem[],
+): Rules {
+  const base = baseRules(document, capabilities);
+  const rules = (document.rules ?? []).map((rule, index) => {
+    const report = (key: string, message: string): void => {
+      problems.push({ path: policyPath([...path, "rules", index, key]), message });
+    };
+    const { fits } = compileRule(rule, base.programs, base.places, report);
+    return { fits, isStrict: isStrict((outcomes.rules[index] as ByDeed).write.tool.tier) };
+  });
+  return { ...base, rules };
+}
+
+function callJudge(
+  entry: ToolDocument,
+  document: CommandsDocument,
+  path: readonly PathSegment[],
+  reader: CallReader,
+  outcomes: Outcomes,
+): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
+  const argument = commandArgument(document);
+  const preset = defaultOf(entry.input_schema, argument);
+  const verdictsOf = (args: JsonObject): readonly Verdict[] => {
+    const written = getArgument(args, argument);
+    const value = written === undefined ? preset : written;
+    if (value === undefined) return [unclear(argument, `the argument ${argument} is missing`)];
+    return reader.judge(value, args);
+  };
+  const partOf = ({ by, does }: Verdict): Ranked =>
+    (typeof by === "number" ? (outcomes.rules[by] as ByDeed) : outcomes[by])[does];
+  const noteOf = (verdict: Verdict): JudgedCommand => {
+    const { tool } = partOf(verdict);
+    const key =
+      typeof verdict.by === "number"
+        ? ["rules", verdict.by]
+        : verdict.by === "known"
+          ? []
+          : ["unclear"];
+    const why = typeof verdict.by === "number" ? document.rules?.[verdict.by]?.why : verdict.reason;
+    const rule = policyPath([...path, ...key]);
+    return { text: verdict.text, rule, tier: tool.tier, isRead: tool.isRead, why: why ?? null };
+  };
+  const merged = merger();
+  const all = [outcomes.known, outcomes.unclear, ...outcomes.rules];
+  return {
+    variants: [...new Set(all.flatMap((one) => DEEDS.map((deed) => one[deed].tool)))],
+    commandsOf: (args) => verdictsOf(args).map(noteOf),
+    variantOf: (args) => {
+      const verdicts = verdictsOf(args);
+      // An empty line waits for what still comes.
+      if (verdicts.length === 0) return outcomes.known.watch.tool;
+      const tool = merged(verdicts.map(partOf));
+      if (!isStrict(tool.tier)) return tool;
+      const why = whyOf(verdicts.map(noteOf), tool.tier);
+      return { ...askedAlone(tool, verdicts), why };
+    },
+  };
+}
+
+/** What no rule names is asked about by its own text: further calls of it serve no other command. */
+function askedAlone(tool: CompiledTool, verdicts: readonly Verdict[]): CompiledTool {
+  const texts = verdicts.filter(({ by }) => typeof by !== "number").map(({ text }) => text);
+  if (texts.length === 0) return tool;
+  const named = JSON.stringify([tool.ruleDigest, ...new Set(texts)]);
+  const variant = cutText(texts.join("; "), SHOWN_COMMANDS);
+  return { ...tool, variant, ruleDigest: sha256Hex("callgate.commands.v1", named) };
+}
+
+/** UTF-16 units of the commands that a person is shown as what further calls are of. */
+const SHOWN_COMMANDS = 120;
+
+const REASONS_MAX = 3;
+
+/** Of the commands that are as strict as the call. */
+function whyOf(notes: readonly JudgedCommand[], { action }: CompiledTier): string {
+  const decisive = notes.filter(({ tier }) => tier.action === action);
+  const said = decisive.map(
+    ({ text, why }) => `\`${text.replaceAll("`", "'")}\`${why === null ? "" : `: ${why}`}`,
+  );
+  const [...shown] = new Set(said);
+  return shown.slice(0, REASONS_MAX).join("; ");
+}
+
+function defaultOf(schema: ToolDocument["input_schema"], argument: string): JsonValue | undefined {
+  const properties = schema?.["properties"];
+  const property = isObject(properties) ? properties[argument] : undefined;
+  return isObject(property) ? property["default"] : undefined;
+}
+
+function checkTiers(
+  { rules = [], unclear: tier }: CommandsDocument,
+  path: readonly PathSegment[],
+  tiers: Tiers,
+  problems: CompileProblem[],
+): void {
+  const check = (name: string | undefined, key: readonly PathSegment[]): void => {
+    if (name === undefined || tiers.named(name) !== null) return;
+    const message = `\`${name}\` is not the name of a tier of this policy`;
+    problems.push({ path: policyPath([...path, ...key]), message });
+  };
+  rules.forEach((rule, index) => {
+    check(rule.tier, ["rules", index, "tier"]);
+  });
+  check(tier, ["unclear"]);
+}
+
+const ENDS = {
+  allow: "allowed",
+  allowlist: "allowed",
+  grant: "allowed",
+  hitl: "held",
+  deny: "denied",
+} as const;
+
+/** Each example is what the policy makes of it, or its author meant something else. */
+function checkExamples(
+  document: CommandsDocument,
+  path: readonly PathSegment[],
+  { variantOf, commandsOf }: Pick<CompiledTool, "variantOf" | "commandsOf">,
+  problems: CompileProblem[],
+): void {
+  for (const [wanted, texts] of Object.entries(document.examples ?? {})) {
+    texts.forEach((text, index) => {
+      const args = exampleArguments(document, text);
+      const found = ENDS[variantOf?.(args).tier.action ?? "allow"];
+      if (found === wanted) return;
+      const notes = (commandsOf?.(args) ?? []).filter(({ tier }) => ENDS[tier.action] === found);
+      const by = notes.map(
+        ({ text: part, rule, why }) => `\`${part}\` by ${rule}${why === null ? "" : ` (${why})`}`,
+      );
+      const message = `\`${text}\` is ${found}, not ${wanted}: ${by.join(", ")}`;
+      problems.push({ path: policyPath([...path, "examples", wanted, index]), message });
+    });
+  }
+}
+
+/** Of HTTP, a method and a URL: `POST https://api.example.com/orders`. */
+function exampleArguments(document: CommandsDocument, text: string): JsonObject {
+  const argument = commandArgument(document);
+  if (document.language !== "http") return { [argument]: text };
+  const [method = "", url = ""] = text.split(/\s+/);
+  return { url, [argument]: method };
+}

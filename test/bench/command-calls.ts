@@ -1,0 +1,65 @@
+/** What a decision costs where the argument is a shell line or a statement of SQL, beside a plain call. */
+import { decide } from "../../services/core/decide/decide.ts";
+import type { ProposalInput } from "../../services/core/inputs.ts";
+import { type BenchRow, percentile } from "./bench-row.ts";
+import { benchPolicy } from "./engine.ts";
+import { heldCall } from "./every-check.ts";
+
+export const PLAIN_CALL_ROW = "decide, a plain call";
+export const SHELL_CALL_ROW = "decide, a shell line of 80 characters";
+
+const LINE = "cd packages/api && npm run build -- --verbose 2>&1 | tail -n 20 && git status -s";
+const RULES = [
+  { run: "rm|mv", writes: "root_or_home", tier: "never" },
+  { run: "cp|mv|rm|mkdir|touch|>" },
+  { run: "git add|commit|checkout -b" },
+  { run: "npm|pnpm|yarn test|run {build|lint|test}" },
+];
+const POLICY = {
+  authorization: {
+    tiers: [
+      { name: "work", pattern: "*", action: "allowlist" },
+      { name: "ask", pattern: "-", action: "hitl" },
+      { name: "never", pattern: "-", action: "deny" },
+    ],
+  },
+  tool_schemas: {
+    plain: { read_only: true },
+    bash: { commands: { rules: RULES, unclear: "ask" } },
+    query: { commands: { language: "sql", unclear: "ask" } },
+  },
+};
+
+const ROWS: readonly (readonly [name: string, tool: string, args: object, runs: number])[] = [
+  [PLAIN_CALL_ROW, "plain", { text: LINE }, 20_000],
+  [SHELL_CALL_ROW, "bash", { command: LINE }, 20_000],
+  [
+    "decide, a SQL statement of 80 characters",
+    "query",
+    { query: "select o.id, sum(o.total) from orders o join users u on u.id = o.user where 1 = 1" },
+    20_000,
+  ],
+  ["decide, a shell line of 64 KB", "bash", { command: `cat ${"src/a.ts ".repeat(7_000)}` }, 20],
+];
+
+/** @throws Error where a call was not allowed: another path would have been timed. */
+export function benchCommandCalls(): readonly BenchRow[] {
+  const policy = benchPolicy(POLICY);
+  return ROWS.map(([name, tool, args, runs]) => {
+    const call = (at: number): ProposalInput => ({
+      ...heldCall(at),
+      tool,
+      arguments: JSON.stringify(args),
+    });
+    const samples = new Float64Array(runs);
+    for (let at = -runs; at < runs; at += 1) {
+      const input = call(at + runs);
+      const start = performance.now();
+      const [event] = decide(undefined, input, policy, 1_700_000_000_000);
+      if (at >= 0) samples[at] = (performance.now() - start) * 1_000;
+      if (event?.type !== "allowed") throw new Error(`not allowed: ${JSON.stringify(event)}`);
+    }
+    samples.sort();
+    return { name, unit: "µs", p50: percentile(samples, 0.5), p99: percentile(samples, 0.99) };
+  });
+}

@@ -1,0 +1,135 @@
+// Every command that a real Bash runs of a plain line is one of the commands that the line was taken
+// into: same words, same directory. Bash has no programs here, so that each command reaches a
+// function that writes down what it was called with.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseLine } from "../../../services/commands/shell/plain-line.ts";
+
+/**
+ * The home directory is called `~`, as parsed words call it. Runs each line (they end in NUL) once where all
+ * commands succeed and once where all fail.
+ */
+const RUN_LINES = `
+set -f
+PATH=/nonexistent HOME='~'
+command_not_found_handle() { printf '%s\\1' "$PWD" "$@" $'\\2' >&9; return $status; }
+while IFS= read -r -d '' line; do
+  for status in 0 1; do (eval "$line") 9>&1 >/dev/null 2>&1 </dev/null; done
+  printf '\\3'
+done
+`;
+
+let root = "";
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), "plain-lines-"));
+  mkdirSync(join(root, "a/b"), { recursive: true });
+});
+afterAll(() => {
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** What Bash runs of each line, a command as its directory and words. */
+function runInBash(lines: readonly string[]): readonly (readonly string[][])[] {
+  const { stdout } = spawnSync("bash", ["--norc", "-c", RUN_LINES], {
+    cwd: root,
+    input: lines.map((line) => `${line}\0`).join(""),
+    env: { PATH: process.env["PATH"], LC_ALL: "C.UTF-8" },
+    encoding: "utf8",
+  });
+  const ran = stdout.split("\u0003").slice(0, -1);
+  expect(ran).toHaveLength(lines.length);
+  return ran.map((commands) => commands.split("\u0002\u0001").slice(0, -1).map(readCommand));
+}
+
+function readCommand(text: string): string[] {
+  const [place = "", ...words] = text.split("\u0001").slice(0, -1);
+  const directory = relative(root, place) || ".";
+  return [directory, ...words.map((word) => word.replaceAll(place, "."))];
+}
+
+/** The commands of a line as `runInBash` gives them; null where the line is unclear. */
+function parseCommands(text: string): string[][] | null {
+  const line = parseLine(text, { assignments: new Set(["c"]), startDirectory: "." });
+  if (line.kind === "unclear") return null;
+  return line.commands.map(({ directory, words }) => [directory, ...words]);
+}
+
+const quotedWord = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        "a",
+        "b",
+        "é",
+        "\\ ",
+        "\\'",
+        '\\"',
+        "\\\\",
+        "\\$",
+        "\\\n",
+        "{",
+        "}",
+        "[",
+        "=",
+      ),
+      fc.string({ unit: fc.constantFrom(...'ab "$`\\\n*{},#;') }).map((text) => `'${text}'`),
+      fc
+        .string({
+          unit: fc.constantFrom("a", " ", "'", "\n", "*", "{a,b}", "\\\\", '\\"', "\\$", "\\a"),
+        })
+        .map((text) => `"${text}"`),
+    ),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((pieces) => pieces.join(""));
+
+test("words of any quotes are what Bash makes of them", () => {
+  const words = fc.array(quotedWord, { minLength: 1, maxLength: 4 });
+  const texts = fc.sample(words, 1_000).map((line) => `ab ${line.join(" ")}`);
+  const ran = runInBash(texts).map(([command]) => command);
+  const differences = texts
+    .map((text, index) => ({ text, ran: ran[index], parsed: parseCommands(text)?.[0] }))
+    .filter(({ ran, parsed }) => JSON.stringify(ran) !== JSON.stringify(parsed));
+  expect(differences).toEqual([]);
+});
+
+const PIECES = [
+  ..."aaabbbc'\"\\  \n;|&(){}<>#$!~*[]=-,/1",
+  ...["a ", "b ", "'a b'", '"a b"', " && ", " || ", "; ", "cd a", "cd b", "cd ..", "cd ~", "! "],
+  ...[
+    "( a",
+    "b )",
+    "{ a; ",
+    "; }",
+    "$HOME",
+    "$PWD",
+    "$(a)",
+    "`a`",
+    `\${a}`,
+    "{a,b}",
+    "<(a)",
+    "$'a'",
+  ],
+  ...["~/a", "2>&1", "> b", "<<", "<<'a'\n", "\na\n", "\\\n", "# a\n", "c=a ", "'", '"'],
+];
+
+test("Bash runs no command of a plain line that the line was not taken into", () => {
+  const line = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 14 });
+  const texts = fc
+    .sample(line, 10_000)
+    .map((pieces) => pieces.join(""))
+    .filter((text) => !text.includes("$?") && parseCommands(text) !== null);
+  const unknown = runInBash(texts).flatMap((ran, index) => {
+    const text = texts[index] as string;
+    const known = new Set(parseCommands(text)?.map((command) => JSON.stringify(command)));
+    return ran
+      .filter((command) => !known.has(JSON.stringify(command)))
+      .map((command) => ({ text, command }));
+  });
+  expect(unknown).toEqual([]);
+  expect(texts.length).toBeGreaterThan(300);
+});

@@ -1,0 +1,213 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { loadPrograms } from "../../../services/adapters/programs/load-programs.ts";
+import type {
+  Form,
+  Option,
+  OptionTable,
+  Program,
+  ProgramNode,
+  WordKind,
+} from "../../../services/commands/programs/program-spec.ts";
+import { readForm } from "../../../services/commands/programs/read-form.ts";
+import { commandOf, formOf } from "../../support/commands/forms.ts";
+
+const PROGRAMS = loadPrograms();
+
+/** One form of one program, the words that lead to it, and the options that it knows. */
+interface Place {
+  readonly program: Program;
+  readonly path: readonly string[];
+  readonly form: Form;
+  readonly tables: readonly OptionTable[];
+}
+
+function placesOf(
+  program: Program,
+  node: ProgramNode,
+  path: readonly string[],
+  above: readonly OptionTable[],
+): readonly Place[] {
+  const tables = [...above, node.everywhere];
+  const here = node.forms.map((form) => {
+    return { program, path, form, tables: [form.options, ...tables] };
+  });
+  const below = [...node.subcommands].flatMap(([name, child]) =>
+    placesOf(program, child.node, [...path, name], tables),
+  );
+  return [...here, ...below];
+}
+
+const PLACES = [...PROGRAMS].flatMap(([name, program]) => placesOf(program, program, [name], []));
+/** An index, since a failure would print a whole table. */
+const place = fc.nat(PLACES.length - 1);
+const placeAt = (index: number): Place => PLACES[index] as Place;
+const isRead = (words: readonly string[]) => ["read", "watch"].includes(formOf(...words).does);
+
+/** A word that fits, or null where none is made up here. */
+function sampleOf({ kind, choices }: WordKind): string | null {
+  if (choices !== null) return [...choices][0] ?? null;
+  if (kind === "number") return "7";
+  if (kind === "sed-print") return "5p";
+  return kind === "rest" ? null : "some-file";
+}
+
+/** No form of the program knows the option, nor a letter that it may begin with. */
+const isUnknownTo = (option: string, { program }: Place): boolean =>
+  !program.loose &&
+  PLACES.filter((other) => other.program === program).every(({ tables }) =>
+    tables.every((table) => !table.has(option) && !table.has(option.slice(0, 2))),
+  );
+
+describe("readForm", () => {
+  it("takes no program for a read that it does not know", () => {
+    const name = fc.stringMatching(/^[a-z./~-]{1,12}$/).filter((text) => {
+      return !PROGRAMS.has(text.replace(/^\/(usr\/)?bin\//, ""));
+    });
+    fc.assert(
+      fc.property(name, fc.array(fc.string()), (program, words) => {
+        expect(formOf(program, ...words)).toMatchObject({ does: "unknown", inner: null });
+        expect(formOf(program, ...words).problem).not.toBeNull();
+      }),
+    );
+  });
+
+  it("takes no program of another directory for the known one", () => {
+    const directory = fc.constantFrom(
+      "./",
+      "bin/",
+      "/tmp/",
+      "~/bin/",
+      "/usr/bin/../../tmp/",
+      "../",
+    );
+    fc.assert(
+      fc.property(directory, fc.constantFrom("ls", "git", "cat"), (prefix, name) => {
+        expect(formOf(`${prefix}${name}`).does).toBe("unknown");
+      }),
+    );
+    expect(formOf("/usr/bin/git", "status").does).toBe("read");
+  });
+
+  it("takes no form for a read that has an option its table does not know", () => {
+    const option = fc.stringMatching(/^--?[a-zA-Z][a-z-]{1,10}(=[a-z/.]{0,5})?$/);
+    fc.assert(
+      fc.property(
+        place,
+        option,
+        fc.array(fc.string(), { maxLength: 3 }),
+        (index, unknown, rest) => {
+          const at = placeAt(index);
+          fc.pre(isUnknownTo(unknown.split("=")[0] ?? "", at));
+          fc.pre(!at.program.bundle && !["--help", "--version"].includes(unknown));
+          expect(isRead([...at.path, unknown, ...rest])).toBe(false);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("takes no form for a read in which an option writes, sends, runs or loads", () => {
+    const harmful = PLACES.flatMap((at) =>
+      [...at.form.options]
+        .filter(([, { effect, values }]) => {
+          const writes = values.some(({ kind }) => kind === "out");
+          return writes || !["none", "watches"].includes(effect);
+        })
+        .map(([spelling, option]) => ({ at, spelling, option })),
+    );
+    expect(harmful.length).toBeGreaterThan(50);
+    for (const { at, spelling, option } of harmful) {
+      const values = option.values.map((kind) => sampleOf(kind) ?? "x");
+      for (const words of spellingsOf(spelling, option, values)) {
+        expect([words, isRead([...at.path, ...words, "5p", "b"])]).toEqual([words, false]);
+        expect([words, isRead([...at.path, ...words])]).toEqual([words, false]);
+      }
+    }
+  });
+
+  it("gives one form to every spelling of an option", () => {
+    let seen = 0;
+    for (const { path, form } of PLACES) {
+      for (const option of new Set(form.options.values())) {
+        const value = option.values[0] === undefined ? "" : sampleOf(option.values[0]);
+        if (option.values.length > 1 || value === null || option.name === "--version") continue;
+        const spellings = [...form.options]
+          .filter(([spelling, known]) => known === option && spelling !== "-#")
+          .flatMap(([spelling]) => spellingsOf(spelling, option, [value]));
+        const read = spellings.map((words) => {
+          const { options, does, paths } = formOf(...path, ...words);
+          return { options, does, paths };
+        });
+        expect([path, read]).toEqual([path, read.map(() => read[0])]);
+        seen += spellings.length;
+      }
+    }
+    expect(seen).toBeGreaterThan(3_000);
+  });
+
+  it("is total, and says why a form is unknown", () => {
+    const words = PLACES.flatMap(({ path, form }) => [...path, ...form.options.keys()]);
+    const word = fc.oneof(fc.constantFrom(...new Set(words)), fc.string(), fc.constant("--"));
+    const command = fc.tuple(
+      fc.constantFrom(...PROGRAMS.keys()),
+      fc.array(word),
+      fc.array(fc.nat(5)),
+    );
+    fc.assert(
+      fc.property(command, ([program, rest, globs]) => {
+        const form = readForm(PROGRAMS, commandOf([program, ...rest], globs));
+        expect(form.problem === null).toBe(form.does !== "unknown");
+        expect(form.path[0]).toBe(form.program);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("reads a pattern that may stand for an option only where no option harms", () => {
+    const options = fc.constantFrom("*", "*.txt", "?x", "[a-]x");
+    fc.assert(
+      fc.property(place, options, (index, pattern) => {
+        const { path, program } = placeAt(index);
+        fc.pre(!program.globs);
+        const command = commandOf([...path, pattern], [path.length]);
+        const { does, inner } = readForm(PROGRAMS, command);
+        expect([path, inner !== null || !["read", "watch"].includes(does)]).toEqual([path, true]);
+      }),
+    );
+  });
+
+  it.each([
+    ["sed", "s/a/b/;".repeat(9_000)],
+    ["sed", `${"1,2p;".repeat(13_000)}w`],
+    ["sed", `s/${"\\/".repeat(30_000)}`],
+    ["awk", `${"{}".repeat(30_000)}|`],
+    ["awk", `${"/x/ ".repeat(15_000)}{`],
+    ["awk", '"'.repeat(60_001)],
+    ["tar", "z".repeat(60_000)],
+    ["ls", `-${"l".repeat(60_000)}`],
+  ])("ends for a long word of %s", (program, word) => {
+    expect(formOf(program, word, "a").program).toBe(program);
+  });
+
+  it("ends for a command of many words", () => {
+    const many = Array.from({ length: 30_000 }, () => "-n");
+    expect(formOf("sort", ...many).options).toHaveLength(30_000);
+    expect(formOf("env", ...many.map(() => "A=1"), "ls").problem).toContain("A may not be set");
+  });
+});
+
+/** `-n 5`, `-n5`, `--lines 5`, `--lines=5`. */
+function spellingsOf(
+  spelling: string,
+  { values, optional }: Option,
+  [value = "", ...others]: readonly string[],
+): readonly (readonly string[])[] {
+  if (values.length === 0) return [[spelling]];
+  if (spelling.endsWith("=")) return [[`${spelling}${value}`]];
+  const isLetter = /^-\w$/.test(spelling);
+  const attached = isLetter ? `${spelling}${value}` : `${spelling}=${value}`;
+  const apart = [spelling, value, ...others];
+  if (others.length > 0) return [apart];
+  return optional ? [[attached]] : [apart, [attached]];
+}

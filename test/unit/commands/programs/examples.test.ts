@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import {
+  readProgramFile,
+  readProgramFiles,
+} from "../../../../services/adapters/programs/read-programs.ts";
+import { compilePrograms } from "../../../../services/commands/programs/compile-programs.ts";
+import { doesOfLine } from "../../../support/commands/forms.ts";
+
+const DIRECTORY = new URL("../../../../services/commands/programs/", import.meta.url);
+const PROGRAMS = Object.entries(readProgramFiles(fileURLToPath(DIRECTORY)));
+
+describe.each(PROGRAMS)("the examples of %s", (name, { examples = {}, loose = false }) => {
+  it.each(Object.entries(examples))("%s: %s", (line, does) => {
+    expect(doesOfLine(line)).toBe(does);
+  });
+
+  it("show each name of the program or one of them, and a line that is not known", () => {
+    const known = name.split("|").some((one) => {
+      const begins = Object.keys(examples).some((line) => line.startsWith(one.trim()));
+      return begins || one.trim() === "command";
+    });
+    expect(known).toBe(true);
+    expect(loose || Object.values(examples).includes("unknown")).toBe(true);
+  });
+});
+
+it("knows at least 200 programs", () => {
+  expect(PROGRAMS.flatMap(([name]) => name.split("|")).length).toBeGreaterThan(200);
+});
+
+it("has a page whose example does what it says", () => {
+  const page = readFileSync(new URL("../../../../docs/commands.md", import.meta.url), "utf8");
+  const text = /```yaml\n(shelf:[\s\S]*?)```/.exec(page)?.[1] ?? "";
+  const specs = readProgramFile("shelf.yaml", text);
+  const examples = Object.entries(specs["shelf"]?.examples ?? {});
+  const programs = compilePrograms(specs);
+  expect(examples.length).toBeGreaterThan(4);
+  expect(examples.map(([line]) => [line, doesOfLine(line, programs)])).toEqual(examples);
+});
