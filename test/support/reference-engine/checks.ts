@@ -12,7 +12,6 @@ import { conflictFindings } from "./conflicts.ts";
 import {
   type Asked,
   allowedTwins,
-  byOrder,
   type Call,
   changedSince,
   type History,
