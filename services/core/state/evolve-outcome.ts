@@ -167,7 +167,8 @@ function isSameFailure({ status }: OpenCall, told: Told): boolean {
 function endTwinDoubt(state: StateDraft, { call, atMs, decisionId }: OpenCall): void {
   const twin = ledgerGet(state.writeTwins, call.twinKey, atMs);
   if (twin === undefined) return;
-  const effect = twin.decisionId === decisionId ? "none" : twin.effect;
+  const isSettled = twin.decisionId === decisionId || twin.status === "not_executed";
+  const effect = isSettled ? "none" : twin.effect;
   const next: Twin = { ...twin, effect, doubted: false };
   state.writeTwins = ledgerReplace(state.writeTwins, call.twinKey, next, twin.output?.length ?? 0);
 }
@@ -204,7 +205,11 @@ function tellLaterAttempt(state: StateDraft, { call }: OpenCall, twin: Twin, tol
   const next: Twin =
     told.status === "succeeded" && isOver && !isInDoubt(twin)
       ? { ...twin, status: "succeeded", effect: null, doubted: false }
-      : { ...twin, doubted: told.status === "succeeded" && twin.doubted };
+      : {
+          ...twin,
+          effect: isCertain(twin, told) ? "none" : twin.effect,
+          doubted: told.status === "succeeded" && twin.doubted,
+        };
   state.writeTwins = ledgerReplace(state.writeTwins, call.twinKey, next, twin.output?.length ?? 0);
 }
 
@@ -249,13 +254,19 @@ function toldTwin(twin: Twin, told: Told, room: boolean, wrote: Twin["wrote"]): 
     whole: told.whole && room,
     errorMessage: told.errorMessage,
     transient: told.transient,
-    effect: told.effect,
+    effect: isCertain(twin, told) ? "none" : told.effect,
     doubted: twin.doubted && !told.endsDoubt && told.status !== "succeeded",
     lastDigest: same.lastDigest,
     sameOutputs: same.sameOutputs,
     failure: failureAfter(twin, told),
     wrote,
   };
+}
+
+/** Attempts were made under its key, and none took effect: the next one opens an occurrence with another key. */
+function isCertain({ status, doubted }: Twin, told: Told): boolean {
+  if (!told.endsDoubt || told.status !== "not_executed") return false;
+  return status === "failed" || (doubted && status !== "in_flight");
 }
 
 function failureAfter({ status, failure }: Twin, told: Told): TwinFailure | null {

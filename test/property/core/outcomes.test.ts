@@ -4,17 +4,24 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../services/core/decide/decide.ts";
 import type { CallAllowed, GateEvent } from "../../../services/core/events.ts";
-import { effectOfThrown, FAILURE_FORMS, failureForm } from "../../../services/core/failure-forms.ts";
+import {
+  effectOfThrown,
+  FAILURE_FORMS,
+  failureForm,
+} from "../../../services/core/failure-forms.ts";
 import type { GateInput, ProposalInput, ResultInput } from "../../../services/core/inputs.ts";
+import type { EffectKind } from "../../../services/core/policy/document.ts";
 import { evolve } from "../../../services/core/state/evolve.ts";
 import { restoreState, snapshotState } from "../../../services/core/state/snapshot.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
 import { compiled } from "../../support/core/compile.ts";
 
-const payment = (kind: string) => ({ effects: [{ resource: "order/{id}/payment", kind }] });
+const payment = (kind: EffectKind) => ({ effects: [{ resource: "order/{id}/payment", kind }] });
 
 const POLICY = compiled({
   checks: { failure_streak: "off", failure_run: "off" },
+  escalation: { ask: "off", options: "off", user_input: "off", end: { at: "off", lasts: "turn" } },
+  acknowledgement: { mode: "off" },
   tool_schemas: {
     charge: payment("charge"),
     pay: payment("charge"),
@@ -26,7 +33,8 @@ const POLICY = compiled({
 /** One conversation, whose gate may be restarted between any two inputs. */
 class Conversation {
   #state: ConversationState | undefined;
-  #calls = 0;
+  /** Proposals so far. */
+  calls = 0;
   #turn = 0;
 
   restart(): void {
@@ -38,15 +46,15 @@ class Conversation {
   }
 
   propose(tool: string, confirmation: string | null = null): GateEvent {
-    this.#calls += 1;
+    this.calls += 1;
     const proposal: ProposalInput = {
       type: "proposal",
       tenantId: "tenant",
       conversationId: "conversation",
-      callId: `call-${this.#calls}`,
+      callId: `call-${this.calls}`,
       agentId: null,
       turn: String(this.#turn),
-      step: String(this.#calls),
+      step: String(this.calls),
       tool,
       arguments: '{"id":"7"}',
       assistantText: null,
@@ -89,7 +97,7 @@ class Conversation {
   }
 
   #take(input: GateInput): GateEvent {
-    const [event] = decide(this.#state, input, POLICY, 1_000_000 + this.#calls);
+    const [event] = decide(this.#state, input, POLICY, 1_000_000 + this.calls);
     if (event === undefined) throw new Error("an input without an answer");
     this.#state = evolve(this.#state, event);
     return event;
@@ -103,28 +111,57 @@ function allowed(event: GateEvent): CallAllowed {
 
 const words = fc.oneof(fc.string(), fc.constantFrom("503", "declined", "no such order", "timeout"));
 
-const tries = fc.array(
-  fc.record({
-    newTurn: fc.boolean(),
-    restart: fc.boolean(),
-    confirmed: fc.boolean(),
-    result: fc.oneof(
-      fc.record({
-        effect: fc.constantFrom(null, "possible" as const, "none" as const),
-        error: fc.option(
-          fc.record({
-            code: fc.option(words),
-            message: words,
-            retryable: fc.constantFrom(null, true, false),
-          }),
-        ),
-        output: fc.option(words),
-      }),
-      fc.constant({ status: "not_executed" as const }),
+const oneTry = fc.record({
+  newTurn: fc.boolean(),
+  restart: fc.boolean(),
+  confirmed: fc.boolean(),
+  result: fc.oneof(
+    fc.record({
+      effect: fc.constantFrom(null, "possible" as const, "none" as const),
+      error: fc.option(
+        fc.record({
+          code: fc.option(words),
+          message: words,
+          retryable: fc.constantFrom(null, true, false),
+        }),
+      ),
+      output: fc.option(words),
+    }),
+    fc.constant({ status: "not_executed" as const }),
+  ),
+});
+
+type Try = typeof oneTry extends fc.Arbitrary<infer T> ? T : never;
+
+const tries = fc.array(oneTry, { minLength: 1, maxLength: 12 });
+
+/** One more try, under the key of the first; the call, where it may have taken effect. */
+function tryAgain(
+  conversation: Conversation,
+  { occurrence, keyId }: CallAllowed,
+  { newTurn, restart, confirmed, result }: Try,
+): CallAllowed | undefined {
+  if (newTurn) conversation.nextTurn();
+  if (restart) conversation.restart();
+  const again = allowed(
+    conversation.propose(
+      "charge",
+      confirmed ? `yes-${occurrence.decisionId}-${conversation.calls}` : null,
     ),
-  }),
-  { minLength: 1, maxLength: 12 },
-);
+  );
+  expect(again.occurrence.decisionId).toBe(occurrence.decisionId);
+  expect(again.keyId).toBe(keyId);
+  conversation.report(again, result);
+  if (restart) conversation.restart();
+  expect(conversation.propose("pay")).toMatchObject({
+    type: "refused",
+    refusal: {
+      reason: "side_effect_conflict",
+      message: expect.stringContaining("failed and may have taken effect"),
+    },
+  });
+  return "status" in result || result.effect === "none" ? undefined : again;
+}
 
 describe("a call that failed and may have taken effect", () => {
   test("goes on under one key and keeps its effect, until somebody knows what became of it", () => {
@@ -137,32 +174,15 @@ describe("a call that failed and may have taken effect", () => {
           const first = allowed(conversation.propose("charge"));
           conversation.report(first, { error: { code: null, message: "x", retryable: null } });
           let doubted = first;
-          attempts.forEach(({ newTurn, restart, confirmed, result }, at) => {
-            if (newTurn) conversation.nextTurn();
-            if (restart) conversation.restart();
-            const again = allowed(conversation.propose("charge", confirmed ? `yes-${at}` : null));
-            expect(again.occurrence.decisionId).toBe(first.occurrence.decisionId);
-            expect(again.keyId).toBe(first.keyId);
-            conversation.report(again, result);
-            if (!("status" in result) && result.effect !== "none") doubted = again;
-            if (restart) conversation.restart();
-            expect(conversation.propose("pay")).toMatchObject({
-              type: "refused",
-              refusal: {
-                reason: "side_effect_conflict",
-                message: expect.stringContaining("failed and may have taken effect"),
-              },
-            });
-          });
+          for (const attempt of attempts)
+            doubted = tryAgain(conversation, first, attempt) ?? doubted;
           const settled =
             settledBy === "report"
               ? conversation.report(doubted, { status: "failed", effect: "none" })
               : conversation.reconcile(doubted, "not_executed");
           expect(settled.type).not.toBe("ignored");
           const anew = allowed(conversation.propose("charge"));
-          if (settledBy === "report") {
-            expect(anew.occurrence).toMatchObject({ decisionId: anew.decisionId, attempt: 1 });
-          }
+          expect(anew.occurrence).toMatchObject({ decisionId: anew.decisionId, attempt: 1 });
           conversation.report(anew, { effect: "none" });
           expect(conversation.propose("pay").type).toBe("allowed");
         },
@@ -285,11 +305,19 @@ describe("the forms of failure", () => {
   });
 
   test("have a source each", () => {
-    for (const { name, source } of FAILURE_FORMS) expect([name, source]).toEqual([name, expect.stringMatching(/^https:/)]);
+    for (const { name, source } of FAILURE_FORMS)
+      expect([name, source]).toEqual([name, expect.stringMatching(/^https:/)]);
   });
 
   test("never throw, whatever is looked at", () => {
-    const hostile = new Proxy({}, { get: () => { throw new Error("no"); } });
+    const hostile = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error("no");
+        },
+      },
+    );
     expect(failureForm(hostile)).toBeNull();
     expect(effectOfThrown(hostile)).toBe("possible");
     fc.assert(fc.property(fc.anything(), (value) => void failureForm(value)));
@@ -311,7 +339,9 @@ describe("what was thrown", () => {
         const error = Object.assign(new Error("no"), held(status));
         expect(effectOfThrown(error)).toBe(refused ? "none" : "possible");
         expect(effectOfThrown(Object.assign(error, { callgateEffect: "none" }))).toBe("none");
-        expect(effectOfThrown(Object.assign(error, { callgateEffect: "possible" }))).toBe("possible");
+        expect(effectOfThrown(Object.assign(error, { callgateEffect: "possible" }))).toBe(
+          "possible",
+        );
       }),
     );
     fc.assert(

@@ -108,7 +108,13 @@ test("what certainly did not happen frees its effect, and has a new key the next
 
 test("a report of what became of it ends the doubt", async () => {
   const gate = await openCallgate({ policy: POLICY, dataDir: false });
-  const call = { conversationId: "c", turn: "t1", callId: "1", tool: "charge_card", arguments: ARGS };
+  const call = {
+    conversationId: "c",
+    turn: "t1",
+    callId: "1",
+    tool: "charge_card",
+    arguments: ARGS,
+  };
   const { decisionId = "" } = await gate.propose(call);
   await gate.report(decisionId, { status: "failed", error: { message: "no answer" } });
   expect(await gate.awaitResult(decisionId)).toMatchObject({ effect: "possible" });
