@@ -69,19 +69,12 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   const effects = event.type === "result_recorded" ? event.effects : null;
   const open = told.status === "unknown" ? found : settled(found, effects);
   state.n += 1;
-  if (isSameFailure(found, told)) {
-    endTwinDoubt(state, open);
-  } else {
-    tellTwin(state, open, told);
-    state.ring = withRingStatus(state.ring, open, told);
-  }
+  tellCall(state, open, told);
   if (open !== found && effects !== null) addNamedEffects(state, open, effects.exclusive);
   tellEffects(state, open, told);
   tellSketches(state, open, told);
   settleDoubt(state, open, told);
-  if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
-  else takeOpen(state, open.decisionId);
-  if (isInDoubt(told) && !open.isRead) addDoubt(state, { ...open, status: "in_doubt" });
+  keepOpen(state, open, told);
   if (event.type === "result_recorded") commit(state, open, event);
   addConsequences(state, open, told, before.ring);
   return state;
@@ -157,6 +150,22 @@ function toldBy(event: OutcomeEvent, { status: was }: OpenCall): Told {
     errorRetryable: event.error?.retryable ?? null,
     atMs: event.atMs,
   };
+}
+
+function tellCall(state: StateDraft, open: OpenCall, told: Told): void {
+  if (isSameFailure(open, told)) {
+    endTwinDoubt(state, open);
+    return;
+  }
+  tellTwin(state, open, told);
+  state.ring = withRingStatus(state.ring, open, told);
+}
+
+/** What can still be settled is kept: of unknown outcome, or in doubt. */
+function keepOpen(state: StateDraft, open: OpenCall, told: Told): void {
+  if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
+  else takeOpen(state, open.decisionId);
+  if (isInDoubt(told) && !open.isRead) addDoubt(state, { ...open, status: "in_doubt" });
 }
 
 /** A failure in doubt had no effect: it is no other failure, and what is known of it stays. */
