@@ -154,10 +154,7 @@ export interface CallMore {
   readonly sketches: readonly Sketch[];
 }
 
-/**
- * `resource` still has its `{result.path}` placeholders; what the arguments name is filled in, and braces of
- * it are doubled (`policy/pending-resource.ts`).
- */
+/** `resource` still has its `{result.path}` placeholders, see `policy/pending-resource.ts`. */
 export interface PendingEffect {
   readonly resource: string;
   readonly kind: string;

@@ -25,8 +25,21 @@ export class GeneratorClosedError extends Error {
 /** An iterator that runs as it is read, whichever way it was made. */
 export function isGenerator(value: unknown): value is Source {
   if (typeof value !== "object" || value === null) return false;
-  const { next } = value as { readonly next?: unknown };
-  return typeof next === "function" && (Symbol.asyncIterator in value || Symbol.iterator in value);
+  try {
+    const { next } = value as { readonly next?: unknown };
+    return typeof next === "function" && (Symbol.asyncIterator in value || Symbol.iterator in value);
+  } catch {
+    // A proxy that nobody may look at.
+    return false;
+  }
+}
+
+export function isGeneratorClosed(error: unknown): error is GeneratorClosedError {
+  try {
+    return error instanceof GeneratorClosedError;
+  } catch {
+    return false;
+  }
 }
 
 /** Reads to the end, for nobody. @throws what the generator throws; the signal's reason. */

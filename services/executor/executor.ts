@@ -16,7 +16,13 @@ import { effectOfThrown, failureForm } from "../core/failure-forms.ts";
 import type { CallError, FailureEffect } from "../core/inputs.ts";
 import type { Clock } from "../runtime/ports.ts";
 import { callErrorOf, isAbortError } from "./call-error.ts";
-import { GeneratorClosedError, isGenerator, passOn, readToEnd } from "./drive-generator.ts";
+import {
+  type GeneratorClosedError,
+  isGenerator,
+  isGeneratorClosed,
+  passOn,
+  readToEnd,
+} from "./drive-generator.ts";
 import { linkSignals } from "./linked-signal.ts";
 import { startTimer } from "./long-timer.ts";
 
@@ -351,7 +357,7 @@ async function read(
 function isClosed(
   execution: Settled,
 ): execution is { readonly type: "failed"; readonly error: GeneratorClosedError } {
-  return execution.type === "failed" && execution.error instanceof GeneratorClosedError;
+  return execution.type === "failed" && isGeneratorClosed(execution.error);
 }
 
 function timeLimitError(call: ExecutableCall): Error {

@@ -124,7 +124,7 @@ export class Story {
     return call;
   }
 
-  /** A call that is allowed and fails: definitely, or in a way that may pass. */
+  /** A call that is allowed and fails; a write may have taken effect. */
   failed(tool: string, args: Arguments = {}, code = "E1"): CallAllowed {
     const call = this.allowed(tool, args);
     this.reported(call, { status: "failed", error: { code, message: code, retryable: null } });

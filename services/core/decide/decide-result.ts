@@ -7,7 +7,13 @@ import { cutText } from "../cut-text.ts";
 import type { GateEvent, IgnoredWhy, ResultRecorded } from "../events.ts";
 import { failureForm } from "../failure-forms.ts";
 import { sha256Hex } from "../hash.ts";
-import type { CallError, FailureEffect, ResultInput, StatusBasis } from "../inputs.ts";
+import type {
+  CallError,
+  FailureEffect,
+  ResultInput,
+  ResultStatus,
+  StatusBasis,
+} from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieGet } from "../persistent/trie.ts";
 import { isObject } from "../policy/argument-path.ts";
@@ -99,10 +105,9 @@ function recorded(
     transient,
     durationMs: input.durationMs,
     cost: input.cost,
-    effects:
-      status === "succeeded" || effect === "possible"
-        ? nameEffects(state, open, isWhole(output, bytes) ? output : null, policy.graph)
-        : null,
+    effects: mayHaveActed(status, effect)
+      ? nameEffects(state, open, isWhole(output, bytes) ? output : null, policy.graph)
+      : null,
     evicted: keeps && open.isRead ? makeRoomForOutput(state, bytes, open.atMs) : null,
   };
 }
@@ -110,6 +115,10 @@ function recorded(
 /** Not cut, as far as the report says. */
 function isWhole(output: string | null, bytes: number): output is string {
   return output !== null && utf8Bytes(output) >= bytes;
+}
+
+function mayHaveActed(status: ResultStatus, effect: FailureEffect | null): boolean {
+  return status === "succeeded" || effect === "possible";
 }
 
 /** Only who reports the failure can say that it had no effect: no text does. */

@@ -26,7 +26,7 @@ function goesOn(call: CallContext, twin: Twin): boolean {
   if (call.covered) return false;
   switch (twin.status) {
     case "not_executed":
-      return true;
+      return twin.effect !== "none";
     case "succeeded":
       return isLateRetry(call, twin);
     case "failed":

@@ -69,19 +69,12 @@ export function evolveOutcome(before: ConversationState, event: OutcomeEvent): C
   const effects = event.type === "result_recorded" ? event.effects : null;
   const open = told.status === "unknown" ? found : settled(found, effects);
   state.n += 1;
-  if (isSameFailure(found, told)) {
-    endTwinDoubt(state, open);
-  } else {
-    tellTwin(state, open, told);
-    state.ring = withRingStatus(state.ring, open, told);
-  }
+  tellCall(state, open, told);
   if (open !== found && effects !== null) addNamedEffects(state, open, effects.exclusive);
   tellEffects(state, open, told);
   tellSketches(state, open, told);
   settleDoubt(state, open, told);
-  if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
-  else takeOpen(state, open.decisionId);
-  if (isInDoubt(told) && !open.isRead) addDoubt(state, { ...open, status: "in_doubt" });
+  keepOpen(state, open, told);
   if (event.type === "result_recorded") commit(state, open, event);
   addConsequences(state, open, told, before.ring);
   return state;
@@ -159,6 +152,22 @@ function toldBy(event: OutcomeEvent, { status: was }: OpenCall): Told {
   };
 }
 
+function tellCall(state: StateDraft, open: OpenCall, told: Told): void {
+  if (isSameFailure(open, told)) {
+    endTwinDoubt(state, open);
+    return;
+  }
+  tellTwin(state, open, told);
+  state.ring = withRingStatus(state.ring, open, told);
+}
+
+/** What can still be settled is kept: of unknown outcome, or in doubt. */
+function keepOpen(state: StateDraft, open: OpenCall, told: Told): void {
+  if (told.status === "unknown") putOpen(state, { ...open, status: "unknown", deadlineMs: null });
+  else takeOpen(state, open.decisionId);
+  if (isInDoubt(told) && !open.isRead) addDoubt(state, { ...open, status: "in_doubt" });
+}
+
 /** A failure in doubt had no effect: it is no other failure, and what is known of it stays. */
 function isSameFailure({ status }: OpenCall, told: Told): boolean {
   return status === "in_doubt" && told.status === "failed";
@@ -167,7 +176,8 @@ function isSameFailure({ status }: OpenCall, told: Told): boolean {
 function endTwinDoubt(state: StateDraft, { call, atMs, decisionId }: OpenCall): void {
   const twin = ledgerGet(state.writeTwins, call.twinKey, atMs);
   if (twin === undefined) return;
-  const effect = twin.decisionId === decisionId ? "none" : twin.effect;
+  const isSettled = twin.decisionId === decisionId || twin.status === "not_executed";
+  const effect = isSettled ? "none" : twin.effect;
   const next: Twin = { ...twin, effect, doubted: false };
   state.writeTwins = ledgerReplace(state.writeTwins, call.twinKey, next, twin.output?.length ?? 0);
 }
@@ -204,7 +214,11 @@ function tellLaterAttempt(state: StateDraft, { call }: OpenCall, twin: Twin, tol
   const next: Twin =
     told.status === "succeeded" && isOver && !isInDoubt(twin)
       ? { ...twin, status: "succeeded", effect: null, doubted: false }
-      : { ...twin, doubted: told.status === "succeeded" && twin.doubted };
+      : {
+          ...twin,
+          effect: isCertain(twin, told) ? "none" : twin.effect,
+          doubted: told.status === "succeeded" && twin.doubted,
+        };
   state.writeTwins = ledgerReplace(state.writeTwins, call.twinKey, next, twin.output?.length ?? 0);
 }
 
@@ -249,13 +263,19 @@ function toldTwin(twin: Twin, told: Told, room: boolean, wrote: Twin["wrote"]): 
     whole: told.whole && room,
     errorMessage: told.errorMessage,
     transient: told.transient,
-    effect: told.effect,
+    effect: isCertain(twin, told) ? "none" : told.effect,
     doubted: twin.doubted && !told.endsDoubt && told.status !== "succeeded",
     lastDigest: same.lastDigest,
     sameOutputs: same.sameOutputs,
     failure: failureAfter(twin, told),
     wrote,
   };
+}
+
+/** Attempts were made under its key, and none took effect: the next one opens an occurrence with another key. */
+function isCertain({ status, doubted }: Twin, told: Told): boolean {
+  if (!told.endsDoubt || told.status !== "not_executed") return false;
+  return status === "failed" || (doubted && status !== "in_flight");
 }
 
 function failureAfter({ status, failure }: Twin, told: Told): TwinFailure | null {

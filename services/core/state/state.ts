@@ -134,7 +134,7 @@ export interface Twin {
   readonly whole: boolean;
   readonly errorMessage: string | null;
   readonly transient: boolean;
-  /** Of a failed call: whether it may have taken effect; null: it did not fail. */
+  /** Of a failed call: whether it may have taken effect. Of one that was not executed, `none`: its key was used before. Else null. */
   readonly effect: FailureEffect | null;
   /** An earlier attempt of its occurrence may have taken effect, and nobody has said whether it did. */
   readonly doubted: boolean;

@@ -105,6 +105,7 @@ const output = fc.constantFrom(
   '{"id":"1"}',
   '{"id":"2"}',
   "b",
+  "b",
   "c",
   null,
 );

@@ -335,7 +335,7 @@ function occurrenceOf(
   if (meant) return fresh;
   switch (twin.status) {
     case "not_executed":
-      return goesOn;
+      return twin.effect === "none" ? fresh : goesOn;
     case "succeeded": {
       const isMeant =
         tool.repeatable ||

@@ -53,6 +53,8 @@ function settleLatest(history: History, call: Call): void {
   const latest = allowedTwins(history, call).at(-1);
   if (latest === undefined || latest === call || !latest.doubted) return;
   latest.doubted = call.status === "succeeded";
+  if (latest.status === "not_executed" && !latest.doubted) latest.effect = "none";
+  if (latest.status === "failed" && call.status === "not_executed") latest.effect = "none";
   const over =
     latest.status === "not_executed" || (latest.status === "failed" && latest.effect === "none");
   if (call.status !== "succeeded" || !over) return;

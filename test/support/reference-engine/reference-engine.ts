@@ -186,7 +186,8 @@ export class ReferenceEngine {
       others.every((other) => other.actionKey !== call.actionKey);
     call.status = status;
     call.transient = transient;
-    call.effect = effect;
+    const certain = ends && status === "not_executed" && (call.inDoubt || call.doubted);
+    call.effect = certain ? "none" : effect;
     call.settled = history.length++;
     if (status === "succeeded" || effect === "possible") call.actedAt = call.settled;
     endInRow(history, call, status, call.settled);

@@ -14,6 +14,8 @@ test("the bounds are these: another number is another memory, and refuses other 
     resources: 2_048,
     sketches: 128,
     startWithinMsMax: 86_400_000,
+    doubts: 64,
+    effectHolders: 16,
     exclusiveEffects: 8_192,
     openCalls: 256,
     confirmations: 1_024,

@@ -154,7 +154,7 @@ describe("a call", () => {
     });
     expect(await run).toEqual({ type: "failed", error: declined });
     const error = { code: "402", message: "declined", retryable: null };
-    expect(reports).toEqual([["d1", { status: "failed", error, durationMs: 0 }]]);
+    expect(reports).toEqual([["d1", { status: "failed", error, effect: "none", durationMs: 0 }]]);
     expect(runs).toBe(1);
   });
 

@@ -83,13 +83,13 @@ describe("a repeated read", () => {
     story.allowed("look");
   });
 
-  test("runs again after a write that timed out, not after one that did not happen", () => {
+  test("runs again after a write that failed and may have taken effect, not after one that had none", () => {
     const story = given(POLICY);
     story.done("look");
-    story.failed("write", {}, "E1");
+    story.reported(story.allowed("write"), { status: "failed", effect: "none" });
     story.reported(story.allowed("write", { n: 2 }), { status: "not_executed" });
     expect(story.reason("look")).toBe("duplicate_call");
-    story.failed("write", { n: 3 }, "503");
+    story.failed("write", { n: 3 }, "E1");
     story.allowed("look");
   });
 

@@ -245,7 +245,9 @@ describe("failure_streak", () => {
 
   test("takes an output that is an error in disguise for a failure", () => {
     const story = given(POLICY);
-    for (const _ of [1, 2, 3]) story.done("look", {}, "Error: no such order");
+    for (const _ of [1, 2, 3]) {
+      story.reported(story.allowed("look"), { output: "Error: no such order", basis: "text" });
+    }
     expect(story.reason("look")).toBe("failure_streak");
   });
 

@@ -57,6 +57,7 @@ describe("once the result is in", () => {
           kind: "create",
           rule: "tool_schemas.create_invoice.effects[0]",
           wholes: null,
+          onFailure: "warn",
         },
       ],
     });
@@ -229,11 +230,10 @@ describe("a result that does not name it", () => {
     conflictOf(story, "send_invoice");
   });
 
-  test("is one of a call that failed or was not executed: it has none", () => {
+  test("is one of a call that had no effect or was not executed: it has none", () => {
     const story = given(POLICY);
     const call = story.allowed("create_invoice", ARGS);
-    const failed = { status: "failed", error: { code: "E1", message: "no", retryable: false } };
-    const told = { ...failed, status: "failed", output: SEVEN } as const;
+    const told = { status: "failed", effect: "none", output: SEVEN } as const;
     expect(story.reported(call, told)).toMatchObject({ effects: null });
     const other = story.allowed("create_invoice", { amount: 6 });
     expect(story.reported(other, { status: "not_executed", output: SEVEN })).toMatchObject({
@@ -247,7 +247,9 @@ describe("a result that does not name it", () => {
     const call = story.allowed("create_invoice", ARGS);
     const error = { code: "503", message: "busy", retryable: null };
     story.reported(call, { status: "failed", error, output: SEVEN });
-    conflictOf(story, "send_invoice");
+    expect(story.allowed("send_invoice", { id: 7 }).warnings).toMatchObject([
+      { reason: "side_effect_conflict" },
+    ]);
     const late = story.allowed("create_invoice", { amount: 6 });
     story.reported(late, { status: "unknown" });
     expect(story.reason("create_invoice", { amount: 6 })).toBe("outcome_unknown");

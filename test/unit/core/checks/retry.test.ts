@@ -52,7 +52,8 @@ describe("a failure that may pass", () => {
 
   test("is one by its text", () => {
     const story = given(POLICY);
-    story.done("write", {}, "Error: temporarily unavailable");
+    const output = "Error: temporarily unavailable";
+    story.reported(story.allowed("write"), { output, basis: "text" });
     story.after(SECOND).allowed("write");
   });
 });

@@ -131,9 +131,9 @@ describe("no conflict", () => {
     story.done("drop", { id: 1 });
   });
 
-  test("when the earlier call failed or did not happen", () => {
+  test("when the earlier call had no effect or did not run", () => {
     const story = given(POLICY);
-    story.failed("charge_card", { id: 1 });
+    story.reported(story.allowed("charge_card", { id: 1 }), { status: "failed", effect: "none" });
     story.reported(story.allowed("create_invoice", { id: 1 }), { status: "not_executed" });
     story.allowed("charge_card", { id: 1 });
   });
@@ -151,7 +151,7 @@ describe("no conflict", () => {
   });
 });
 
-describe("what failed or was not executed gives the resource back", () => {
+describe("what had no effect or was not executed gives the resource back", () => {
   test("a failed delete does not undo a create", () => {
     const story = given(POLICY);
     story.done("make", { id: 1 });
@@ -176,10 +176,7 @@ describe("what failed or was not executed gives the resource back", () => {
       story.allowed("charge_card", { id: 1 }),
       story.allowed("create_invoice", { id: 1 }, { confirmation: "yes" }),
     ];
-    const failed = {
-      status: "failed",
-      error: { code: "E", message: "no", retryable: null },
-    } as const;
+    const failed = { status: "failed", effect: "none" } as const;
     story.reported(calls[first] as CallAllowed, failed);
     expect(story.reason("bill", { id: 1 })).toBe("side_effect_conflict");
     story.reported(calls[second] as CallAllowed, failed);

@@ -146,7 +146,7 @@ describe("a failure", () => {
   test("in disguise is found by the default set and by the tool's patterns", () => {
     const story = given(POLICY);
     const status = (tool: string, n: number, output: string) =>
-      story.reported(story.allowed(tool, { n }), { output });
+      story.reported(story.allowed(tool, { n }), { output, basis: "text" });
     expect(status("look", 1, "Error: 503")).toMatchObject({ status: "failed", transient: true });
     expect(status("look", 2, "Sorry, no")).toMatchObject({ status: "succeeded" });
     expect(status("search", 1, "Sorry, no")).toMatchObject({ status: "failed", transient: false });

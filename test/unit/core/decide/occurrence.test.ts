@@ -53,6 +53,12 @@ describe("the same occurrence goes on", () => {
     goesOn(first, story.allowed("write"), 2);
   });
 
+  test("for a confirmed retry of what may have taken effect", () => {
+    const story = given(POLICY);
+    const first = story.failed("write");
+    goesOn(first, story.allowed("write", {}, { confirmation: "yes" }), 2);
+  });
+
   test("after a call that was not executed", () => {
     const story = given(POLICY);
     const first = story.allowed("write");
@@ -87,9 +93,9 @@ describe("the same occurrence goes on", () => {
 describe("a new one opens", () => {
   test.each<[string, (story: Story) => CallAllowed]>([
     [
-      "after a definite failure",
+      "after a failure that had no effect",
       (story) => {
-        story.failed("write");
+        story.reported(story.allowed("write"), { status: "failed", effect: "none" });
         return story.allowed("write");
       },
     ],
@@ -97,13 +103,6 @@ describe("a new one opens", () => {
       "for a confirmed repeat",
       (story) => {
         story.done("write");
-        return story.allowed("write", {}, { confirmation: "yes" });
-      },
-    ],
-    [
-      "for a confirmed retry",
-      (story) => {
-        story.failed("write", {}, "503");
         return story.allowed("write", {}, { confirmation: "yes" });
       },
     ],
