@@ -16,7 +16,7 @@ export function describeIssues(
   document: RawDocument,
   positions: Positions,
 ): readonly PolicyProblem[] {
-  return issues.flatMap((issue) => {
+  return issues.flatMap(innermost).flatMap((issue) => {
     const path = issue.path as readonly PathSegment[];
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) =>
@@ -26,6 +26,19 @@ export function describeIssues(
     const text = describe(issue, valueAt(document, path));
     return [problemAt(positions, path, text, "value")];
   });
+}
+
+/** Where one alternative alone goes wrong inside of the value, what is wrong there says more. */
+function innermost(issue: Issue): readonly Issue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const deep = issue.errors.filter((found) => found.length > 0 && found.every(isInside));
+  const [only, more] = deep;
+  if (only === undefined || more !== undefined) return [issue];
+  return only.map((one) => ({ ...one, path: [...issue.path, ...one.path] })).flatMap(innermost);
+}
+
+function isInside({ code, path }: Issue): boolean {
+  return path.length > 0 || code === "unrecognized_keys";
 }
 
 /** Keys that `variants` once had, and what is written for them now. */

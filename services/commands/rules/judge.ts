@@ -126,7 +126,9 @@ function fedBy(pipe: CommandPart | null, part: CommandPart): CommandPart {
   }
   const access = READS.has(form.does) ? "read" : "write";
   const from = pipe.form.paths.length > 0 ? pipe.form.paths : [HERE];
-  const paths = [...form.paths, ...from.map(({ path }) => ({ path, access }) as const)];
+  // The last word stands for what comes.
+  const own = form.paths.at(-1)?.path === "*" ? form.paths.slice(0, -1) : form.paths;
+  const paths = [...own, ...from.map(({ path }) => ({ path, access }) as const)];
   return { ...part, form: { ...form, paths } };
 }
 

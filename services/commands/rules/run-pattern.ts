@@ -21,15 +21,18 @@ export type RunPattern =
     }
   | { readonly ok: false; readonly problem: string };
 
+interface WantedOption {
+  readonly spelling: string;
+  /** Canonical, of the tables in which it stands. */
+  readonly names: ReadonlySet<string>;
+  readonly value: string | null;
+}
+
 /** One way to write the pattern out. */
 interface Wanted {
   readonly program: string;
   readonly words: readonly string[];
-  readonly options: readonly {
-    readonly spelling: string;
-    readonly names: ReadonlySet<string>;
-    readonly value: string | null;
-  }[];
+  readonly options: readonly WantedOption[];
 }
 
 const SPELLINGS_MAX = 256;
@@ -92,25 +95,28 @@ function wantedOf(written: readonly string[], programs: Programs, impossible: st
   const program = programs.get(name);
   const nodes: ProgramNode[] = program === undefined ? [] : [program];
   const words: string[] = [];
-  const options: Wanted["options"][number][] = [];
+  const options: WantedOption[] = [];
   for (let at = 0; at < rest.length; at += 1) {
     const word = rest[at] ?? "";
-    if (!word.startsWith("-")) {
-      words.push(subcommandOf(nodes, words.length, word) ?? word);
-      if (!isPossible(nodes, words)) impossible.push(`\`${name}\` has no \`${word}\``);
-      continue;
-    }
-    const [, spelling = word, attached] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
-    const found = optionsOf(nodes, spelling);
-    if (found.length === 0 && program !== undefined) {
-      impossible.push(`\`${[name, ...words].join(" ")}\` has no option \`${spelling}\``);
-    }
-    const takesNext = found.some((one) => one.values.length > 0 && !one.optional);
-    if (attached === undefined && takesNext) at += 1;
-    const value = attached ?? (takesNext ? rest[at] : undefined);
-    options.push({ spelling, names: new Set(found.map((one) => one.name)), value: value ?? null });
+    if (word.startsWith("-")) {
+      const { option, takesNext } = optionOf(nodes, word, rest[at + 1]);
+      options.push(option);
+      if (takesNext) at += 1;
+    } else words.push(subcommandOf(nodes, words.length, word) ?? word);
+    if (!isPossible(nodes, words, options)) impossible.push(`\`${name}\` has no \`${word}\``);
   }
   return { program: program?.name ?? name, words, options };
+}
+
+/** An option with its value, which is behind `=` or, where the table says so, in the next word. */
+function optionOf(nodes: readonly ProgramNode[], word: string, next: string | undefined) {
+  const [, spelling = word, attached] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+  const found = optionsOf(nodes, spelling);
+  const hasValue = found.some(({ values, optional }) => values.length > 0 && !optional);
+  const takesNext = attached === undefined && hasValue;
+  const value = attached ?? (takesNext ? next : undefined) ?? null;
+  const names = new Set(found.map((one) => one.name));
+  return { option: { spelling, names, value }, takesNext };
 }
 
 /** The canonical name of a subcommand, whose table comes to the others. */
@@ -120,8 +126,13 @@ function subcommandOf(nodes: ProgramNode[], at: number, word: string): string | 
   return found?.name;
 }
 
-/** A program with subcommands has the word, where it is no glob. */
-function isPossible(nodes: readonly ProgramNode[], words: readonly string[]): boolean {
+/** The table of the program, where it has one, has the latest word and all options. */
+function isPossible(
+  nodes: readonly ProgramNode[],
+  words: readonly string[],
+  options: readonly WantedOption[],
+): boolean {
+  if (nodes.length > 0 && options.some(({ names }) => names.size === 0)) return false;
   const table = nodes.length === words.length ? nodes.at(-1)?.subcommands : undefined;
   return (table?.size ?? 0) === 0 || words.at(-1)?.includes("*") === true;
 }

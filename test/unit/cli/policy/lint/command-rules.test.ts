@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { lint } from "../../../../support/policy/linted.ts";
+
+const TIERS = `authorization:
+  tiers:
+    - { name: ask, pattern: none, action: hitl, expires_ms: 1000 }
+    - { name: free, pattern: none, action: allowlist }
+`;
+
+/** `code: message` of what lint says of the rules of one tool. */
+function found(commands: string): readonly string[] {
+  const codes = ["allows-anything", "unfit-rule", "open-commands"];
+  return lint(`${TIERS}tool_schemas: { sh: { commands: ${commands} } }\n`)
+    .filter(({ code }) => codes.includes(code))
+    .map(({ code, message }) => `${code}: ${message}`);
+}
+
+const rules = (...texts: readonly string[]) => found(`{ rules: [${texts.join(", ")}] }`);
+
+test.each(["bash", "python3", "python -c", "npx", "sudo", "npm exec", "env", "'*'"])(
+  "a rule that allows `%s` allows anything",
+  (run) => {
+    const [first] = rules(`{ run: ${run}, tier: free }`);
+    expect(first).toContain("allows-anything: ");
+    expect(rules(`{ run: ${run}, tier: ask }`)).toEqual([]);
+  },
+);
+
+test.each(["python -m pytest", "npx tsc", "git status", "npm run build", "./check.sh"])(
+  "a rule that allows `%s` says what runs",
+  (run) => {
+    expect(rules(`{ run: ${run}, tier: free }`)).toEqual([]);
+  },
+);
+
+test.each([
+  ["{ run: git psh, tier: ask }", "`git` has no `psh` in the tables of programs"],
+  ["{ run: git push --frobnicate, tier: ask }", "`git` has no `--frobnicate`"],
+  ["{ tier: ask }", "is about every call"],
+  ["{ run: ls, statement: select }", "`statement` says nothing of `language: shell`"],
+])("a rule that fits nothing, or all: %s", (rule, message) => {
+  expect(rules(rule).join()).toContain(message);
+});
+
+test.each([
+  ["{ run: git push, tier: ask }, { run: git push --force, tier: ask }", 1],
+  ["{ run: rm, tier: free }, { run: rm -r, tier: free }", 1],
+  // The first is about files inside of the workspace alone.
+  ["{ run: rm, tier: free }, { run: rm, tier: ask, writes: root_or_home }", 0],
+  ["{ run: rm, tier: ask, writes: root_or_home }, { run: rm, tier: free }", 0],
+  ["{ run: rm -r, tier: ask }, { run: rm, tier: free }", 0],
+])("a rule behind one about all of its commands: %s", (texts, count) => {
+  const reached = rules(texts).filter((one) => one.includes("is never reached"));
+  expect(reached).toHaveLength(count);
+});
+
+test("a tool without rules and `unclear` leaves what is not understood to its own tier", () => {
+  expect(found("shell").join()).toContain("open-commands: ");
+  expect(found("{ unclear: ask }")).toEqual([]);
+});

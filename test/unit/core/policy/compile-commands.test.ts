@@ -1,0 +1,207 @@
+import { describe, expect, test } from "vitest";
+import { compilePolicy } from "../../../../services/core/policy/compile-policy.ts";
+import type {
+  CommandsDocument,
+  PolicyDocument,
+} from "../../../../services/core/policy/document.ts";
+import { toolOfCall } from "../../../../services/core/policy/tool-of-call.ts";
+import { capabilities, compiled } from "../../../support/core/compile.ts";
+import { judge, TIERS, toolFor } from "../../../support/core/judge.ts";
+
+function problemsOf(commands: CommandsDocument, more: object = {}): readonly string[] {
+  const tool_schemas = { it: { commands, ...more } };
+  const document: PolicyDocument = { authorization: TIERS, tool_schemas };
+  const result = compilePolicy(document, capabilities, { revision: "r", keyId: "k" });
+  return result.ok ? [] : result.problems.map(({ path, message }) => `${path}: ${message}`);
+}
+
+describe("a command", () => {
+  const RULES: CommandsDocument = {
+    unclear: "ask",
+    rules: [
+      { run: ["rm|chmod"], writes: "root_or_home", tier: "never" },
+      { run: ["rm"], writes: "workspace", tier: "ask" },
+      { run: ["cp|rm|>"], tier: "free" },
+      { run: ["npm run {build|test}", "git checkout -b"], tier: "free" },
+      { run: ["./scripts/*.sh"], tier: "free" },
+      { run: ["mv"], paths: "outside", tier: "free" },
+    ],
+  };
+  const tier = (command: string) => judge(RULES)({ command })[0];
+
+  test.each([
+    ["cp a b", "free"],
+    ["cp a ../b", "ask"],
+    ["cp .env b", "ask"],
+    ["cp a .git/hooks/b", "ask"],
+    ["cp --frobnicate a b", "ask"],
+    ["mv a ../b", "free"],
+    ["mv ../.ssh a", "ask"],
+    ["rm -rf dist", "free"],
+    ["rm -rf .", "ask"],
+    ["rm -rf ~/src", "never"],
+    ["rm --frobnicate ~", "never"],
+    ["cd src && rm ../../a", "ask"],
+    ["npm run build", "free"],
+    ["npm run deploy", "ask"],
+    ["git checkout -b a", "free"],
+    ["git checkout a", "ask"],
+    ["./scripts/check.sh a", "free"],
+    ["./scripts/check.sh --out=/etc/a", "ask"],
+    ["./other.sh", "ask"],
+    ["ls > a", "free"],
+    ["ls > ~/a", "ask"],
+    ["cat a | ./scripts/check.sh", "free"],
+    ["timeout 5 npm run build", "free"],
+    ["timeout 5 rm -rf /", "never"],
+    ["find src -name a | xargs cat", null],
+    ["find src -name a | xargs rm", "free"],
+    ["cat names | xargs rm", "ask"],
+    ["find / -name a | xargs rm", "never"],
+    ["cat a", null],
+    ["cat /etc/shadow", "ask"],
+    ["frob a", "ask"],
+    ["", null],
+  ])("%s: %s", (command, expected) => {
+    expect(tier(command)).toBe(expected);
+  });
+
+  test("of words that no shell reads is judged as they are, and what is no text is unclear", () => {
+    const of = judge(RULES);
+    expect(of({ command: ["cat", "a b"] })).toEqual([null, true]);
+    expect(of({ command: ["sh", "-c", "ls"] })).toEqual(["ask", false]);
+    for (const args of [{}, { command: 7 }, { command: null }, { cmd: "ls" }]) {
+      expect(of(args)).toEqual(["ask", false]);
+    }
+  });
+
+  test("is shown with the rule that decides and why", () => {
+    const policy = compiled({
+      authorization: TIERS,
+      tool_schemas: {
+        it: { commands: { ...RULES, rules: [{ run: ["rm"], tier: "never", why: "it is gone" }] } },
+      },
+    });
+    const notes = policy.tool("it").commandsOf?.({ command: "ls && rm a; frob" }) ?? [];
+    const path = "tool_schemas.it.commands";
+    expect(notes.map(({ text, rule, why }) => [text, rule, why])).toEqual([
+      ["ls", path, null],
+      ["rm a", `${path}.rules[0]`, "it is gone"],
+      ["frob", `${path}.unclear`, "the program frob is not known"],
+    ]);
+  });
+});
+
+describe("the tier of what is not understood", () => {
+  test.each<readonly [CommandsDocument, string | null, string]>([
+    [{}, null, "allow"],
+    [{ rules: [{ run: ["ls"] }] }, "ask", "hitl"],
+    [{ rules: [{ run: ["ls"], tier: "free" }] }, "ask", "hitl"],
+    [{ rules: [{ run: ["rm"], tier: "never" }] }, "never", "deny"],
+    [{ rules: [{ run: ["rm"], tier: "never" }], unclear: "ask" }, "ask", "hitl"],
+    [{ rules: [{ run: ["rm"], tier: "ask" }], unclear: "never" }, "never", "deny"],
+  ])("%j: %s", (commands, name, action) => {
+    expect(toolFor(commands)({ command: "ls $(id)" }).tier).toMatchObject({ name, action });
+  });
+
+  test("is no laxer where a rule that asks may be about it, too", () => {
+    const tier = judge({ rules: [{ run: ["git push"], tier: "ask" }], unclear: "never" });
+    expect(tier({ command: "git push" })[0]).toBe("ask");
+    expect(tier({ command: "git push --frobnicate" })[0]).toBe("never");
+  });
+});
+
+describe("statements, requests and files", () => {
+  test("are allowed where all tables are named, and held where one is", () => {
+    const lax = judge({
+      language: "sql",
+      unclear: "ask",
+      rules: [{ statement: ["insert"], tables: ["logs"], tier: "free" }],
+    });
+    expect(lax({ query: "insert into logs values (1)" })[0]).toBe("free");
+    expect(lax({ query: "insert into logs select * from users" })[0]).toBe("ask");
+    expect(lax({ query: "insert into logs values (1); drop table users" })[0]).toBe("ask");
+    expect(lax({ query: "select * from users" })).toEqual([null, true]);
+    const strict = judge({ language: "sql", rules: [{ tables: ["users"], tier: "never" }] });
+    expect(strict({ query: "select * from a join users on true" })[0]).toBe("never");
+  });
+
+  test("go by method, host and path", () => {
+    const of = judge({
+      language: "http",
+      unclear: "ask",
+      rules: [{ method: ["POST|PUT"], host: ["api.example.com"], path: ["/a/*"], tier: "free" }],
+    });
+    const url = "https://api.example.com/a/b";
+    expect(of({ method: "GET", url })).toEqual([null, true]);
+    expect(of({ method: "post", url })[0]).toBe("free");
+    expect(of({ method: "POST", url: "https://api.example.com/a/../b" })[0]).toBe("ask");
+    expect(of({ method: "POST", url: "https://evil.example/a/b" })[0]).toBe("ask");
+    expect(of({ method: "GET", url, headers: { "X-HTTP-Method-Override": "DELETE" } })[0]).toBe(
+      "ask",
+    );
+  });
+
+  test("of a file tool keep its own entry inside of the workspace", () => {
+    const policy = compiled({
+      authorization: TIERS,
+      tool_schemas: {
+        it: {
+          read_only: true,
+          commands: { language: "files", unclear: "ask", workspace: "/repo" },
+        },
+      },
+    });
+    const tier = (path: string | readonly string[]) => {
+      const { tier: found, isRead } = toolOfCall(policy, "it", { path: path as string });
+      return [found.name, isRead];
+    };
+    expect(tier("/repo/src/a.ts")).toEqual([null, true]);
+    expect(tier(["a", "src/../b"])).toEqual([null, true]);
+    expect(tier(["a", "/repo/../etc/passwd"])).toEqual(["ask", true]);
+    expect(tier("src/.ENV.local")).toEqual(["ask", true]);
+  });
+
+  test("of git are one command, with or without its name", () => {
+    const of = judge({
+      language: "git",
+      unclear: "ask",
+      rules: [{ run: ["git add"], tier: "free" }],
+    });
+    expect(of({ command: "add a" })[0]).toBe("free");
+    expect(of({ command: "git log" })).toEqual([null, true]);
+    expect(of({ command: ["log", "-3"] })).toEqual([null, true]);
+    expect(of({ command: "log; rm a" })[0]).toBe("ask");
+  });
+});
+
+describe("what is wrong with a document is named by its path", () => {
+  test.each<readonly [CommandsDocument, string]>([
+    [{ rules: [{ run: ["ls | head"] }] }, "rules[0].run: has a space beside `|`"],
+    [{ rules: [{ run: ["npm run {a"] }] }, "rules[0].run: has an empty alternative or a brace"],
+    [{ rules: [{ run: ["ls"], tier: "no" }] }, "rules[0].tier: `no` is not the name of a tier"],
+    [{ unclear: "no" }, "unclear: `no` is not the name of a tier"],
+    [
+      { rules: [{ run: ["ls"], effects: [{ resource: "{", kind: "send" }] }] },
+      "rules[0].effects[0].resource: ",
+    ],
+    [
+      { rules: [{ run: ["rm"], tier: "free" }], examples: { held: ["rm a"] } },
+      "examples.held[0]: `rm a` is allowed, not held: `rm a` by tool_schemas.it.commands.rules[0]",
+    ],
+    [
+      { rules: [{ run: ["rm"], tier: "free" }], examples: { allowed: ["rm a; frob"] } },
+      "examples.allowed[0]: `rm a; frob` is held, not allowed: `frob` by tool_schemas.it.commands.unclear (the program frob is not known)",
+    ],
+  ])("%j: %s", (commands, expected) => {
+    const [found, ...more] = problemsOf(commands);
+    expect(found).toContain(`tool_schemas.it.commands.${expected}`);
+    expect(more).toEqual([]);
+  });
+
+  test("a tool has commands or variants", () => {
+    expect(problemsOf({}, { variants: { argument: "a" } })).toEqual([
+      "tool_schemas.it.variants: says the same as `commands`: a tool has one of the two",
+    ]);
+  });
+});
