@@ -39,7 +39,13 @@ export interface Rules {
 
 /** A verdict on what could not be read at all. */
 export function unclear(text: string, reason: string): Verdict {
-  return { text, does: "write", by: "unclear", reason };
+  return { text: cut(text), does: "write", by: "unclear", reason };
+}
+
+const TEXT_MAX = 120;
+
+function cut(text: string): string {
+  return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text;
 }
 
 export function judgeLine(line: ParsedLine, text: string, rules: Rules): readonly Verdict[] {
@@ -200,8 +206,6 @@ function deedOf(part: Part, { isSession }: Rules): Deed {
   return does === "unknown" && part.kind === "command" && !part.hasTable ? "run" : "write";
 }
 
-const TEXT_MAX = 120;
-
 function textOf(part: Part): string {
   const whole =
     part.kind === "command"
@@ -209,5 +213,5 @@ function textOf(part: Part): string {
       : part.kind === "statement"
         ? [part.statement, ...part.tables].join(" ")
         : `${part.method} ${part.host}${part.path}`;
-  return whole.length > TEXT_MAX ? `${whole.slice(0, TEXT_MAX)}…` : whole;
+  return cut(whole);
 }

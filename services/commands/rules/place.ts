@@ -51,6 +51,7 @@ export function createPlaces({ workspace, readable, secrets }: PlaceSettings): P
   const free = readable.map(globOf);
   const hidden = secrets.filter((glob) => !glob.startsWith("!")).map(globOf);
   const shown = secrets.filter((glob) => glob.startsWith("!")).map((one) => globOf(one.slice(1)));
+  const maybe = anyName(hidden);
   const locate = (path: string, directory: string): string =>
     joinPath(joinPath(start, directory), path.replaceAll(MAY_BE_PARENT, "$1.."));
   const isReadable = (path: string): boolean =>
@@ -65,11 +66,26 @@ export function createPlaces({ workspace, readable, secrets }: PlaceSettings): P
       return SYSTEM.test(located) ? "root_or_home" : "outside";
     },
     isSecret: (path, directory) => {
-      const segments = segmentsOf(locate(path, directory).toLowerCase());
+      const located = locate(path, directory).toLowerCase();
+      // Nearly no path has a part that may be one.
+      if (!/[*?[]/.test(located) && !maybe.test(located)) return false;
+      const segments = segmentsOf(located);
       const fits = (glob: readonly string[]): boolean => fitsPath(glob, segments);
       return hidden.some(fits) && !shown.some(fits);
     },
   };
+}
+
+/** Whether some segment fits the last one of a glob: all that fit the glob do. */
+function anyName(globs: readonly (readonly string[])[]): RegExp {
+  const names = globs.map((glob) => glob.findLast((segment) => segment !== "**") ?? "*");
+  const sources = names.map((name) =>
+    name
+      .replaceAll(/[^\w*?]/g, "\\$&")
+      .replaceAll("*", "[^/]*")
+      .replaceAll("?", "[^/]"),
+  );
+  return sources.length === 0 ? /(?!)/ : new RegExp(`(?:^|/)(?:${sources.join("|")})(?:/|$)`);
 }
 
 function placeInside(below: readonly string[], access: "read" | "write"): Place {

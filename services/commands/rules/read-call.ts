@@ -37,8 +37,14 @@ export function createReader(settings: ReaderSettings, rules: Rules): CallReader
   switch (language) {
     case "shell":
     case "git": {
-      const read = (text: string): ParsedLine =>
-        language === "git" ? gitLine(text, rules) : shellLine(text, rules);
+      // A call is judged and identified, one after the other.
+      let last: { readonly text: string; readonly line: ParsedLine } | null = null;
+      const read = (text: string): ParsedLine => {
+        if (last?.text === text) return last.line;
+        const line = language === "git" ? gitLine(text, rules) : shellLine(text, rules);
+        last = { text, line };
+        return line;
+      };
       return {
         argument: settings.argument ?? "command",
         judge: (value) => {

@@ -268,14 +268,17 @@ const SHOWN_COMMANDS = 120;
 
 const REASONS_MAX = 3;
 
+/** Controls, and signs that turn the direction of a text: a message shows none of a call's. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 /** Of the commands that are as strict as the call. */
 function whyOf(notes: readonly JudgedCommand[], { action }: CompiledTier): string {
   const decisive = notes.filter(({ tier }) => tier.action === action);
-  const said = decisive.map(
-    ({ text, why }) => `\`${text.replaceAll("`", "'")}\`${why === null ? "" : `: ${why}`}`,
-  );
-  const [...shown] = new Set(said);
-  return shown.slice(0, REASONS_MAX).join("; ");
+  const said = decisive.map(({ text, why }) => {
+    const shown = `\`${text.replaceAll("`", "'")}\``;
+    return (why === null ? shown : `${shown}: ${why}`).replaceAll(UNSEEN, "\ufffd");
+  });
+  return [...new Set(said)].slice(0, REASONS_MAX).join("; ");
 }
 
 function defaultOf(schema: ToolDocument["input_schema"], argument: string): JsonValue | undefined {
