@@ -321,6 +321,14 @@ const TOOLS: readonly KeyRow[] = [
     }),
     different(2),
   ),
+  row(
+    "tool_schemas.*.effects.[].on_failure",
+    ["conflict", "free"],
+    ask({
+      effects: [{ resource: "r", kind: "create" }],
+    }),
+    [...failing(1), { tool: "t", args: { a: "y" } }],
+  ),
   row("tool_schemas.*.suggest", [["u"], undefined], ask({}), twice),
   row("tool_schemas.*.sensitive", [["a"], undefined], write, twice),
   row("tool_schemas.*.read_only", [true, false], write, twice),
