@@ -363,7 +363,7 @@ const TOOLS: readonly KeyRow[] = [
     many(3, (n) => ({ ...T, output: { n, same: 1 } })),
   ),
   row("tool_schemas.*.error_patterns", [["^oh no"], undefined], write, [
-    { ...T, output: "oh no" },
+    { ...T, returns: "oh no" },
     T,
   ]),
   row("tool_schemas.*.similarity", [[{ field: "a", threshold: 0.5 }], undefined], write, [
