@@ -113,10 +113,27 @@ export interface Operand extends WordKind {
   readonly repeat: "once" | "maybe" | "many";
 }
 
+/** What the operands of a form say of the words before them. */
+export interface OperandShape {
+  /** All but a command at the end. */
+  readonly plain: readonly Operand[];
+  /** The command at the end; null: there is none. */
+  readonly command: Operand | null;
+  /** How many words are needed. */
+  readonly least: number;
+  /** So many operands end the options; Infinity: all words are read. */
+  readonly limit: number;
+  /** `NAME=VALUE` in front of them does not count. */
+  readonly assignments: boolean;
+}
+
 export interface Form {
   readonly does: Does;
   readonly options: OptionTable;
+  /** Of this form, its node and all nodes above. */
+  readonly tables: readonly OptionTable[];
   readonly operands: readonly Operand[];
+  readonly shape: OperandShape;
   /** Canonical names. */
   readonly needs: ReadonlySet<string> | null;
   readonly lists: boolean;
@@ -125,6 +142,8 @@ export interface Form {
 export interface ProgramNode {
   readonly options: OptionTable;
   readonly everywhere: OptionTable;
+  /** Of this node and all nodes above. */
+  readonly tables: readonly OptionTable[];
   readonly forms: readonly Form[];
   /** Under every name; the canonical one is in the value. */
   readonly subcommands: ReadonlyMap<string, { readonly name: string; readonly node: ProgramNode }>;

@@ -15,12 +15,12 @@ export interface Reading {
 
 export function startReading(from?: Reading): Reading {
   return {
-    options: [...(from?.options ?? [])],
+    options: from === undefined ? [] : [...from.options],
     operands: [],
     assignments: [],
-    paths: [...(from?.paths ?? [])],
-    directories: [...(from?.directories ?? [])],
-    effects: [...(from?.effects ?? [])],
+    paths: from === undefined ? [] : [...from.paths],
+    directories: from === undefined ? [] : [...from.directories],
+    effects: from === undefined ? [] : [...from.effects],
     problem: from?.problem ?? null,
   };
 }

@@ -36,18 +36,29 @@ interface Wanted {
 }
 
 const SPELLINGS_MAX = 256;
+const NONE: readonly Wanted[] = [];
 
 export function compileRun(text: string, programs: Programs): RunPattern {
   const spellings = writtenOut(text);
   if (typeof spellings === "string") return { ok: false, problem: spellings };
   const impossible: string[] = [];
   const all = spellings.map((words) => wantedOf(words, programs, impossible));
+  const named = all.filter(({ program }) => !/[*?]/.test(program));
+  const byName = new Map<string, readonly Wanted[]>();
+  for (const one of named) byName.set(one.program, [...(byName.get(one.program) ?? []), one]);
+  const open = all.filter((one) => !named.includes(one));
+  const of = ({ program }: CommandForm): readonly Wanted[] => {
+    const some = byName.get(program) ?? NONE;
+    return open.length === 0
+      ? some
+      : [...some, ...open.filter((one) => fitsGlob(one.program, program))];
+  };
   return {
     ok: true,
     spellings: spellings.map((words) => words.join(" ")),
     impossible,
-    fits: (form) => all.some((wanted) => fits(wanted, form)),
-    mayFit: (form, words) => all.some((wanted) => mayFit(wanted, form, words)),
+    fits: (form) => of(form).some((wanted) => fits(wanted, form)),
+    mayFit: (form, words) => of(form).some((wanted) => mayFit(wanted, words)),
   };
 }
 
@@ -146,8 +157,8 @@ function optionsOf(nodes: readonly ProgramNode[], spelling: string): readonly Op
   return tables.flatMap((table) => table.get(spelling) ?? []);
 }
 
-function fits({ program, words, options }: Wanted, form: CommandForm): boolean {
-  if (!fitsGlob(program, form.program)) return false;
+/** Of a form of its program. */
+function fits({ words, options }: Wanted, form: CommandForm): boolean {
   const own = form.path.slice(1);
   const has = (at: number): string | undefined => own[at] ?? form.operands[at - own.length];
   return (
@@ -163,12 +174,7 @@ function fits({ program, words, options }: Wanted, form: CommandForm): boolean {
 }
 
 /** The words in their order, whatever stands between them. */
-function mayFit(
-  { program, words, options }: Wanted,
-  form: CommandForm,
-  written: readonly string[],
-): boolean {
-  if (!fitsGlob(program, form.program)) return false;
+function mayFit({ words, options }: Wanted, written: readonly string[]): boolean {
   let at = 1;
   for (const word of words) {
     while (at < written.length && !fitsGlob(word, written[at] ?? "")) at += 1;
