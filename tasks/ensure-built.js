@@ -19,6 +19,7 @@ import { pathToFileURL } from "node:url";
 import { ROOT } from "./ensure-installed.js";
 
 const SOURCES = ["services", "schemas", "tsconfig.json", "package.json"];
+const PROGRAMS = join("services", "commands", "programs");
 const DIST = join(ROOT, "dist");
 const STAMP = join(DIST, ".sources");
 const LOCK = join(ROOT, "dist-build.lock");
@@ -156,16 +157,20 @@ function moveInPlace() {
 }
 
 /**
- * Puts the tables of programs, which are YAML in a checkout, into one file of the build.
+ * Puts the tables of programs, if there are any, which are YAML in a checkout, into one file of the build.
  * @returns {Promise<boolean>} whether they have no fault
  */
 async function writePrograms() {
+  const directory = join(ROOT, PROGRAMS);
+  if (!existsSync(directory)) {
+    return true;
+  }
   const reader = join(OUT, "services", "adapters", "programs", "read-programs.js");
   const { readProgramFiles } = await import(pathToFileURL(reader).href);
   try {
-    const programs = readProgramFiles(join(ROOT, "services", "commands", "programs"));
+    const programs = readProgramFiles(directory);
     const text = JSON.stringify(programs, (key, value) => (key === "examples" ? undefined : value));
-    writeFileSync(join(OUT, "services", "commands", "programs.json"), text);
+    writeFileSync(join(OUT, `${PROGRAMS}.json`), text);
     return true;
   } catch (error) {
     note(error instanceof Error ? error.message : String(error));

@@ -10,6 +10,8 @@ const HIDDEN_CLASS =
 
 const HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`, "u");
 const ALL_HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`, "gu");
+const LINE_END_OR_HIDDEN = new RegExp(`\\r\\n|[${HIDDEN_CLASS}]`, "gu");
+const STAYS_IN_LINES = ["\n", "\r\n", "\t"];
 /** A letter, digit, sign or mark of punctuation that is not hidden. */
 const VISIBLE = new RegExp(`(?![${HIDDEN_CLASS}])[\\p{L}\\p{N}\\p{P}\\p{S}]`, "u");
 /** Most texts: nothing in them needs an escape. */
@@ -33,10 +35,12 @@ export function escapeHidden(text: string): string {
   return PLAIN.test(text) ? text : text.replaceAll(ALL_HIDDEN, escaped);
 }
 
-/** The same for a text of several lines: line feeds and tabs stay. */
+/** The same for a text of several lines: tabs and ends of lines stay, as CSV ends them too. */
 export function escapeHiddenInLines(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.replaceAll(ALL_HIDDEN, (one) => (one === "\n" || one === "\t" ? one : escaped(one)));
+  return text.replaceAll(LINE_END_OR_HIDDEN, (one) =>
+    STAYS_IN_LINES.includes(one) ? one : escaped(one),
+  );
 }
 
 /** The text in quotes, as JSON. Backticks are escaped too: they would end a name that a sentence quotes by them. */

@@ -233,19 +233,21 @@ test("the gate says what it does where its operator asks for it, and is quiet ot
   expect(await said("loud")).toContain("set it to one of debug, info, warn, error, silent");
 });
 
-test("a call that the log takes never keeps back none of those made with it", async () => {
+test("a call beyond every limit is decided, and keeps back none of those made with it", async () => {
   const gate = await openGate({ dataDir: join(makeDirectory(), "data") });
   const call = (callId: string) => ({ ...PAY, callId, arguments: { order: callId } });
-  const huge = { ...call("call-2"), assistantText: "x".repeat(9 * 1024 * 1024) };
-  const [first, error, third] = await Promise.all([
+  const text = "x".repeat(9 * 1024 * 1024);
+  const decisions = await Promise.all([
     gate.propose(call("call-1")),
-    errorOf(gate.propose(huge)),
-    gate.propose(call("call-3")),
+    gate.propose({ ...call("call-2"), assistantText: text }),
+    gate.propose({ ...call("call-3"), arguments: { order: text } }),
+    gate.propose(call("call-4")),
   ]);
-  expect([first, third].map(({ callId, outcome }) => [callId, outcome])).toEqual([
+  expect(decisions.map(({ callId, outcome }) => [callId, outcome])).toEqual([
     ["call-1", "allowed"],
-    ["call-3", "allowed"],
+    ["call-2", "allowed"],
+    ["call-3", "refused"],
+    ["call-4", "allowed"],
   ]);
-  expect(error.code).toBe("invalid_input");
-  expect(error.message).toContain("larger than the log takes");
+  expect(decisions[2]?.refusal?.reason).toBe("too_large");
 });

@@ -115,7 +115,14 @@ class Teller {
     if (step.afterMs !== undefined) this.#story.after(step.afterMs);
     if (step.turn !== undefined) this.#story.turn(step.turn);
     if (step.approve !== undefined) await this.#approve(step.approve);
-    if (step.tool !== undefined) await this.#call(step.tool, step);
+    if (step.returns !== undefined) await this.#guarded(step.tool ?? "", step);
+    else if (step.tool !== undefined) await this.#call(step.tool, step);
+  }
+
+  async #guarded(tool: string, { args, returns }: KeyStep): Promise<void> {
+    const handlers = { [tool]: (_: unknown) => returns };
+    const tools = this.#story.gate.guard(handlers, { conversationId: "c", turn: 1 });
+    this.heard.push({ answer: await tools[tool]?.(args ?? {}) });
   }
 
   async #approve(verdict: { readonly by: string }): Promise<void> {

@@ -127,7 +127,7 @@ describe("callgate explain of a call that a grant let run", () => {
     const run = await runCallgate(["explain", granted, "--data-dir", directory]);
     expect(run.stdout).toMatch(/^outcome +allowed$/m);
     expect(run.stdout).toMatch(
-      /^granted by +ann, by a grant of tool `delete_order` at \S+Z: these three$/m,
+      /^granted by +ann, by a grant of tool `delete_order`, rule `care` at \S+Z: these three$/m,
     );
   });
 

@@ -5,6 +5,8 @@ export interface KeyStep {
   readonly tool?: string;
   readonly args?: object | string;
   readonly output?: unknown;
+  /** What the tool's handler returns to `guard`; then nobody reports a status. */
+  readonly returns?: unknown;
   readonly fails?: { readonly message: string; readonly code?: string };
   /** Nobody reports what became of it. */
   readonly silent?: boolean;

@@ -321,6 +321,14 @@ const TOOLS: readonly KeyRow[] = [
     }),
     different(2),
   ),
+  row(
+    "tool_schemas.*.effects.[].on_failure",
+    ["conflict", "free"],
+    ask({
+      effects: [{ resource: "r", kind: "create" }],
+    }),
+    [...failing(1), { tool: "t", args: { a: "y" } }],
+  ),
   row("tool_schemas.*.suggest", [["u"], undefined], ask({}), twice),
   row("tool_schemas.*.sensitive", [["a"], undefined], write, twice),
   row("tool_schemas.*.read_only", [true, false], write, twice),
@@ -355,7 +363,7 @@ const TOOLS: readonly KeyRow[] = [
     many(3, (n) => ({ ...T, output: { n, same: 1 } })),
   ),
   row("tool_schemas.*.error_patterns", [["^oh no"], undefined], write, [
-    { ...T, output: "oh no" },
+    { ...T, returns: "oh no" },
     T,
   ]),
   row("tool_schemas.*.similarity", [[{ field: "a", threshold: 0.5 }], undefined], write, [

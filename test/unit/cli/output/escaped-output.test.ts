@@ -34,6 +34,11 @@ describe("what a command writes", () => {
     expect(escapedText(text, outputOf(false, false))).not.toContain("\u001b");
   });
 
+  test("keeps the ends of lines of CSV, and no other return of the carriage", () => {
+    const text = "a,b\r\n1,\"x\ry\"\r\n";
+    expect(escapedText(text, outputOf(false, false))).toBe('a,b\r\n1,"x\\u000dy"\r\n');
+  });
+
   test("is escaped whichever command writes it, errors included", async () => {
     const { stderr, stdout } = await runInProcess([
       "policy",
