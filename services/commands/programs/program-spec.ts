@@ -69,7 +69,8 @@ export type OptionEffect = "none" | "watches" | "runs" | "writes" | "sends" | "u
  * What a word may be. `word` and `value`: data. `path`: a file that is read. `out`: one that is
  * written. `script`: a path that is run, and not `-`. `directory`: where the program works, so that its paths are relative to it. `revision`: a
  * path, or `REVISION:PATH` of git. `number`: digits. `date-format`: `+%F`. `sed-print`, `awk-print`, `jq-filter`: see print-scripts.ts.
- * `assignment`: `NAME=VALUE`. `command`: it and all that follows are a command of their own;
+ * `assignment`: `NAME=VALUE`. `target`: what make makes, and no `NAME=VALUE`. `mode`: of a
+ * file, for its reading, writing and running alone. `command`: it and all that follows are a command of their own;
  * `fed-command`: one that gets further operands from standard input. `rest`: all that follows.
  */
 export const WORD_KINDS = [
@@ -86,6 +87,8 @@ export const WORD_KINDS = [
   "awk-print",
   "jq-filter",
   "assignment",
+  "target",
+  "mode",
   "command",
   "fed-command",
   "rest",

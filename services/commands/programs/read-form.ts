@@ -30,6 +30,8 @@ export interface CommandForm {
    * last word is a `*` in their place.
    */
   readonly fed: boolean;
+  /** It leaves the machine by an option or a path, where other forms of its words do not. */
+  readonly sendsToo: boolean;
   /** The output is nothing but names of files below `paths` (or `directory`), as of `find`. */
   readonly lists: boolean;
 }
@@ -77,6 +79,7 @@ const NOTHING: CommandForm = {
   problem: null,
   inner: null,
   fed: false,
+  sendsToo: false,
   lists: false,
 };
 
@@ -159,6 +162,7 @@ function readCandidate(walk: Walk, form: Form, position: Position): CommandForm 
     problem: reading.problem === null ? null : `${name}: ${reading.problem}`,
     inner,
     fed: inner !== null && form.shape.command?.kind === "fed-command",
+    sendsToo: does === "send" && form.does !== "send",
     lists: form.lists,
   };
 }

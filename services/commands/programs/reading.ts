@@ -25,6 +25,8 @@ export function startReading(from?: Reading): Reading {
   };
 }
 
+/** Neither for the rights of its owner (`4755`, `u+s`) nor the sticky bit. */
+const MODE = /^(?:0?[0-7]{3}|[ugoa]*[-+=][rwxX]*(?:,[ugoa]*[-+=][rwxX]*)*)$/;
 const HOST = /^[^/]*:/;
 const DIGITS = /^[+-]?\d+$/;
 const ASSIGNMENT = /^([A-Za-z_]\w*)=/;
@@ -65,6 +67,10 @@ export function takeWord(
       return isAwkPrint(word);
     case "jq-filter":
       return isJqFilter(word);
+    case "target":
+      return !word.includes("=");
+    case "mode":
+      return MODE.test(word);
     case "assignment":
       return takeAssignment(reading, word);
     default:

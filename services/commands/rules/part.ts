@@ -113,6 +113,7 @@ export function fixedPart(
     problem: path === "" ? "the path is empty" : null,
     inner: null,
     fed: false,
+    sendsToo: false,
     lists: false,
   };
   return commandPart(form, [program, path], directory, true, places);

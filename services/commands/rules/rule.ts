@@ -76,7 +76,9 @@ function fitsWords(
   if (run === undefined) return isStrict || form.problem === null;
   const isKnown = form.problem === null || !hasTable;
   return runs.some(
-    (one) => (isKnown && one.fits(form)) || (isStrict && !isKnown && one.mayFit(form, words)),
+    (one) =>
+      (isKnown && one.fits(form) && (isStrict || !form.sendsToo || one.namesOptions)) ||
+      (isStrict && !isKnown && one.mayFit(form, words)),
   );
 }
 

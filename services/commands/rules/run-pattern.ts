@@ -1,7 +1,7 @@
 /**
  * `run` of a rule: the first words of a command. `git push`; alternatives `git status|log|branch --list`, each of
  * which may have several words; groups `npm run {build|test}`; `*` inside of a word. A word with a dash is an option
- * that must be used, wherever it stands: `git checkout -b`, `curl --request=POST`.
+ * that must be used, wherever it stands: `git checkout -b`, `curl --request=POST`. `make {|test}` is also `make` alone.
  */
 import type { Option, Program, ProgramNode, Programs } from "../programs/program-spec.ts";
 import type { CommandForm } from "../programs/read-form.ts";
@@ -12,6 +12,8 @@ export type RunPattern =
       readonly ok: true;
       /** The form is known, or is that of a program without a table, and begins so. */
       readonly fits: (form: CommandForm) => boolean;
+      /** Each way to write it out has an option. */
+      readonly namesOptions: boolean;
       /** The words may begin so, also where options are not known. */
       readonly mayFit: (form: CommandForm, words: readonly string[]) => boolean;
       /** Every way to write it out: `["npm run build", "npm run test"]`. */
@@ -58,6 +60,7 @@ export function compileRun(text: string, programs: Programs): RunPattern {
     spellings: spellings.map((words) => words.join(" ")),
     impossible,
     fits: (form) => of(form).some((wanted) => fits(wanted, form)),
+    namesOptions: all.every(({ options }) => options.length > 0),
     mayFit: (form, words) => of(form).some((wanted) => mayFit(wanted, words)),
   };
 }
@@ -71,7 +74,10 @@ function writtenOut(text: string): readonly (readonly string[])[] | string {
   const tails = rest.length === 0 ? [[]] : topLevel(rest.join(" ")).flatMap(expand);
   const names = expandWord(programs);
   const all = names.flatMap((name) => tails.map((tail) => [name, ...tail]));
-  if (all.some((words) => words.some((word) => word === "" || /[{}]/.test(word)))) {
+  const isAlone = /\{\|[^{}]*\}$/.test(text.trim());
+  const isOdd = (word: string, at: number, { length }: readonly string[]): boolean =>
+    /[{}]/.test(word) || (word === "" && !(isAlone && at > 0 && at === length - 1));
+  if (/\|\||\|\}|^\||\|$/.test(text.trim()) || all.some((words) => words.some(isOdd))) {
     return "has an empty alternative or a brace without the other: write `npm run {build|test}`";
   }
   return all.length > SPELLINGS_MAX
@@ -160,7 +166,8 @@ function optionsOf(nodes: readonly ProgramNode[], spelling: string): readonly Op
 /** Of a form of its program. */
 function fits({ words, options }: Wanted, form: CommandForm): boolean {
   const own = form.path.slice(1);
-  const has = (at: number): string | undefined => own[at] ?? form.operands[at - own.length];
+  const more = [...form.operands, ...(form.inner?.words ?? [])];
+  const has = (at: number): string | undefined => own[at] ?? more[at - own.length];
   return (
     words.every((word, at) => fitsGlob(word, has(at) ?? "")) &&
     options.every(({ spelling, names, value }) =>
@@ -177,6 +184,7 @@ function fits({ words, options }: Wanted, form: CommandForm): boolean {
 function mayFit({ words, options }: Wanted, written: readonly string[]): boolean {
   let at = 1;
   for (const word of words) {
+    if (word === "") continue;
     while (at < written.length && !fitsGlob(word, written[at] ?? "")) at += 1;
     if (at >= written.length) return false;
     at += 1;
