@@ -15,7 +15,6 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import { ROOT } from "./ensure-installed.js";
 import { PROGRAMS, writePrograms } from "./write-programs.js";
 
