@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./ensure-installed.js";
+import { writePrograms } from "./write-programs.js";
 
 const CACHE = join(ROOT, "node_modules", ".cache", "callgate-bench");
 
@@ -35,15 +36,18 @@ export function runNode(bench, args) {
 
 /**
  * @param {string} bench for messages
- * @returns {boolean} whether it compiled
+ * @returns {Promise<boolean>} whether it compiled
  */
-export function compileBench(bench) {
+export async function compileBench(bench) {
   mkdirSync(CACHE, { recursive: true });
   writeFileSync(join(CACHE, "package.json"), '{ "private": true, "type": "module" }\n');
   link("schemas", join(ROOT, "schemas"));
   link("shared", join(ROOT, "..", "shared"));
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  if (runNode(bench, [tsc, "-p", join(ROOT, "tsconfig.bench.json")]) === 0) return true;
-  process.stderr.write(`${bench}: the sources do not compile: see above\n`);
-  return false;
+  if (runNode(bench, [tsc, "-p", join(ROOT, "tsconfig.bench.json")]) !== 0) {
+    process.stderr.write(`${bench}: the sources do not compile: see above\n`);
+    return false;
+  }
+  await writePrograms(join(CACHE, "build"));
+  return true;
 }

@@ -15,11 +15,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import { ROOT } from "./ensure-installed.js";
+import { PROGRAMS, writePrograms } from "./write-programs.js";
 
 const SOURCES = ["services", "schemas", "tsconfig.json", "package.json"];
-const PROGRAMS = join("services", "commands", "programs");
 const DIST = join(ROOT, "dist");
 const STAMP = join(DIST, ".sources");
 const LOCK = join(ROOT, "dist-build.lock");
@@ -157,20 +156,15 @@ function moveInPlace() {
 }
 
 /**
- * Puts the tables of programs, if there are any, which are YAML in a checkout, into one file of the build.
+ * A checkout of which the tables were taken out builds without them: its gate says that they are missing.
  * @returns {Promise<boolean>} whether they have no fault
  */
-async function writePrograms() {
-  const directory = join(ROOT, PROGRAMS);
-  if (!existsSync(directory)) {
+async function buildPrograms() {
+  if (!existsSync(join(ROOT, PROGRAMS))) {
     return true;
   }
-  const reader = join(OUT, "services", "adapters", "programs", "read-programs.js");
-  const { readProgramFiles } = await import(pathToFileURL(reader).href);
   try {
-    const programs = readProgramFiles(directory);
-    const text = JSON.stringify(programs, (key, value) => (key === "examples" ? undefined : value));
-    writeFileSync(join(OUT, `${PROGRAMS}.json`), text);
+    await writePrograms(OUT);
     return true;
   } catch (error) {
     note(error instanceof Error ? error.message : String(error));
@@ -186,7 +180,7 @@ async function build() {
     if ((await compile()) !== 0) {
       return false;
     }
-    if (!(await writePrograms())) {
+    if (!(await buildPrograms())) {
       return false;
     }
     writeFileSync(join(OUT, ".sources"), digest);

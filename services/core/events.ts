@@ -1,5 +1,6 @@
 /** What the core says happened, with every fact that `evolve` needs: it knows no policy, so that any later one replays a journal. */
 import type { Denial, RuleScope } from "./approval-facts.ts";
+import type { IgnoredWhy } from "./ignored-why.ts";
 import type { CallError, FailureEffect, Money, ResultStatus, VerdictKind } from "./inputs.ts";
 import type { ReasonCode } from "./reasons.ts";
 
@@ -386,19 +387,3 @@ export interface InputIgnored {
   /** The decision or hold it named, as far as it named one. */
   readonly id: string | null;
 }
-
-export type IgnoredWhy =
-  | "unknown_call"
-  | "unknown_approval"
-  | "already_decided"
-  | "already_reported"
-  | "reason_required"
-  | "approvals_required"
-  | "self_approval"
-  | "not_unknown"
-  | "wrong_call"
-  | "wrong_action"
-  | "wrong_rule"
-  | "unknown_conversation"
-  | "unknown_grant"
-  | "not_supported";

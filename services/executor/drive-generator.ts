@@ -27,7 +27,9 @@ export function isGenerator(value: unknown): value is Source {
   if (typeof value !== "object" || value === null) return false;
   try {
     const { next } = value as { readonly next?: unknown };
-    return typeof next === "function" && (Symbol.asyncIterator in value || Symbol.iterator in value);
+    return (
+      typeof next === "function" && (Symbol.asyncIterator in value || Symbol.iterator in value)
+    );
   } catch {
     // A proxy that nobody may look at.
     return false;

@@ -1,6 +1,7 @@
 // The gate as users see it. Nothing here refers to what is behind it, so that the package's types stand
 // on their own.
 import type { CallReport } from "../executor/call-report.ts";
+import type { AnswerForm } from "./answer-form.ts";
 import type {
   Approval,
   Decision,
@@ -14,7 +15,6 @@ import type {
   Verdict,
   WaitOptions,
 } from "./gate-types.ts";
-import type { AnswerForm } from "./guard-answers.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 
 /** A gate in this process. What its methods throw is `CallgateError`, unless said otherwise. */

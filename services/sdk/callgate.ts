@@ -2,6 +2,7 @@
 
 export type { CustomNormalizer } from "../core/capabilities.ts";
 export type { CallReport } from "../executor/call-report.ts";
+export type { AnswerForm } from "./answer-form.ts";
 export { CallgateError, type CallgateErrorCode } from "./callgate-error.ts";
 export type { Callgate } from "./callgate-gate.ts";
 export { connectCallgate } from "./connect-callgate.ts";
@@ -31,7 +32,6 @@ export type {
   Warning,
 } from "./gate-types.ts";
 export {
-  type AnswerForm,
   type WrappedAnswer,
   warningsOf,
   wasAnswered,

@@ -2,6 +2,7 @@ import { systemClock } from "../adapters/system/clock.ts";
 import { readToolName } from "../core/tool-name.ts";
 import { Executor, type Handler } from "../executor/executor.ts";
 import { startTimer } from "../executor/long-timer.ts";
+import type { AnswerForm } from "./answer-form.ts";
 import { CallgateError } from "./callgate-error.ts";
 import type { Callgate } from "./callgate-gate.ts";
 import { checkClose, checkGuardOptions } from "./check-options.ts";
@@ -15,7 +16,6 @@ import type {
   GuardOptions,
 } from "./gate-types.ts";
 import { Guard } from "./guard.ts";
-import type { AnswerForm } from "./guard-answers.ts";
 import type { Guarded, Tools } from "./guard-types.ts";
 import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
 import { keptAlive } from "./keep-alive.ts";

@@ -4,8 +4,8 @@ import type { CustomNormalizer } from "../core/capabilities.ts";
 import type { Refusal } from "../core/events.ts";
 import type { CallError, FailureEffect, Money, ResultStatus } from "../core/inputs.ts";
 import type { ReasonCode } from "../core/reasons.ts";
+import type { AnswerForm } from "./answer-form.ts";
 import type { CallgateError } from "./callgate-error.ts";
-import type { AnswerForm } from "./guard-answers.ts";
 
 /** One call that an agent wants to make. Ids are printable ASCII, at most 256 characters. */
 export type ProposedCall = {

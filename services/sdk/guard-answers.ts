@@ -7,14 +7,9 @@
  */
 import type { CallRefused } from "../core/events.ts";
 import { valueOfText } from "../executor/output-text.ts";
+import type { AnswerForm } from "./answer-form.ts";
 import type { Decision, Warning } from "./gate-types.ts";
 import { isRefused } from "./refused.ts";
-
-/**
- * `noted` (default): the output; a text ends with a note for the model. `bare`: the output as it was returned.
- * `wrapped`: `WrappedAnswer`.
- */
-export type AnswerForm = "noted" | "bare" | "wrapped";
 
 /** An output with all that is known of it. A call that does not run gives `Refused` in every form. */
 export type WrappedAnswer<Result> = {

@@ -1,5 +1,6 @@
+import type { AnswerForm } from "./answer-form.ts";
 import type { CallOptions, HandlerCall } from "./gate-types.ts";
-import type { AnswerForm, WrappedAnswer } from "./guard-answers.ts";
+import type { WrappedAnswer } from "./guard-answers.ts";
 import type { Refused } from "./refused.ts";
 
 /** A function that does something for an agent. Its first parameter are the call's arguments. */

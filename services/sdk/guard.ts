@@ -322,15 +322,13 @@ export class Guard {
   }
 
   /** As the call ended, so far as the journal has it. */
-  #answerAgain(guarded: GuardedCall, decision: Decision, { stored, reported }: EndedCall): unknown {
+  #answerAgain(guarded: GuardedCall, decision: Decision, { stored, returned }: EndedCall): unknown {
     if (stored.status === "not_executed") return this.#notExecuted(guarded, decision);
     if (stored.status === "unknown") {
       return refusedOf(decision, this.#notRun(decision, "outcome_unknown"));
     }
     // An output that says that the call failed was returned by the handler, too.
-    if (stored.whole && (reported === "succeeded" || stored.output !== undefined)) {
-      return new EarlierOutput(stored.output, null);
-    }
+    if (stored.whole && returned) return new EarlierOutput(stored.output, null);
     if (stored.status === "failed") throw failureOf(stored);
     // What it gave is not known, or not all of it: but that it ran is.
     return refusedOf(decision, this.#notRun(decision, "duplicate_call"));

@@ -1,5 +1,4 @@
 import type { GateEvent } from "../core/events.ts";
-import type { ResultStatus } from "../core/inputs.ts";
 import { isNearText, utf8Length, valueOfText } from "../executor/output-text.ts";
 import type { JournalRecord } from "../runtime/journal.ts";
 import type { StoredResult } from "./gate-types.ts";
@@ -15,15 +14,16 @@ export function resultOf(record: JournalRecord, decisionId: string): StoredResul
   return withOutput({ decisionId, status, effect, error, bytes, digest }, input.output);
 }
 
-/** How a call ended, and what whoever ran it said of that: null where a person told, or nobody did. */
-export type EndedCall = { readonly stored: StoredResult; readonly reported: ResultStatus | null };
+/** How a call ended; `returned`: the output is what its handler gave, whatever was read in it since. */
+export type EndedCall = { readonly stored: StoredResult; readonly returned: boolean };
 
 /** What this record says of the end of a call; undefined where it says nothing. */
 export function endedCallOf(record: JournalRecord, decisionId: string): EndedCall | undefined {
   const stored = endedCalls(record).find(([id]) => id === decisionId)?.[1];
   if (stored === undefined) return undefined;
   const input = record.input.type === "decided" ? record.input.input : null;
-  return { stored, reported: input?.type === "result" ? input.status : null };
+  if (input?.type !== "result") return { stored, returned: false };
+  return { stored, returned: input.status === "succeeded" || input.basis === "returned" };
 }
 
 /** The decisions whose calls have ended by this record, and how. */

@@ -1,5 +1,6 @@
 /** Verdicts that a program gives on a held call, and what the gate says where one changes nothing. */
-import type { GateEvent, IgnoredWhy } from "../core/events.ts";
+import type { GateEvent } from "../core/events.ts";
+import type { IgnoredWhy } from "../core/ignored-why.ts";
 import { GIVEN_CALLS_MAX, type VerdictInput } from "../core/inputs.ts";
 import { speakerProblem } from "../core/speaker.ts";
 import { CallgateError } from "./callgate-error.ts";

@@ -6,9 +6,11 @@ import { benchPolicy } from "./engine.ts";
 import { heldCall } from "./every-check.ts";
 
 export const PLAIN_CALL_ROW = "decide, a plain call";
-export const SHELL_CALL_ROW = "decide, a shell line of 80 characters";
+export const SHELL_CALL_ROW = "decide, different shell lines of 80 characters";
 
 const LINE = "cd packages/api && npm run build -- --verbose 2>&1 | tail -n 20 && git status -s";
+/** As long, and read anew each time: a line that comes again is remembered. */
+const otherLine = (at: number): string => LINE.replace("api", String(at % 100_000));
 const RULES = [
   { run: "rm|mv", writes: "root_or_home", tier: "never" },
   { run: "cp|mv|rm|mkdir|touch|>" },
@@ -30,31 +32,31 @@ const POLICY = {
   },
 };
 
-const ROWS: readonly (readonly [name: string, tool: string, args: object, runs: number])[] = [
-  [PLAIN_CALL_ROW, "plain", { text: LINE }, 20_000],
-  [SHELL_CALL_ROW, "bash", { command: LINE }, 20_000],
-  [
-    "decide, a SQL statement of 80 characters",
-    "query",
-    { query: "select o.id, sum(o.total) from orders o join users u on u.id = o.user where 1 = 1" },
-    20_000,
-  ],
-  [
-    "decide, a shell line of 64 KB",
-    "bash",
-    { command: `cat ${`${"src/directory/".repeat(4)}a.ts `.repeat(1_070)}` },
-    20,
-  ],
+const QUERY = "select o.id, sum(o.total) from orders o join users u on u.id = o.user where 1 = ";
+const LONG = `cat ${`${"src/directory/".repeat(4)}a.ts `.repeat(1_070)}`;
+
+const ROWS: readonly (readonly [
+  name: string,
+  tool: string,
+  argsOf: (at: number) => object,
+  runs: number,
+])[] = [
+  [PLAIN_CALL_ROW, "plain", () => ({ text: LINE }), 20_000],
+  ["decide, one shell line of 80 characters again", "bash", () => ({ command: LINE }), 20_000],
+  [SHELL_CALL_ROW, "bash", (at) => ({ command: otherLine(at) }), 20_000],
+  ["decide, one SQL statement again", "query", () => ({ query: `${QUERY}1` }), 20_000],
+  ["decide, different SQL statements", "query", (at) => ({ query: `${QUERY}${at}` }), 20_000],
+  ["decide, different shell lines of 64 KB", "bash", (at) => ({ command: `${LONG}${at}` }), 20],
 ];
 
 /** @throws Error where a call was not allowed: another path would have been timed. */
 export function benchCommandCalls(): readonly BenchRow[] {
   const policy = benchPolicy(POLICY);
-  return ROWS.map(([name, tool, args, runs]) => {
+  return ROWS.map(([name, tool, argsOf, runs]) => {
     const call = (at: number): ProposalInput => ({
       ...heldCall(at),
       tool,
-      arguments: JSON.stringify(args),
+      arguments: JSON.stringify(argsOf(at)),
     });
     const samples = new Float64Array(runs);
     for (let at = -runs; at < runs; at += 1) {

@@ -16,11 +16,12 @@ export class ProgramFileError extends Error {
 
 /**
  * Every program of the YAML files in a directory, by name.
- * @throws ProgramFileError at the first fault, with file, line, program and key
+ * @throws ProgramFileError at the first fault, with file, line, program and key, or where there is no file
  */
 export function readProgramFiles(directory: string): ProgramSpecs {
   const all = new Map<string, ProgramSpec>();
   const names = readdirSync(directory).filter((name) => name.endsWith(".yaml"));
+  if (names.length === 0) throw new ProgramFileError(`no file of programs lies in ${directory}`);
   for (const name of names.sort()) {
     const specs = readProgramFile(name, readFileSync(join(directory, name), "utf8"));
     for (const [program, spec] of Object.entries(specs)) {

@@ -1,5 +1,6 @@
 /** Whether a gate has done what a person ruled, by what it journaled. */
-import type { GateEvent, IgnoredWhy } from "../../core/events.ts";
+import type { GateEvent } from "../../core/events.ts";
+import type { IgnoredWhy } from "../../core/ignored-why.ts";
 import { IGNORED_SENTENCES } from "../approvals/send-verdict.ts";
 
 /** A dead letter is journaled without any event. */

@@ -3,10 +3,20 @@ import { escapeHidden } from "../../core/hidden-text.ts";
 /** Several lines are shown as one. */
 const LINE_BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 
-/** Text from outside as it may stand on a terminal: one line, what nobody sees written out. Where a person judges by it: `revealed`. */
+/** Text from outside as it may stand on a terminal: one line, what nobody sees written out. No escape is cut in two. Where a person judges by it: `revealed`. */
 export function printable(text: string, charactersMax: number): string {
-  const plain = escapeHidden(text.replaceAll(LINE_BREAKS, " "));
-  const characters = [...plain];
-  if (characters.length <= charactersMax) return plain;
-  return `${characters.slice(0, charactersMax - 1).join("")}…`;
+  const line = text.replaceAll(LINE_BREAKS, " ");
+  const plain = escapeHidden(line);
+  if (plain.length <= charactersMax) return plain;
+  let shown = "";
+  let characters = 0;
+  let kept = 0;
+  for (const character of line) {
+    const unit = escapeHidden(character);
+    characters += unit === character ? 1 : unit.length;
+    if (characters > charactersMax) return `${shown.slice(0, kept)}…`;
+    shown += unit;
+    if (characters < charactersMax) kept = shown.length;
+  }
+  return plain;
 }

@@ -4,6 +4,7 @@ import {
   type FormSpec,
   type NodeSpec,
   type Operand,
+  type OperandShape,
   type Option,
   type OptionEffect,
   type OptionTable,
@@ -32,6 +33,7 @@ type Sets = Readonly<Record<string, SetSpec>>;
 
 const EFFECTS: ReadonlySet<string> = new Set(["watches", "runs", "writes", "sends", "unsafe"]);
 const KINDS: ReadonlySet<string> = new Set(WORD_KINDS);
+const COMMANDS: ReadonlySet<string> = new Set(["command", "fed-command"]);
 const STOPS: ReadonlySet<string> = new Set(["command", "fed-command", "rest"]);
 const SPELLING = /^(?:--?[\w.:?@-]+|-#|\+\w+|[a-z]+=|[()]|[=!]=?)$/;
 
@@ -52,7 +54,7 @@ export function compilePrograms(specs: ProgramSpecs): Programs {
 
 function compileProgram(spec: ProgramSpec, name: string): Program {
   return {
-    ...compileNode(spec, spec.sets ?? {}, [name]),
+    ...compileNode(spec, spec.sets ?? {}, [name], []),
     name,
     bundle: spec.bundle ?? false,
     loose: spec.loose ?? false,
@@ -61,11 +63,17 @@ function compileProgram(spec: ProgramSpec, name: string): Program {
   };
 }
 
-function compileNode(spec: NodeSpec, sets: Sets, keys: readonly string[]): ProgramNode {
+function compileNode(
+  spec: NodeSpec,
+  sets: Sets,
+  keys: readonly string[],
+  outer: readonly OptionTable[],
+): ProgramNode {
   const everywhere = compileOptions([spec.everywhere ?? {}], [...keys, "everywhere"]);
+  const above = everywhere.size === 0 ? outer : [...outer, everywhere];
   const subcommands = new Map<string, { name: string; node: ProgramNode }>();
   for (const [key, child] of Object.entries(spec.subcommands ?? {})) {
-    const node = compileNode(child, sets, [...keys, key]);
+    const node = compileNode(child, sets, [...keys, key], above);
     for (const names of splitNames(key, "|")) {
       const [name = "", ...others] = splitNames(names);
       for (const known of [name, ...others]) {
@@ -75,13 +83,13 @@ function compileNode(spec: NodeSpec, sets: Sets, keys: readonly string[]): Progr
     }
   }
   const forms = formsOf(spec, keys).map((form, index) =>
-    compileForm(spec, form, everywhere, sets, spec.forms ? [...keys, `forms ${index + 1}`] : keys),
+    compileForm(spec, form, above, sets, spec.forms ? [...keys, `forms ${index + 1}`] : keys),
   );
   if (forms.length === 0 && subcommands.size === 0) {
     throw new ProgramSpecError(keys, "needs `does`, `forms` or `subcommands`");
   }
   const options = compileOptions(optionSets(spec, sets, keys), keys);
-  return { options, everywhere, forms, subcommands };
+  return { options, everywhere, tables: [options, ...above], forms, subcommands };
 }
 
 function formsOf(spec: NodeSpec, keys: readonly string[]): readonly FormSpec[] {
@@ -95,7 +103,7 @@ function formsOf(spec: NodeSpec, keys: readonly string[]): readonly FormSpec[] {
 function compileForm(
   parent: NodeSpec,
   spec: FormSpec,
-  everywhere: OptionTable,
+  above: readonly OptionTable[],
   sets: Sets,
   keys: readonly string[],
 ): Form {
@@ -103,14 +111,27 @@ function compileForm(
   const options = compileOptions([...optionSets(parent, sets, keys), ...own], keys);
   const does = spec.does ?? parent.does;
   if (does === undefined) throw new ProgramSpecError(keys, "needs `does`");
+  const tables = [options, ...above];
   const canonical = (spelling: string): string => {
-    const option = options.get(spelling) ?? everywhere.get(spelling);
+    const option = tables.find((table) => table.has(spelling))?.get(spelling);
     if (option !== undefined) return option.name;
     throw new ProgramSpecError(keys, `\`needs\` names ${spelling}, which is none of its options`);
   };
   const needs = spec.needs === undefined ? null : new Set(spec.needs.map(canonical));
   const operands = compileOperands(spec.operands ?? [], keys);
-  return { does, options, operands, needs, lists: spec.lists ?? false };
+  const shape = shapeOf(operands);
+  return { does, options, tables, operands, shape, needs, lists: spec.lists ?? false };
+}
+
+/** Where a form takes a command, or words that are none of its own, options end before it. */
+function shapeOf(operands: readonly Operand[]): OperandShape {
+  const command = operands.find(({ kind }) => COMMANDS.has(kind)) ?? null;
+  const plain = operands.filter((one) => one !== command);
+  const least = plain.filter(({ repeat, kind }) => repeat === "once" && kind !== "rest").length;
+  const assignments = operands[0]?.kind === "assignment";
+  const at = operands.findIndex(({ kind }) => STOPS.has(kind));
+  const limit = at < 0 ? Number.POSITIVE_INFINITY : assignments ? 0 : at;
+  return { plain, command, least, limit, assignments };
 }
 
 function optionSets(spec: FormSpec, sets: Sets, keys: readonly string[]): readonly SetSpec[] {

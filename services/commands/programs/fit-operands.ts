@@ -1,21 +1,16 @@
 /** Tells whether the operands of a command fit a form, and stores those that are paths. */
-import type { Operand, Program } from "./program-spec.ts";
+import type { Operand, OperandShape, Program } from "./program-spec.ts";
 import { type Reading, takeWord } from "./reading.ts";
-
-const STOPS: ReadonlySet<string> = new Set(["command", "fed-command"]);
 
 /** Null where they fit, or what does not. `hasCommand`: a command follows after the operands. */
 export function fitOperands(
-  kinds: readonly Operand[],
+  { plain, command, least }: OperandShape,
   reading: Reading,
   program: Program,
   hasCommand: boolean,
 ): string | null {
   const { operands } = reading;
-  const stop = kinds.find(({ kind }) => STOPS.has(kind));
-  if (stop?.repeat === "once" && !hasCommand) return "there is no command in it";
-  const plain = kinds.filter((kind) => kind !== stop);
-  const least = plain.filter(({ repeat, kind }) => repeat === "once" && kind !== "rest").length;
+  if (command?.repeat === "once" && !hasCommand) return "there is no command in it";
   let spare = operands.length - least;
   if (spare < 0) return `${least} operands are needed`;
   let index = 0;

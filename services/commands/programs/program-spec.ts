@@ -69,7 +69,8 @@ export type OptionEffect = "none" | "watches" | "runs" | "writes" | "sends" | "u
  * What a word may be. `word` and `value`: data. `path`: a file that is read. `out`: one that is
  * written. `script`: a path that is run, and not `-`. `directory`: where the program works, so that its paths are relative to it. `revision`: a
  * path, or `REVISION:PATH` of git. `number`: digits. `date-format`: `+%F`. `sed-print`, `awk-print`, `jq-filter`: see print-scripts.ts.
- * `assignment`: `NAME=VALUE`. `command`: it and all that follows are a command of their own;
+ * `assignment`: `NAME=VALUE`. `target`: what make makes, and no `NAME=VALUE`. `mode`: of a
+ * file, for its reading, writing and running alone. `command`: it and all that follows are a command of their own;
  * `fed-command`: one that gets further operands from standard input. `rest`: all that follows.
  */
 export const WORD_KINDS = [
@@ -86,6 +87,8 @@ export const WORD_KINDS = [
   "awk-print",
   "jq-filter",
   "assignment",
+  "target",
+  "mode",
   "command",
   "fed-command",
   "rest",
@@ -113,10 +116,27 @@ export interface Operand extends WordKind {
   readonly repeat: "once" | "maybe" | "many";
 }
 
+/** What the operands of a form say of the words before them. */
+export interface OperandShape {
+  /** All but a command at the end. */
+  readonly plain: readonly Operand[];
+  /** The command at the end; null: there is none. */
+  readonly command: Operand | null;
+  /** How many words are needed. */
+  readonly least: number;
+  /** So many operands end the options; Infinity: all words are read. */
+  readonly limit: number;
+  /** `NAME=VALUE` in front of them does not count. */
+  readonly assignments: boolean;
+}
+
 export interface Form {
   readonly does: Does;
   readonly options: OptionTable;
+  /** Of this form, its node and all nodes above. */
+  readonly tables: readonly OptionTable[];
   readonly operands: readonly Operand[];
+  readonly shape: OperandShape;
   /** Canonical names. */
   readonly needs: ReadonlySet<string> | null;
   readonly lists: boolean;
@@ -125,6 +145,8 @@ export interface Form {
 export interface ProgramNode {
   readonly options: OptionTable;
   readonly everywhere: OptionTable;
+  /** Of this node and all nodes above. */
+  readonly tables: readonly OptionTable[];
   readonly forms: readonly Form[];
   /** Under every name; the canonical one is in the value. */
   readonly subcommands: ReadonlyMap<string, { readonly name: string; readonly node: ProgramNode }>;

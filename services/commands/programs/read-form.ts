@@ -1,9 +1,9 @@
 /** Reads what one plain command does from the tables of programs. */
 import type { PlainCommand } from "../shell/plain-line.ts";
 import { fitOperands } from "./fit-operands.ts";
-import type { Does, Form, OptionTable, Program, ProgramNode, Programs } from "./program-spec.ts";
+import type { Does, Form, Program, ProgramNode, Programs } from "./program-spec.ts";
 import { judgeReading, type Reading, startReading } from "./reading.ts";
-import { type ScanLimits, scanOptions } from "./scan-options.ts";
+import { type Scan, scanOptions } from "./scan-options.ts";
 
 export interface CommandForm {
   /** Without its directory (`/usr/bin/git` is `git`); a script of the workspace begins with `./`. */
@@ -30,6 +30,8 @@ export interface CommandForm {
    * last word is a `*` in their place.
    */
   readonly fed: boolean;
+  /** It leaves the machine by an option or a path, where other forms of its words do not. */
+  readonly sendsToo: boolean;
   /** The output is nothing but names of files below `paths` (or `directory`), as of `find`. */
   readonly lists: boolean;
 }
@@ -54,7 +56,7 @@ export function readForm(
   const [, only = ""] = command.words;
   if (HELP.has(only) && command.words.length === 2) return helpForm(program, only);
   const walk = { command, program, assignments };
-  return readNode(walk, program, { path: [program.name], start: 1, tables: [], found: undefined });
+  return readNode(walk, program, { path: [program.name], start: 1, found: undefined });
 }
 
 function unknownProgram({ words }: PlainCommand): CommandForm {
@@ -77,6 +79,7 @@ const NOTHING: CommandForm = {
   problem: null,
   inner: null,
   fed: false,
+  sendsToo: false,
   lists: false,
 };
 
@@ -95,28 +98,30 @@ interface Walk {
 interface Position {
   readonly path: readonly string[];
   readonly start: number;
-  /** Options of the levels above that are known here too. */
-  readonly tables: readonly OptionTable[];
   readonly found: Reading | undefined;
 }
 
+const FIRST_OPERAND = { limit: 0, assignments: false };
+
+function scanOf({ command, program }: Walk, tables: Scan["tables"], reading: Reading): Scan {
+  return { words: command.words, globs: command.globs, program, tables, reading };
+}
+
 function readNode(walk: Walk, node: ProgramNode, position: Position): CommandForm {
-  const { command, program } = walk;
-  const tables = [...position.tables, node.everywhere];
-  const found = startReading(position.found);
+  const { command } = walk;
   if (node.subcommands.size > 0) {
-    const scan = { ...command, program, tables: [node.options, ...tables], reading: found };
-    const at = scanOptions(scan, position.start, { operands: 0, assignments: false });
+    const found = startReading(position.found);
+    const at = scanOptions(scanOf(walk, node.tables, found), position.start, FIRST_OPERAND);
     const child = node.subcommands.get(command.words[at] ?? "");
     if (child !== undefined) {
       const path = [...position.path, child.name];
-      return readNode(walk, child.node, { path, start: at + 1, tables, found });
+      return readNode(walk, child.node, { path, start: at + 1, found });
     }
     if (node.forms.length === 0) return unknownSubcommand(walk, position, found, at);
   }
   let form = NOTHING;
   for (const candidate of node.forms) {
-    form = readCandidate(walk, candidate, { ...position, tables });
+    form = readCandidate(walk, candidate, position);
     if (form.problem === null) break;
   }
   return form;
@@ -135,14 +140,12 @@ function unknownSubcommand(
 }
 
 function readCandidate(walk: Walk, form: Form, position: Position): CommandForm {
-  const { command, program } = walk;
+  const { program } = walk;
   const reading = startReading(position.found);
-  const tables = [form.options, ...position.tables];
-  const scan = { ...command, program, tables, reading };
-  const end = scanOptions(scan, position.start, limitsOf(form));
+  const end = scanOptions(scanOf(walk, form.tables, reading), position.start, form.shape);
   const inner = innerCommand(walk, form, reading, end);
   const name = position.path.join(" ");
-  reading.problem ??= fitOperands(form.operands, reading, program, inner !== null);
+  reading.problem ??= fitOperands(form.shape, reading, program, inner !== null);
   if (form.needs !== null && !reading.options.some((option) => form.needs?.has(option.name))) {
     reading.problem ??= `${[...form.needs].join(" or ")} is needed`;
   }
@@ -158,17 +161,10 @@ function readCandidate(walk: Walk, form: Form, position: Position): CommandForm 
     does,
     problem: reading.problem === null ? null : `${name}: ${reading.problem}`,
     inner,
-    fed: inner !== null && form.operands.at(-1)?.kind === "fed-command",
+    fed: inner !== null && form.shape.command?.kind === "fed-command",
+    sendsToo: does === "send" && form.does !== "send",
     lists: form.lists,
   };
-}
-
-/** Where a form takes a command, or words that are none of its own, options end before it. */
-function limitsOf({ operands }: Form): ScanLimits {
-  const assignments = operands[0]?.kind === "assignment";
-  const at = operands.findIndex(({ kind }) => /^(?:command|fed-command|rest)$/.test(kind));
-  if (at < 0) return { operands: Number.POSITIVE_INFINITY, assignments };
-  return { operands: assignments ? 0 : at, assignments };
 }
 
 /** The command after the operands; words of `rest` are added to the operands. */
@@ -178,13 +174,13 @@ function innerCommand(
   reading: Reading,
   end: number,
 ): PlainCommand | null {
+  if (end >= command.words.length) return null;
   const words = command.words.slice(end);
-  const kind = form.operands.at(-1)?.kind;
-  if (kind !== "command" && kind !== "fed-command") {
+  const kind = form.shape.command?.kind;
+  if (kind === undefined) {
     for (const word of words) reading.operands.push(word);
     return null;
   }
-  if (words.length === 0) return null;
   const globs = new Set([...command.globs].map((at) => at - end).filter((at) => at >= 0));
   if (kind === "fed-command") globs.add(words.push("*") - 1);
   const { assignments } = reading;

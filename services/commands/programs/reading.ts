@@ -15,16 +15,18 @@ export interface Reading {
 
 export function startReading(from?: Reading): Reading {
   return {
-    options: [...(from?.options ?? [])],
+    options: from === undefined ? [] : [...from.options],
     operands: [],
     assignments: [],
-    paths: [...(from?.paths ?? [])],
-    directories: [...(from?.directories ?? [])],
-    effects: [...(from?.effects ?? [])],
+    paths: from === undefined ? [] : [...from.paths],
+    directories: from === undefined ? [] : [...from.directories],
+    effects: from === undefined ? [] : [...from.effects],
     problem: from?.problem ?? null,
   };
 }
 
+/** Neither for the rights of its owner (`4755`, `u+s`) nor the sticky bit. */
+const MODE = /^(?:0?[0-7]{3}|[ugoa]*[-+=][rwxX]*(?:,[ugoa]*[-+=][rwxX]*)*)$/;
 const HOST = /^[^/]*:/;
 const DIGITS = /^[+-]?\d+$/;
 const ASSIGNMENT = /^([A-Za-z_]\w*)=/;
@@ -65,6 +67,10 @@ export function takeWord(
       return isAwkPrint(word);
     case "jq-filter":
       return isJqFilter(word);
+    case "target":
+      return !word.includes("=");
+    case "mode":
+      return MODE.test(word);
     case "assignment":
       return takeAssignment(reading, word);
     default:

@@ -1,5 +1,5 @@
 /** Tells the options of a command from its operands, in every spelling that its table knows. */
-import type { Option, OptionTable, Program } from "./program-spec.ts";
+import type { OperandShape, Option, OptionTable, Program } from "./program-spec.ts";
 import { isAssignment, type Reading, takeWord } from "./reading.ts";
 
 /** The words of a command, and which of them hold an unquoted pattern. */
@@ -8,12 +8,8 @@ export interface Words {
   readonly globs: ReadonlySet<number>;
 }
 
-export interface ScanLimits {
-  /** So many operands are taken; what follows is left alone. Infinity: all words are read. */
-  readonly operands: number;
-  /** `NAME=VALUE` in front of them does not count. */
-  readonly assignments: boolean;
-}
+/** So many operands are taken; what follows is left alone. */
+type ScanLimits = Pick<OperandShape, "limit" | "assignments">;
 
 /** What one scan needs beside the words. */
 export interface Scan extends Words {
@@ -42,7 +38,7 @@ export function scanOptions(scan: Scan, start: number, limits: ScanLimits): numb
       continue;
     }
     assignments = assignments && isAssignment(word);
-    const free = assignments ? 2 : limits.operands - reading.operands.length;
+    const free = assignments ? 2 : limits.limit - reading.operands.length;
     if (free < 1) return index;
     takeOperand(scan, index, ended);
     index += 1;
@@ -69,7 +65,7 @@ function takeOption(scan: Scan, index: number, isFirst: boolean): number | null 
 /** `--name=value`, `-name=value`, `name=value` and `-5`. */
 function takeAttached(scan: Scan, index: number): boolean {
   const word = scan.words[index] ?? "";
-  if (NUMBER.test(word)) {
+  if (word.startsWith("-") && NUMBER.test(word)) {
     const option = findOption(scan.tables, "-#");
     if (option === undefined) return false;
     addOption(scan, option, word.slice(1));

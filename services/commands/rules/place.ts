@@ -68,10 +68,12 @@ export function createPlaces({ workspace, readable, secrets }: PlaceSettings): P
     isSecret: (path, directory) => {
       const located = locate(path, directory).toLowerCase();
       // Nearly no path has a part that may be one.
-      if (!/[*?[]/.test(located) && !maybe.test(located)) return false;
+      const isGlob = /[*?[]/.test(located);
+      if (!isGlob && !maybe.test(located)) return false;
       const segments = segmentsOf(located);
       const fits = (glob: readonly string[]): boolean => fitsPath(glob, segments);
-      return hidden.some(fits) && !shown.some(fits);
+      // A glob that fits a shown name may fit a hidden one as well.
+      return hidden.some(fits) && (isGlob || !shown.some(fits));
     },
   };
 }

@@ -1,120 +1,132 @@
-/** From the arguments of a call to verdicts, and to the text that makes two calls the same. */
+/** From the arguments of a call to its parts, and to the text that makes two calls the same. */
 import { readRequest, requestParts } from "../http/read-request.ts";
-import { readForm } from "../programs/read-form.ts";
 import { identifyLine } from "../shell/line-identity.ts";
 import { type ParsedLine, type PlainCommand, parseLine } from "../shell/plain-line.ts";
 import { readSql } from "../sql/read-sql.ts";
 import {
+  type CommandPart,
   FILE,
   fixedPart,
-  judgeLine,
-  judgePart,
-  type Rules,
-  unclear,
-  type Verdict,
-} from "./judge.ts";
+  type Part,
+  partsOfLine,
+  type Vocabulary,
+} from "./part.ts";
 
-export interface CallReader {
-  /** The argument that is read where the policy names none. */
-  readonly argument: string;
-  /** `value`: of the argument; `args`: all of them. Total. None: an empty line, which does nothing. */
-  readonly judge: (value: unknown, args: Readonly<Record<string, unknown>>) => readonly Verdict[];
-  /** What stands for a text where calls are compared; null: the text itself. */
-  readonly identity: ((text: string) => string) | null;
+/** One call, read once: it is judged, compared and explained by this. */
+export interface ReadCall {
+  readonly parts: readonly Part[];
+  /** What could not be read at all; null: there is no such thing. */
+  readonly unread: { readonly text: string; readonly reason: string } | null;
+  /** What stands for its text where calls are compared; null: the text itself. */
+  readonly identity: string | null;
 }
+
+/**
+ * `value`: of the argument; `args`: all of them. Total. Remembers what it read of the latest texts, so that who
+ * judges a call and who compares it read it once, and a line that comes again is not read again.
+ */
+export type CallReader = (value: unknown, args: Readonly<Record<string, unknown>>) => ReadCall;
 
 export interface ReaderSettings {
   readonly language: "shell" | "git" | "sql" | "http" | "files";
-  readonly argument: string | undefined;
+  /** The one that is read. */
+  readonly argument: string;
   /** Of `sql`: further functions that change nothing, in lower case. */
   readonly functions: ReadonlySet<string>;
   /** Of `files`: what the tool does to them. */
   readonly access: "read" | "write";
 }
 
-export function createReader(settings: ReaderSettings, rules: Rules): CallReader {
-  const { language, functions, access } = settings;
-  switch (language) {
-    case "shell":
-    case "git": {
-      // A call is judged and identified, one after the other.
-      let last: { readonly text: string; readonly line: ParsedLine } | null = null;
-      const read = (text: string): ParsedLine => {
-        if (last?.text === text) return last.line;
-        const line = language === "git" ? gitLine(text, rules) : shellLine(text, rules);
-        last = { text, line };
-        return line;
-      };
-      return {
-        argument: settings.argument ?? "command",
-        judge: (value) => {
-          const line = isWords(value)
-            ? wordsLine(value, language)
-            : typeof value === "string"
-              ? read(value)
-              : null;
-          if (line === null) return [unclear(language, "the argument is no text")];
-          return judgeLine(line, typeof value === "string" ? value : "", rules);
-        },
-        identity: (text) =>
-          identifyLine(text, read(text), (command) => canonicalWords(command, rules)),
-      };
+export function createReader(settings: ReaderSettings, vocabulary: Vocabulary): CallReader {
+  const { language, argument, functions, access } = settings;
+  if (language === "files") return (value) => readFiles(value, access, vocabulary);
+  if (language === "http") return (value, args) => readHttp(value, requestParts(args, argument));
+  const read =
+    language === "sql"
+      ? (text: string): ReadCall => readStatements(text, functions)
+      : (text: string): ReadCall => readLine(text, language, vocabulary);
+  const remembered = remember(read);
+  return (value) => {
+    if (typeof value === "string") return remembered(value);
+    if (language === "sql" || !isWords(value)) return unreadCall(language, NO_TEXT);
+    return { ...readPlain(wordsLine(value, language), vocabulary), identity: null };
+  };
+}
+
+/** UTF-16 units of the texts whose readings are kept. */
+const REMEMBERED = 262_144;
+/** What a text counts for beside its length. */
+const ENTRY = 256;
+
+function remember(read: (text: string) => ReadCall): (text: string) => ReadCall {
+  const known = new Map<string, ReadCall>();
+  let units = 0;
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    units += text.length + ENTRY;
+    if (units > REMEMBERED) {
+      known.clear();
+      units = text.length + ENTRY;
     }
-    case "sql":
-      return {
-        argument: settings.argument ?? "query",
-        judge: (value) => {
-          const read = typeof value === "string" ? readSql(value, functions) : NO_TEXT;
-          if (read.kind === "unclear") return [unclear("sql", read.reason)];
-          return read.statements.flatMap((one) => judgePart({ kind: "statement", ...one }, rules));
-        },
-        identity: (text) => {
-          const read = readSql(text, functions);
-          return read.kind === "unclear" ? text.trim() : read.identity;
-        },
-      };
-    case "http": {
-      const argument = settings.argument ?? "method";
-      return {
-        argument,
-        judge: (value, args) => {
-          const read =
-            typeof value === "string" ? readRequest(requestParts(args, argument)) : NO_TEXT;
-          return read.kind === "unclear"
-            ? [unclear("request", read.reason)]
-            : judgePart(read, rules);
-        },
-        identity: null,
-      };
-    }
-    case "files":
-      return {
-        argument: settings.argument ?? "path",
-        judge: (value) => {
-          const paths = isWords(value) ? value : [value];
-          return paths.flatMap((path) =>
-            typeof path === "string"
-              ? judgePart(fixedPart(FILE, { path, access }, "."), rules)
-              : [unclear("path", NO_TEXT.reason)],
-          );
-        },
-        identity: null,
-      };
-  }
+    const made = read(text);
+    known.set(text, made);
+    return made;
+  };
+}
+
+const NO_TEXT = "the argument is no text";
+
+function unreadCall(text: string, reason: string, identity: string | null = null): ReadCall {
+  return { parts: [], unread: { text, reason }, identity };
+}
+
+function readStatements(text: string, functions: ReadonlySet<string>): ReadCall {
+  const read = readSql(text, functions);
+  if (read.kind === "unclear") return unreadCall("sql", read.reason, text.trim());
+  const parts = read.statements.map((one) => ({ kind: "statement", ...one }) as const);
+  return { parts, unread: null, identity: read.identity };
+}
+
+function readHttp(value: unknown, request: ReturnType<typeof requestParts>): ReadCall {
+  if (typeof value !== "string") return unreadCall("request", NO_TEXT);
+  const read = readRequest(request);
+  if (read.kind === "unclear") return unreadCall("request", read.reason);
+  return { parts: [read], unread: null, identity: null };
+}
+
+function readFiles(value: unknown, access: "read" | "write", { places }: Vocabulary): ReadCall {
+  const paths: readonly unknown[] = isWords(value) ? value : [value];
+  const parts = paths.flatMap((path) =>
+    typeof path === "string" ? [fixedPart(FILE, { path, access }, ".", places)] : [],
+  );
+  const isRead = parts.length === paths.length;
+  return { parts, unread: isRead ? null : { text: "path", reason: NO_TEXT }, identity: null };
+}
+
+function readLine(text: string, language: "shell" | "git", vocabulary: Vocabulary): ReadCall {
+  const parsed = parseLine(text, { assignments: vocabulary.assignments, startDirectory: "." });
+  const line = language === "git" && parsed.kind === "plain" ? gitLine(parsed) : parsed;
+  if (line.kind === "unclear") return unreadCall(text, line.reason, identifyLine(text, line, []));
+  return readPlain(line, vocabulary, text);
+}
+
+type PlainLine = Extract<ParsedLine, { kind: "plain" }>;
+
+function readPlain(line: PlainLine, vocabulary: Vocabulary, text = ""): ReadCall {
+  const parts = partsOfLine(line, vocabulary);
+  const identity = identifyLine(text, line, parts.map(canonicalWords));
+  return { parts: parts.flat(), unread: null, identity };
 }
 
 /** Every spelling of an option in one; `./a` is `a`. The order counts: a later option may override an earlier one. */
-function canonicalWords(command: PlainCommand, rules: Rules): readonly string[] | null {
-  const form = readForm(rules.programs, command, rules.assignments);
-  if (form.problem !== null || form.inner !== null) return null;
-  const options = form.options.map(({ name, value }) =>
-    value === null ? name : `${name}=${value}`,
-  );
-  const operands = form.operands.map((one) => one.replace(/^(?:\.\/+)+(?=.)/, ""));
-  return [...form.path, ...options, "", ...operands];
+function canonicalWords([part]: readonly CommandPart[]): readonly string[] | null {
+  if (part === undefined || part.words[0] === "cd") return null;
+  const { problem, inner, path, options, operands } = part.form;
+  if (problem !== null || inner !== null) return null;
+  const named = options.map(({ name, value }) => (value === null ? name : `${name}=${value}`));
+  return [...path, ...named, "", ...operands.map((one) => one.replace(/^(?:\.\/+)+(?=.)/, ""))];
 }
-
-const NO_TEXT = { kind: "unclear", reason: "the argument is no text" } as const;
 
 function isWords(value: unknown): value is readonly string[] {
   return (
@@ -122,14 +134,8 @@ function isWords(value: unknown): value is readonly string[] {
   );
 }
 
-function shellLine(text: string, { assignments }: Rules): ParsedLine {
-  return parseLine(text, { assignments, startDirectory: "." });
-}
-
 /** One command, with or without the word `git`. */
-function gitLine(text: string, rules: Rules): ParsedLine {
-  const line = shellLine(text, rules);
-  if (line.kind === "unclear") return line;
+function gitLine(line: PlainLine): ParsedLine {
   const [command, more] = line.commands;
   if (command === undefined || more !== undefined || command.redirections.length > 0) {
     return { kind: "unclear", reason: "it is not one git command" };
@@ -143,7 +149,7 @@ function asGit({ words, globs }: PlainCommand): Pick<PlainCommand, "words" | "gl
 }
 
 /** Words that no shell reads. */
-function wordsLine(words: readonly string[], language: "shell" | "git"): ParsedLine {
+function wordsLine(words: readonly string[], language: "shell" | "git"): PlainLine {
   const command: PlainCommand = {
     words,
     globs: new Set(),

@@ -1,8 +1,8 @@
 /** One rule of a tool, compiled: which parts of a call it is about. */
 import type { Programs } from "../programs/program-spec.ts";
-import type { CommandForm } from "../programs/read-form.ts";
 import { isTableNamed } from "../sql/read-sql.ts";
 import { fitsGlob } from "./glob.ts";
+import { type CommandPart, mayVisit, type Part, type Visited } from "./part.ts";
 import type { Place, Places } from "./place.ts";
 import { compileRun, type RunPattern } from "./run-pattern.ts";
 
@@ -21,30 +21,6 @@ export interface RuleText {
 
 export const RULE_PLACES = ["workspace", "inside", "outside", "root_or_home"] as const;
 export type RulePlace = (typeof RULE_PLACES)[number];
-
-/** What a rule is held against. Directories are as a line has them: `.` is the workspace. */
-export type Part =
-  | {
-      readonly kind: "command";
-      readonly form: CommandForm;
-      readonly words: readonly string[];
-      readonly directory: string;
-      /** The program has a table, so its options and paths are known unless `form.problem` says otherwise. */
-      readonly hasTable: boolean;
-    }
-  | {
-      readonly kind: "statement";
-      readonly statement: string;
-      readonly tables: readonly string[];
-      readonly does: string;
-    }
-  | {
-      readonly kind: "request";
-      readonly method: string;
-      readonly host: string;
-      readonly path: string;
-      readonly does: string;
-    };
 
 /** `isStrict`: the rule holds or denies. It is about whatever may be meant; any other about what certainly is. */
 export type RuleTest = (part: Part, isStrict: boolean) => boolean;
@@ -91,11 +67,6 @@ export function compileRule(
   };
 }
 
-export type CommandPart = Extract<Part, { kind: "command" }> & {
-  /** What of it is not seen, as a clause. */
-  readonly unseen?: string;
-};
-
 function fitsWords(
   { form, words, hasTable }: CommandPart,
   { run }: RuleText,
@@ -105,40 +76,10 @@ function fitsWords(
   if (run === undefined) return isStrict || form.problem === null;
   const isKnown = form.problem === null || !hasTable;
   return runs.some(
-    (one) => (isKnown && one.fits(form)) || (isStrict && !isKnown && one.mayFit(form, words)),
+    (one) =>
+      (isKnown && one.fits(form) && (isStrict || !form.sendsToo || one.namesOptions)) ||
+      (isStrict && !isKnown && one.mayFit(form, words)),
   );
-}
-
-/** A path that a command names or may name, where it lies, and whether it is a secret. */
-export interface Visited {
-  readonly path: string;
-  readonly access: "read" | "write";
-  readonly place: Place;
-  readonly isSecret: boolean;
-}
-
-/** `mayName`: of a command that is not known, also words that look like paths. */
-export function visitedBy(
-  { form, words, directory }: CommandPart,
-  places: Places,
-  mayName: boolean,
-): readonly Visited[] {
-  const isKnown = form.problem === null;
-  const guessed = isKnown || !mayName ? [] : words.slice(1).flatMap(pathsIn);
-  const named = [...form.paths, ...guessed.map((path) => ({ path, access: "write" as const }))];
-  return named.map(({ path, access }) => ({
-    path,
-    access,
-    place: places.placeOf(path, directory, access),
-    isSecret: places.isSecret(path, directory),
-  }));
-}
-
-/** `--out=/etc/a`, `of=/dev/sda` and `host:/a` name paths, too. */
-function pathsIn(word: string): readonly string[] {
-  const last = /(?:^|[=:,@])((?:\/|~|\.\.(?:\/|$)).*)$/s.exec(word)?.[1];
-  if (last !== undefined) return [last];
-  return word.startsWith("-") || !/[/.]/.test(word) || word.includes("://") ? [] : [word];
 }
 
 /** What holds or denies is about a command of which one path fits; what allows, of which all lie so. */
@@ -150,14 +91,14 @@ function fitsPlaces(
 ): boolean {
   if (isStrict) {
     if (paths === undefined && writes === undefined) return true;
-    const visited = visitedBy(part, places, run !== undefined);
+    const visited = run === undefined ? part.visited : mayVisit(part, places);
     const lies = (one: Visited, place: RulePlace): boolean => isIn(one.place, place);
     return (
       (paths === undefined || visited.some((one) => lies(one, paths))) &&
       (writes === undefined || visited.some((one) => one.access === "write" && lies(one, writes)))
     );
   }
-  const visited = visitedBy(part, places, true);
+  const visited = mayVisit(part, places);
   // Without words it is about paths, so there must be some.
   const isAbout = (access: string): boolean => visited.some((one) => one.access === access);
   if (

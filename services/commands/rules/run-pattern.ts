@@ -1,7 +1,7 @@
 /**
  * `run` of a rule: the first words of a command. `git push`; alternatives `git status|log|branch --list`, each of
  * which may have several words; groups `npm run {build|test}`; `*` inside of a word. A word with a dash is an option
- * that must be used, wherever it stands: `git checkout -b`, `curl --request=POST`.
+ * that must be used, wherever it stands: `git checkout -b`, `curl --request=POST`. `make {|test}` is also `make` alone.
  */
 import type { Option, Program, ProgramNode, Programs } from "../programs/program-spec.ts";
 import type { CommandForm } from "../programs/read-form.ts";
@@ -12,6 +12,8 @@ export type RunPattern =
       readonly ok: true;
       /** The form is known, or is that of a program without a table, and begins so. */
       readonly fits: (form: CommandForm) => boolean;
+      /** Each way to write it out has an option. */
+      readonly namesOptions: boolean;
       /** The words may begin so, also where options are not known. */
       readonly mayFit: (form: CommandForm, words: readonly string[]) => boolean;
       /** Every way to write it out: `["npm run build", "npm run test"]`. */
@@ -36,18 +38,30 @@ interface Wanted {
 }
 
 const SPELLINGS_MAX = 256;
+const NONE: readonly Wanted[] = [];
 
 export function compileRun(text: string, programs: Programs): RunPattern {
   const spellings = writtenOut(text);
   if (typeof spellings === "string") return { ok: false, problem: spellings };
   const impossible: string[] = [];
   const all = spellings.map((words) => wantedOf(words, programs, impossible));
+  const named = all.filter(({ program }) => !/[*?]/.test(program));
+  const byName = new Map<string, readonly Wanted[]>();
+  for (const one of named) byName.set(one.program, [...(byName.get(one.program) ?? []), one]);
+  const open = all.filter((one) => !named.includes(one));
+  const of = ({ program }: CommandForm): readonly Wanted[] => {
+    const some = byName.get(program) ?? NONE;
+    return open.length === 0
+      ? some
+      : [...some, ...open.filter((one) => fitsGlob(one.program, program))];
+  };
   return {
     ok: true,
     spellings: spellings.map((words) => words.join(" ")),
     impossible,
-    fits: (form) => all.some((wanted) => fits(wanted, form)),
-    mayFit: (form, words) => all.some((wanted) => mayFit(wanted, form, words)),
+    fits: (form) => of(form).some((wanted) => fits(wanted, form)),
+    namesOptions: all.every(({ options }) => options.length > 0),
+    mayFit: (form, words) => of(form).some((wanted) => mayFit(wanted, words)),
   };
 }
 
@@ -60,7 +74,10 @@ function writtenOut(text: string): readonly (readonly string[])[] | string {
   const tails = rest.length === 0 ? [[]] : topLevel(rest.join(" ")).flatMap(expand);
   const names = expandWord(programs);
   const all = names.flatMap((name) => tails.map((tail) => [name, ...tail]));
-  if (all.some((words) => words.some((word) => word === "" || /[{}]/.test(word)))) {
+  const isAlone = /\{\|[^{}]*\}$/.test(text.trim());
+  const isOdd = (word: string, at: number, { length }: readonly string[]): boolean =>
+    /[{}]/.test(word) || (word === "" && !(isAlone && at > 0 && at === length - 1));
+  if (/\|\||\|\}|^\||\|$/.test(text.trim()) || all.some((words) => words.some(isOdd))) {
     return "has an empty alternative or a brace without the other: write `npm run {build|test}`";
   }
   return all.length > SPELLINGS_MAX
@@ -146,10 +163,11 @@ function optionsOf(nodes: readonly ProgramNode[], spelling: string): readonly Op
   return tables.flatMap((table) => table.get(spelling) ?? []);
 }
 
-function fits({ program, words, options }: Wanted, form: CommandForm): boolean {
-  if (!fitsGlob(program, form.program)) return false;
+/** Of a form of its program. */
+function fits({ words, options }: Wanted, form: CommandForm): boolean {
   const own = form.path.slice(1);
-  const has = (at: number): string | undefined => own[at] ?? form.operands[at - own.length];
+  const more = [...form.operands, ...(form.inner?.words ?? [])];
+  const has = (at: number): string | undefined => own[at] ?? more[at - own.length];
   return (
     words.every((word, at) => fitsGlob(word, has(at) ?? "")) &&
     options.every(({ spelling, names, value }) =>
@@ -163,14 +181,10 @@ function fits({ program, words, options }: Wanted, form: CommandForm): boolean {
 }
 
 /** The words in their order, whatever stands between them. */
-function mayFit(
-  { program, words, options }: Wanted,
-  form: CommandForm,
-  written: readonly string[],
-): boolean {
-  if (!fitsGlob(program, form.program)) return false;
+function mayFit({ words, options }: Wanted, written: readonly string[]): boolean {
   let at = 1;
   for (const word of words) {
+    if (word === "") continue;
     while (at < written.length && !fitsGlob(word, written[at] ?? "")) at += 1;
     if (at >= written.length) return false;
     at += 1;

@@ -16,6 +16,7 @@ export interface Span {
 
 /** A comment begins a word, and a line that goes on does not end one. */
 const COMMENT = /(?<=[ \t\n;|&(){}])(?<!\\\n)#[^\n]*/g;
+const ONLY_OPERATOR = /^ ?(&&|\|\||\||;) ?$/;
 const OPERATOR = /\|&|\|\||&&|[|;(){}\n]/g;
 
 /**
@@ -60,6 +61,8 @@ export function findUncovered(
 /** The operators in what stands between two words; null where there is other text. */
 function readOperators(gap: string, followsWord: boolean, isLast: boolean): string | null {
   if (gap === " ") return "";
+  const only = followsWord && !isLast ? ONLY_OPERATOR.exec(gap)?.[1] : undefined;
+  if (only !== undefined) return ` ${only}`;
   const text = `${followsWord ? "w" : "\n"}${gap}`.replace(COMMENT, "").replaceAll("\\\n", "");
   if (/[^ \t]/.test(text.slice(1).replace(OPERATOR, ""))) return null;
   const operators = [text.charAt(0), ...(text.slice(1).match(OPERATOR) ?? [])].join(" ");

@@ -1,8 +1,18 @@
+/** Of a path that is not `.` itself: a segment that is empty, `.` or `..`. */
+const HAS_ODD_SEGMENT = /(?:\/|^(?![/]|\.$))\.{0,2}(?:\/|$)/;
+
 /**
  * `path` as it is read from `directory`, without `.`, doubled slashes and what `..` undoes. By text alone: links
  * are not followed. `.` is the workspace, `~` the home directory.
  */
 export function joinPath(directory: string, path: string): string {
+  if (HAS_ODD_SEGMENT.test(path) || HAS_ODD_SEGMENT.test(directory))
+    return resolve(directory, path);
+  if (path === ".") return directory;
+  return directory === "." || /^[/~]/.test(path) ? path : `${directory}/${path}`;
+}
+
+function resolve(directory: string, path: string): string {
   const from = /^[/~]/.test(path) ? "" : directory;
   const segments: string[] = [];
   for (const segment of `${from}/${path}`.split("/")) {

@@ -1,5 +1,5 @@
 /** When two lines are the same call. */
-import type { ParsedLine, PlainCommand } from "./plain-command.ts";
+import type { ParsedLine } from "./plain-command.ts";
 
 /**
  * A text that two lines share when their commands are equal word by word, in whatever quotes and
@@ -7,17 +7,17 @@ import type { ParsedLine, PlainCommand } from "./plain-command.ts";
  *
  * @param text the line
  * @param line what `parseLine` gave for it
- * @param canonicalWords one spelling for all spellings that the command's program reads alike; null:
- *   the words as they are
+ * @param canonicalWords of each command one spelling for all that its program reads alike; null: the words as
+ *   they are
  */
 export function identifyLine(
   text: string,
   line: ParsedLine,
-  canonicalWords: (command: PlainCommand) => readonly string[] | null,
+  canonicalWords: readonly (readonly string[] | null)[],
 ): string {
   if (line.kind === "unclear") return `unclear ${trimBlanks(text)}`;
-  const commands = line.commands.map((command) => [
-    canonicalWords(command) ?? command.words,
+  const commands = line.commands.map((command, at) => [
+    canonicalWords[at] ?? command.words,
     command.expansions,
     command.assignments.map(({ name, value }) => [name, value]),
     command.channels,

@@ -66,5 +66,5 @@ function unclear(reason: string): SyntaxTree {
 }
 
 function hasMore(text: string, pattern: RegExp, max: number): boolean {
-  return (text.match(pattern)?.length ?? 0) > max;
+  return text.length > max && (text.match(pattern)?.length ?? 0) > max;
 }

@@ -12,9 +12,7 @@ import type {
 } from "../events.ts";
 import { actionDigest } from "../hash.ts";
 import { quoteTicks } from "../hidden-text.ts";
-import type { ClearArguments, ConfirmedCall, ProposalInput } from "../inputs.ts";
-import { LIMITS } from "../limits.ts";
-import { trieGet } from "../persistent/trie.ts";
+import type { ClearArguments, ProposalInput } from "../inputs.ts";
 import { allArguments } from "../policy/compile-identity.ts";
 import type {
   CompiledPolicy,
@@ -34,6 +32,7 @@ import { readToolName, shownTool } from "../tool-name.ts";
 import { Advice, withAdvice } from "./advice.ts";
 import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
+import { isConfirmed } from "./confirmed.ts";
 import { type Draft, decisionBase } from "./decision-base.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
 import { judge } from "./judge.ts";
@@ -374,28 +373,3 @@ function dependsOn(facts: CallFacts, twin: Twin | undefined): readonly string[] 
 }
 
 const NOTHING_PENDING: readonly PendingEffect[] = [];
-
-/**
- * A confirmation is spent on the first proposal that carries it. Where the platform signed it, it counts
- * for the call that it names alone, and any other call is judged as if there were none. Beyond the bound of
- * those that are remembered none counts any more.
- */
-function isConfirmed(
-  state: ConversationState,
-  { confirmation, vouched }: CallContext["proposal"],
-  call: DecisionBase,
-): boolean {
-  if (confirmation === null || state.confirmations.size >= LIMITS.confirmations) return false;
-  if (vouched !== undefined && !isAbout(vouched.confirms, call)) return false;
-  return trieGet(state.confirmations, confirmation) === undefined;
-}
-
-function isAbout(confirms: ConfirmedCall | null, call: DecisionBase): boolean {
-  if (confirms === null || confirms.tool !== call.tool) return false;
-  const { callId, argumentsDigest } = confirms;
-  if (callId === null && argumentsDigest === null) return false;
-  return (
-    (callId === null || callId === call.callId) &&
-    (argumentsDigest === null || argumentsDigest === call.argumentsDigest)
-  );
-}

@@ -2,8 +2,9 @@
 
 import { heldInstead } from "../checks/tier.ts";
 import { cutText } from "../cut-text.ts";
-import type { CallHeld, GateEvent, IgnoredWhy, VerdictRuled } from "../events.ts";
+import type { CallHeld, GateEvent, VerdictRuled } from "../events.ts";
 import { quoteText } from "../hidden-text.ts";
+import type { IgnoredWhy } from "../ignored-why.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { trieEntries, trieGet } from "../persistent/trie.ts";

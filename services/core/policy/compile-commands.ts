@@ -1,10 +1,12 @@
 /** Tools of commands: what a call does is read from a line, a statement, a request or a path. */
 
-import { type Deed, type Rules, unclear, type Verdict } from "../../commands/rules/judge.ts";
+import { type Deed, judgeCall, type Rules, type Verdict } from "../../commands/rules/judge.ts";
+import type { Vocabulary } from "../../commands/rules/part.ts";
 import { createPlaces, DEFAULT_READABLE, DEFAULT_SECRETS } from "../../commands/rules/place.ts";
 import {
   type CallReader,
   createReader,
+  type ReadCall,
   type ReaderSettings,
 } from "../../commands/rules/read-call.ts";
 import { compileRule } from "../../commands/rules/rule.ts";
@@ -52,23 +54,37 @@ interface Outcomes {
   readonly unclear: ByDeed;
 }
 
-interface Context {
-  readonly capabilities: Capabilities;
-  readonly tiers: Tiers;
+/** One reading of a call for all who ask about it. */
+export interface CommandsReader {
+  readonly read: CallReader;
+  readonly vocabulary: Vocabulary;
+  /** The form under which the argument is compared with that of other calls; null: as it stands. */
+  readonly step: IdentityStep | null;
 }
 
-/** The form under which the argument is compared with that of other calls; null: as it stands. */
-export function commandIdentity(
+export function createCommandsReader(
+  entry: ToolDocument,
   document: CommandsDocument,
-  capabilities: Capabilities,
-): IdentityStep | null {
-  const rules = baseRules(document, capabilities);
-  const { identity } = createReader(settingsOf({}, document), rules);
-  if (identity === null) return null;
-  return {
-    field: commandArgument(document),
-    run: (value) => ({ ok: true, value: typeof value === "string" ? identity(value) : value }),
-  };
+  { programs }: Capabilities,
+): CommandsReader {
+  const { workspace = ".", readable = [], secrets = DEFAULT_SECRETS, assignments = [] } = document;
+  const places = createPlaces({
+    workspace,
+    readable: [...DEFAULT_READABLE, ...readable],
+    secrets,
+  });
+  const vocabulary = { programs: programs(), places, assignments: new Set(assignments) };
+  const settings = settingsOf(entry, document);
+  const read = createReader(settings, vocabulary);
+  if (settings.language === "http" || settings.language === "files")
+    return { read, vocabulary, step: null };
+  const identify = (value: JsonValue, args: JsonObject): JsonValue =>
+    typeof value === "string" ? (read(value, args).identity ?? value) : value;
+  const run: IdentityStep["run"] = (value, args) => ({
+    ok: true,
+    value: identify(value, args ?? {}),
+  });
+  return { read, vocabulary, step: { field: settings.argument, run } };
 }
 
 function settingsOf(entry: ToolDocument, document: CommandsDocument): ReaderSettings {
@@ -80,29 +96,12 @@ function settingsOf(entry: ToolDocument, document: CommandsDocument): ReaderSett
   };
 }
 
-/** All but the rules. */
-function baseRules(
-  { workspace = ".", readable = [], secrets, assignments = [], session }: CommandsDocument,
-  { programs }: Capabilities,
-): Rules {
-  return {
-    programs: programs(),
-    places: createPlaces({
-      workspace,
-      readable: [...DEFAULT_READABLE, ...readable],
-      secrets: secrets ?? DEFAULT_SECRETS,
-    }),
-    assignments: new Set(assignments),
-    isSession: session ?? true,
-    rules: [],
-  };
-}
-
 export function compileCommands(
   entry: ToolDocument,
   document: CommandsDocument,
   at: readonly PathSegment[],
-  { capabilities, tiers }: Context,
+  reader: CommandsReader,
+  tiers: Tiers,
   compile: CompileVariant,
   problems: CompileProblem[],
 ): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
@@ -136,11 +135,8 @@ export function compileCommands(
       "unclear",
     ]),
   };
-  const reader = createReader(
-    settingsOf(entry, document),
-    compileRules(document, outcomes, path, capabilities, problems),
-  );
-  const judged = callJudge(entry, document, path, reader, outcomes);
+  const compiled = compileRules(document, outcomes, path, reader.vocabulary, problems);
+  const judged = callJudge(entry, document, path, reader.read, compiled, outcomes);
   if (problems.length === 0) checkExamples(document, path, judged, problems);
   return judged;
 }
@@ -191,37 +187,38 @@ function isStrict({ action }: CompiledTier): boolean {
 }
 
 function compileRules(
-  document: CommandsDocument,
+  { rules = [], session = true }: CommandsDocument,
   outcomes: Outcomes,
   path: readonly PathSegment[],
-  capabilities: Capabilities,
+  { programs, places }: Vocabulary,
   problems: CompileProblem[],
 ): Rules {
-  const base = baseRules(document, capabilities);
-  const rules = (document.rules ?? []).map((rule, index) => {
+  const compiled = rules.map((rule, index) => {
     const report = (key: string, message: string): void => {
       problems.push({ path: policyPath([...path, "rules", index, key]), message });
     };
-    const { fits } = compileRule(rule, base.programs, base.places, report);
+    const { fits } = compileRule(rule, programs, places, report);
     return { fits, isStrict: isStrict((outcomes.rules[index] as ByDeed).write.tool.tier) };
   });
-  return { ...base, rules };
+  return { rules: compiled, isSession: session };
 }
 
 function callJudge(
   entry: ToolDocument,
   document: CommandsDocument,
   path: readonly PathSegment[],
-  reader: CallReader,
+  read: CallReader,
+  rules: Rules,
   outcomes: Outcomes,
 ): Pick<CompiledTool, "variantOf" | "variants" | "commandsOf"> {
   const argument = commandArgument(document);
   const preset = defaultOf(entry.input_schema, argument);
-  const verdictsOf = (args: JsonObject): readonly Verdict[] => {
+  const reason = `the argument ${argument} is missing`;
+  const missing: ReadCall = { parts: [], unread: { text: argument, reason }, identity: null };
+  const readOf = (args: JsonObject): ReadCall => {
     const written = getArgument(args, argument);
     const value = written === undefined ? preset : written;
-    if (value === undefined) return [unclear(argument, `the argument ${argument} is missing`)];
-    return reader.judge(value, args);
+    return value === undefined ? missing : read(value, args);
   };
   const partOf = ({ by, does }: Verdict): Ranked =>
     (typeof by === "number" ? (outcomes.rules[by] as ByDeed) : outcomes[by])[does];
@@ -238,18 +235,26 @@ function callJudge(
     return { text: verdict.text, rule, tier: tool.tier, isRead: tool.isRead, why: why ?? null };
   };
   const merged = merger();
+  const choose = (verdicts: readonly Verdict[]): CompiledTool => {
+    // An empty line waits for what still comes.
+    if (verdicts.length === 0) return outcomes.known.watch.tool;
+    const tool = merged(verdicts.map(partOf));
+    if (!isStrict(tool.tier)) return tool;
+    const why = whyOf(verdicts.map(noteOf), tool.tier);
+    return { ...askedAlone(tool, verdicts), why };
+  };
+  const chosen = new WeakMap<ReadCall, CompiledTool>();
   const all = [outcomes.known, outcomes.unclear, ...outcomes.rules];
   return {
     variants: [...new Set(all.flatMap((one) => DEEDS.map((deed) => one[deed].tool)))],
-    commandsOf: (args) => verdictsOf(args).map(noteOf),
+    commandsOf: (args) => judgeCall(readOf(args), rules).map(noteOf),
     variantOf: (args) => {
-      const verdicts = verdictsOf(args);
-      // An empty line waits for what still comes.
-      if (verdicts.length === 0) return outcomes.known.watch.tool;
-      const tool = merged(verdicts.map(partOf));
-      if (!isStrict(tool.tier)) return tool;
-      const why = whyOf(verdicts.map(noteOf), tool.tier);
-      return { ...askedAlone(tool, verdicts), why };
+      const call = readOf(args);
+      const known = chosen.get(call);
+      if (known !== undefined) return known;
+      const tool = choose(judgeCall(call, rules));
+      chosen.set(call, tool);
+      return tool;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
 import { sha256Hex } from "../hash.ts";
 import { aliasesOf } from "./compile-aliases.ts";
-import { commandIdentity, compileCommands } from "./compile-commands.ts";
+import { compileCommands, createCommandsReader } from "./compile-commands.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
 import { type CompileProblem, compileIdentity, type IdentityStep } from "./compile-identity.ts";
 import { inShadow, type Modes, withChecks } from "./compile-modes.ts";
@@ -45,9 +45,11 @@ export function compileTool(
   const schema = compileSchema(entry, at, context.capabilities, problems);
   const { variants, commands } = entry;
   // A line of commands stops where one fails; those before it have run.
-  const step = commands === undefined ? null : commandIdentity(commands, context.capabilities);
+  const reader =
+    commands === undefined ? null : createCommandsReader(entry, commands, context.capabilities);
+  const step = reader?.step ?? null;
   const base = { name, declared, entry, at, schema, step, ...NO_VARIANT };
-  if (variants === undefined && commands === undefined) {
+  if (variants === undefined && reader === null) {
     return compileEntry(base, context, problems);
   }
   const compileVariant: CompileVariant = ({ name: variant, rule }, keys, path, found) => {
@@ -57,14 +59,17 @@ export function compileTool(
   };
   const strictest = { ...base, entry: { ...entry, read_only: false } };
   const tool = compileEntry(strictest, context, problems);
-  if (commands === undefined) {
+  if (commands === undefined || reader === null) {
     return { ...tool, ...compileVariants(tool, entry, at, context, compileVariant, problems) };
   }
   if (variants !== undefined) {
     const message = "says the same as `commands`: a tool has one of the two";
     problems.push({ path: policyPath([...at, "variants"]), message });
   }
-  return { ...tool, ...compileCommands(entry, commands, at, context, compileVariant, problems) };
+  return {
+    ...tool,
+    ...compileCommands(entry, commands, at, reader, context.tiers, compileVariant, problems),
+  };
 }
 
 const NO_VARIANT = { variant: null, chosenBy: null, tier: null };

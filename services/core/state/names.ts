@@ -45,7 +45,7 @@ export function isForgotten({ forgotten }: Pick<ConversationState, "forgotten">,
   return forgotten.size > 0 && trieGet(forgotten, forgottenKey(name)) !== undefined;
 }
 
-/** A long name is kept as short as any. */
+/** Short, however long the name is. */
 export function forgottenKey(name: string): string {
   return sha256Hex("callgate.name.v1", name).slice(0, 32);
 }

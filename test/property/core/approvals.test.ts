@@ -51,6 +51,28 @@ describe("further calls", () => {
     );
   });
 
+  test("of a command that no rule names serve no other line", () => {
+    const shell: PolicyDocument = {
+      authorization: { tiers: [held("ask", "shell")] },
+      tool_schemas: { shell: { commands: { unclear: "ask", rules: [] } } },
+    };
+    const start = fc.constantFrom("rm -rf", "curl -o out", "frob", 'x "$(y)"', "npm run");
+    const one = fc.tuple(start, name).map(([program, of]) => `${program} ${of}`);
+    const line = fc.array(one, { minLength: 1, maxLength: 2 }).map((ones) => ones.join("; "));
+    fc.assert(
+      fc.property(line, line, fc.constantFrom(null, 3), (asked, other, calls) => {
+        const story = given(shell);
+        const hold = story.held("shell", { command: asked });
+        const all = { tool: "shell", calls, reason: "all of these" };
+        const events = story.when({ ...story.verdict("approve", hold), ...all });
+        expect(events.map(({ type }) => type)).toEqual(["allowed", "ruled"]);
+        if (asked !== other) story.held("shell", { command: other });
+        story.reported(ofType(events[0] as never, "allowed"), { output: "done" });
+        story.after(HOUR).turn("2").allowed("shell", { command: asked });
+      }),
+    );
+  });
+
   test("say of which rule they are, and of which not", () => {
     const story = given(policy);
     const { scope } = story.held("run", { name: "drop_it" });

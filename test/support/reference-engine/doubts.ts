@@ -27,17 +27,20 @@ export function endInRow(
  */
 export function settleDoubts(history: History, call: Call, ends: boolean): void {
   const doubted = history.calls.filter((one) => one.inDoubt && one.actionKey === call.actionKey);
-  const succeeded = call.status === "succeeded";
-  if (succeeded || ends) {
-    for (const one of doubted) one.inDoubt = false;
-    for (const one of succeeded ? [] : doubted) if (one !== call) one.effect = "none";
-    call.doubted = false;
-  }
+  if (call.status === "succeeded" || ends) endDoubts(doubted, call);
   if (call.status === "failed" && call.effect === "possible" && !call.tool.isRead) {
     for (const one of doubted) overtake(one, call);
     call.inDoubt = true;
   }
   if (ends) settleLatest(history, call);
+}
+
+function endDoubts(doubted: readonly Call[], by: Call): void {
+  for (const one of doubted) {
+    one.inDoubt = false;
+    if (by.status !== "succeeded" && one !== by) one.effect = "none";
+  }
+  by.doubted = false;
 }
 
 /** The later attempt holds what both hold. */

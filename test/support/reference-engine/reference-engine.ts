@@ -8,7 +8,7 @@ import type {
   ResultInput,
   VerdictInput,
 } from "../../../services/core/inputs.ts";
-import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
+import type { CompiledPolicy, CompiledTool } from "../../../services/core/policy/compiled.ts";
 import type { Answer } from "./answer.ts";
 import { type Circumstances, decideCall, refuseEarly } from "./decide-call.ts";
 import { rememberDenial } from "./denials.ts";
@@ -143,17 +143,14 @@ export class ReferenceEngine {
     const call = this.#findOpen(input.decisionId);
     if (call === undefined || call.kind === "held") return ignored("unknown_call");
     if (call.input.callId !== input.callId) return ignored("wrong_call");
-    if (call.inDoubt && !isDefinite(input)) return ignored("already_reported");
-    if (input.status === "unknown" && call.status === "unknown") return ignored("already_reported");
+    if (isKnownAlready(call, input)) return ignored("already_reported");
     if (input.status === "started") {
-      if (call.started || call.status === "unknown") return ignored("already_reported");
       call.started = true;
       return recorded(call, "started", false, null);
     }
     const status = endOf(input, call.tool);
     const transient = status === "failed" && isTransient(input);
-    const said = input.status === "failed" ? (input.effect ?? null) : null;
-    const effect = status === "failed" ? (said ?? (call.tool.isRead ? "none" : "possible")) : null;
+    const effect = status === "failed" ? effectOf(input, call.tool) : null;
     this.#settle(call, { status, transient, effect, ends: call.inDoubt }, input, nowMs);
     return recorded(call, status, transient, effect);
   }
@@ -176,34 +173,25 @@ export class ReferenceEngine {
     const others = recent.filter((other) => other !== call);
     const digest =
       input === null || input.output === null ? null : digestOf(input.output, call.tool);
-    const newOutput =
+    const isNew =
       status === "succeeded" &&
-      digest !== null &&
-      others.every((other) => other.status === "failed" || other.outputDigest !== digest);
-    const newWrite =
-      status === "succeeded" &&
-      !call.tool.isRead &&
-      others.every((other) => other.actionKey !== call.actionKey);
+      (call.tool.isRead ? isNewOutput(digest, others) : isNewAction(call, others));
     call.status = status;
     call.transient = transient;
-    const certain = ends && status === "not_executed" && (call.inDoubt || call.doubted);
-    call.effect = certain ? "none" : effect;
+    const isCertain = ends && status === "not_executed" && (call.inDoubt || call.doubted);
+    call.effect = isCertain ? "none" : effect;
     call.settled = history.length++;
     if (status === "succeeded" || effect === "possible") call.actedAt = call.settled;
     endInRow(history, call, status, call.settled);
     call.outputDigest = digest;
-    call.whole =
-      input?.output != null &&
-      (input.outputBytes ?? input.output.length) <= this.#policy.outputBytes;
-    call.error = status === "failed" && input !== null ? errorText(input) : null;
+    call.whole = isWhole(input, this.#policy.outputBytes);
+    noteFailure(call, input, nowMs);
     if (status !== "not_executed" && input?.cost != null) call.cost = input.cost;
-    if (status === "failed") call.failure = failureOf(input, nowMs);
     giveBack(history, call);
     nameEffects(call, input);
     settleDoubts(history, call, ends);
     const member = refusedCycle(history)?.includes(call.actionKey) === true;
-    const progress = call.tool.isRead ? newOutput : newWrite;
-    if (progress && !member) history.progress.push(history.length++);
+    if (isNew && !member) history.progress.push(history.length++);
   }
 
   #verdict(input: VerdictInput, nowMs: number): Answer[] {
@@ -400,6 +388,38 @@ function recorded(
   effect: FailureEffect | null,
 ): Answer {
   return { outcome: "result_recorded", decisionId: call.decisionId, status, transient, effect };
+}
+
+function isKnownAlready(call: Call, input: ResultInput): boolean {
+  if (call.inDoubt && !isDefinite(input)) return true;
+  if (input.status === "started") return call.started || call.status === "unknown";
+  return input.status === "unknown" && call.status === "unknown";
+}
+
+function isWhole(input: ResultInput | null, most: number): boolean {
+  if (input === null || input.output === null) return false;
+  return (input.outputBytes ?? input.output.length) <= most;
+}
+
+function noteFailure(call: Call, input: ResultInput | null, nowMs: number): void {
+  const failed = call.status === "failed";
+  call.error = failed && input !== null ? errorText(input) : null;
+  if (failed) call.failure = failureOf(input, nowMs);
+}
+
+/** Of a call that failed. */
+function effectOf({ status, effect }: ResultInput, tool: CompiledTool): FailureEffect {
+  const said = status === "failed" ? (effect ?? null) : null;
+  return said ?? (tool.isRead ? "none" : "possible");
+}
+
+function isNewOutput(digest: string | null, others: readonly Call[]): boolean {
+  if (digest === null) return false;
+  return others.every((other) => other.status === "failed" || other.outputDigest !== digest);
+}
+
+function isNewAction({ actionKey }: Call, others: readonly Call[]): boolean {
+  return others.every((other) => other.actionKey !== actionKey);
 }
 
 function refusedEarly(asked: Asked, reason: string, fresh: boolean): Answer {

@@ -56,9 +56,9 @@ describe("a guarded call that is made again under its id", () => {
       { thrown: expect.objectContaining({ message: "declined", code: "402" }) },
     ],
     [
-      "fails where what was returned reads as a failure and was too long to be kept",
-      { status: "succeeded", output: { error: "declined", status: 402, pad: "x".repeat(600_000) } },
-      { thrown: expect.any(Error) },
+      "gives an output that reads as a failure where it was reported to have succeeded",
+      { status: "succeeded", output: { error: "declined", status: 402 } },
+      { value: { error: "declined", status: 402 } },
     ],
     [
       "was not executed where that was reported",
@@ -72,6 +72,18 @@ describe("a guarded call that is made again under its id", () => {
     ],
   ])("%s", async (_what, report, told) => {
     expect(await reported(report)).toEqual(told);
+  });
+
+  test.each([
+    ["gives what its handler returned in a form of failure", 10, { value: expect.anything() }],
+    ["fails where that was too long to be kept", 600_000, { thrown: expect.any(Error) }],
+  ])("%s", async (_what, length, told) => {
+    const output = { isError: true, content: "x".repeat(length) };
+    const gate = await openGate();
+    const tools = gate.guard({ charge_card: (_: { order: string }): unknown => output }, CONTEXT);
+    const options = { callId: CALL.callId };
+    expect(await tools.charge_card({ order: "7" }, options)).toEqual(output);
+    expect(await again(gate)).toEqual(told);
   });
 });
 

@@ -1,5 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readProgramFile } from "../../../../services/adapters/programs/read-programs.ts";
+import {
+  readProgramFile,
+  readProgramFiles,
+} from "../../../../services/adapters/programs/read-programs.ts";
 
 const faultOf = (text: string): string => {
   try {
@@ -47,4 +53,10 @@ describe("a file of programs with a fault", () => {
   ])("is refused with file, line, program and key: %j", (text, fault) => {
     expect(faultOf(text)).toMatch(fault);
   });
+});
+
+it("a directory without tables is no gate that knows no program", () => {
+  const directory = mkdtempSync(join(tmpdir(), "programs-"));
+  expect(() => readProgramFiles(directory)).toThrow("no file of programs lies in");
+  rmSync(directory, { recursive: true });
 });

@@ -14,8 +14,12 @@ const at = "at 1970-01-01T00:00:00.000Z";
 describe("the result of a call", () => {
   it.each<readonly [CallResult | null, string]>([
     [null, "none in the journal yet"],
-    [recorded, `failed ${at}, after 12 ms: E42: no money`],
-    [{ ...recorded, status: "succeeded", error: null, durationMs: null }, `succeeded ${at}`],
+    [recorded, `failed and may have taken effect ${at}, after 12 ms: E42: no money`],
+    [{ ...recorded, effect: "none" }, `failed ${at}, after 12 ms: E42: no money`],
+    [
+      { ...recorded, status: "succeeded", effect: null, error: null, durationMs: null },
+      `succeeded ${at}`,
+    ],
     [{ type: "outcome_unknown", ...call, atMs: 0 }, `unknown ${at}: none came in time`],
     [
       { type: "reconciled", ...call, atMs: 0, outcome: "failed", by: "ann", reason: "looked" },

@@ -35,7 +35,7 @@ describe("what a command writes", () => {
   });
 
   test("keeps the ends of lines of CSV, and no other return of the carriage", () => {
-    const text = "a,b\r\n1,\"x\ry\"\r\n";
+    const text = 'a,b\r\n1,"x\ry"\r\n';
     expect(escapedText(text, outputOf(false, false))).toBe('a,b\r\n1,"x\\u000dy"\r\n');
   });
 

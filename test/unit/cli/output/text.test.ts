@@ -7,16 +7,21 @@ import { textTable } from "../../../../services/cli/output/table.ts";
 import { wrapped } from "../../../../services/cli/output/wrapped.ts";
 
 test.each([
-  ["a\u001b[31mb\r\nc", 20, "a [31mb c"],
-  ["right\u202eleft", 20, "right left"],
-  ["a\u2066b\u200bc\ufeffd\u{e0041}e", 20, "a b c d e"],
-  ["a\u3164b\u2800c\u{e0101}d", 20, "a b c d"],
+  ["a\u001b[31mb\r\nc", 20, "a\\u001b[31mb c"],
+  ["right\u202eleft", 20, "right\\u202eleft"],
+  ["a\u2066b\u200bc\ufeffd\u{e0041}e", 40, "a\\u2066b\\u200bc\\ufeffd\\udb40\\udc41e"],
+  ["a\u3164b\u2800c\u{e0101}d", 20, "a\\u3164b\\u2800c…"],
+  ["ab\u202e", 8, "ab\\u202e"],
+  ["ab\u202ec", 8, "ab…"],
   ["abcdef", 4, "abc…"],
   ["ab😀cd", 4, "ab😀…"],
   ["abcd", 4, "abcd"],
-])("%j in %d characters is safe to show as %j", (text, most, shown) => {
-  expect(printable(text, most)).toBe(shown);
-});
+])(
+  "%j in %d characters is shown with nothing hidden, and no escape cut in two, as %j",
+  (text, most, shown) => {
+    expect(printable(text, most)).toBe(shown);
+  },
+);
 
 test("counts take their noun", () => {
   expect([0, 1, 2].map((count) => counted(count, "call"))).toEqual([

@@ -117,15 +117,18 @@ describe("a redelivery", () => {
     expect(story.when(proposal)).toMatchObject([{ decision: { type: "allowed" } }]);
   });
 
-  test("is forgotten after an hour, or with a longer window", () => {
-    const story = given({ ...POLICY, deduplication: { window_ms: 3 * HOUR } });
+  test("is known for as long as the conversation lives, read or write", () => {
+    const conversation = { idle_ms: 48 * HOUR };
+    const story = given({ ...POLICY, conversation, deduplication: { window_ms: MINUTE } });
     const read = story.proposal("look");
     const write = story.proposal("write");
     story.when(read);
     story.when(write);
-    story.after(HOUR);
-    expect(story.when(read)).toMatchObject([{ type: "refused" }]);
+    story.after(47 * HOUR);
+    expect(story.when(read)).toMatchObject([{ type: "repeated" }]);
     expect(story.when(write)).toMatchObject([{ type: "repeated" }]);
+    story.after(2 * HOUR);
+    expect(story.when(write)).toMatchObject([{ type: "allowed", fresh: true }]);
   });
 });
 

@@ -74,43 +74,19 @@ describe("an approval", () => {
     expect(story.approved(fourth)).toMatchObject({ type: "allowed" });
   });
 
-  test("is void where the call came again after its name was forgotten: it has another id", () => {
-    const story = given({ ...POLICY, tool_schemas: { ask: { batchable: true } } });
+  test("stands where the call came again hours later: it is the same hold", () => {
+    const tiers: PolicyTier[] = [{ ...ASK, action: "hitl", expires_ms: 5 * HOUR }];
+    const story = given({ ...POLICY, authorization: { tiers } });
     const name = { step: "1", callId: "once" };
-    const first = story.held("ask", {}, name);
-    const second = story.after(2 * HOUR).held("ask", {}, name);
-    expect(second).toMatchObject({ decisionId: first.decisionId, holdNumber: 2 });
-    expect(story.approved(first)).toMatchObject({ why: "unknown_approval" });
-    expect(story.approved(second)).toMatchObject({ type: "allowed" });
-  });
-
-  test("counts and keeps one hold where the call came again after its name was forgotten", () => {
-    const story = given({ ...POLICY, tool_schemas: { ask: { batchable: true } } });
-    const name = { step: "1", callId: "once" };
-    story.held("ask", {}, name);
-    story.after(2 * HOUR).held("ask", {}, name);
+    const hold = story.held("ask", {}, name);
+    expect(story.after(2 * HOUR).when(story.proposal("ask", {}, name))).toMatchObject([
+      { type: "repeated", decision: { type: "held", holdId: hold.holdId } },
+    ]);
     expect(story.state?.totals.calls).toBe(1);
-    expect(story.state?.openIndex.heldCount).toBe(1);
-    story.under({ tool_schemas: { ask: { batchable: true } } });
-    story.after(2 * HOUR).allowed("ask", {}, name);
-    expect(story.state?.totals.calls).toBe(1);
-    expect(story.state?.openIndex.heldCount).toBe(0);
-    expect(story.state?.heldTime.sinceMs).toBeNull();
-  });
-
-  test("ends the hold of a read whose earlier outcome is not known", () => {
-    const tool_schemas = { ask: { read_only: true } };
-    const conversation = { idle_ms: 48 * HOUR };
-    const story = given({ conversation, tool_schemas });
-    const name = { step: "1", callId: "once" };
-    story.reported(story.allowed("ask", {}, name), { status: "unknown" });
-    const hold = story
-      .under({ ...POLICY, conversation, tool_schemas })
-      .after(30 * HOUR)
-      .held("ask", {}, name);
     expect(story.state?.openIndex.heldCount).toBe(1);
     expect(story.approved(hold)).toMatchObject({ type: "allowed" });
     expect(story.state?.openIndex.heldCount).toBe(0);
+    expect(story.state?.heldTime.sinceMs).toBeNull();
   });
 
   test("is void where the rule no longer asks: the call is judged as any other", () => {
@@ -190,9 +166,8 @@ describe("a denial", () => {
       strike: null,
     });
     expect(refused.refusal.message).toContain('"no \\"way\\""');
-    expect(ofType(story.denied(story.held("ask")), "refused").refusal.message).not.toContain(
-      "Reason given",
-    );
+    const other = story.turn("2").held("ask");
+    expect(ofType(story.denied(other), "refused").refusal.message).not.toContain("Reason given");
   });
 });
 

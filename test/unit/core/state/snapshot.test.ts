@@ -71,13 +71,14 @@ describe("a snapshot", () => {
 
   test("leaves out what has ended, freed or not", () => {
     const story = given({
+      conversation: { idle_ms: 48 * HOUR },
       deduplication: { window_ms: SECOND },
       idempotency: { ttl_ms: SECOND },
       tool_schemas: { look: { read_only: true }, write: {} },
     });
     story.done("write", { n: 1 });
     const before = JSON.parse(snapshotState(story.state as ConversationState));
-    story.after(HOUR).done("look");
+    story.after(3 * HOUR).done("look");
     const after = JSON.parse(snapshotState(story.state as ConversationState));
     expect(before.writeTwins.entries).toHaveLength(1);
     expect(after.writeTwins.entries).toHaveLength(0);

@@ -1,0 +1,31 @@
+import type { CallContext } from "../checks/check.ts";
+import type { DecisionBase } from "../events.ts";
+import type { ConfirmedCall } from "../inputs.ts";
+import { LIMITS } from "../limits.ts";
+import { trieGet } from "../persistent/trie.ts";
+import type { ConversationState } from "../state/state.ts";
+
+/**
+ * A confirmation is spent on the first proposal that carries it. Where the platform signed it, it counts
+ * for the call that it names alone, and any other call is judged as if there were none. Beyond the bound of
+ * those that are remembered none counts any more.
+ */
+export function isConfirmed(
+  state: ConversationState,
+  { confirmation, vouched }: CallContext["proposal"],
+  call: DecisionBase,
+): boolean {
+  if (confirmation === null || state.confirmations.size >= LIMITS.confirmations) return false;
+  if (vouched !== undefined && !isAbout(vouched.confirms, call)) return false;
+  return trieGet(state.confirmations, confirmation) === undefined;
+}
+
+function isAbout(confirms: ConfirmedCall | null, call: DecisionBase): boolean {
+  if (confirms === null || confirms.tool !== call.tool) return false;
+  const { callId, argumentsDigest } = confirms;
+  if (callId === null && argumentsDigest === null) return false;
+  return (
+    (callId === null || callId === call.callId) &&
+    (argumentsDigest === null || argumentsDigest === call.argumentsDigest)
+  );
+}
