@@ -108,7 +108,7 @@ describe("callgate explain", () => {
     await gate.approve(approvalId, { by: "ann", reason: `fine${forged}` });
     const { text } = await explained(decisionId);
 
-    expect(text).toMatch(/^approved by +ann at \S+Z: finex \[2J outcome +refused/m);
+    expect(text).toMatch(/^approved by +ann at \S+Z: finex\\u001b\[2J outcome +refused/m);
     expect(text).not.toContain("\u001b");
     expect(text).not.toMatch(/^outcome +refused/m);
   });
