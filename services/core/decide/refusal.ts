@@ -15,7 +15,7 @@ import type { ReasonCode } from "../reasons.ts";
 import { isInDoubt } from "../state/doubts.ts";
 import type { Twin } from "../state/state.ts";
 import type { Level, Rung } from "./ladder.ts";
-import { problemLines } from "./refuse-unread.ts";
+import { problemLines, shownProblems } from "./refuse-unread.ts";
 import { suggestNext } from "./suggest.ts";
 
 const LEVEL_SENTENCES: Readonly<Record<Level, string | null>> = {
@@ -93,7 +93,7 @@ export function refusalOf(
       approvalId: null,
     },
     suggestedNext,
-    problems: found.problems,
+    problems: shownProblems(found.problems),
     known: found.known,
     userMessage: userMessage(found, rung, base.tool),
   };

@@ -46,10 +46,7 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
       conflict: null,
       resolution: { type: "none", retryAfterMs: null, approvalId: null },
       suggestedNext: given.suggestedNext ?? [],
-      problems: (given.problems ?? []).map(({ path, message }) => ({
-        path: escapeHidden(path),
-        message: escapeHidden(message),
-      })),
+      problems: shownProblems(given.problems),
       known: null,
       userMessage: null,
     },
@@ -60,6 +57,14 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
     denial: null,
     answered: null,
   };
+}
+
+/** As a model may see them: nothing in them is hidden. */
+export function shownProblems(problems: Refusal["problems"] | undefined): Refusal["problems"] {
+  return (problems ?? []).map(({ path, message }) => ({
+    path: escapeHidden(path),
+    message: escapeHidden(message),
+  }));
 }
 
 export function problemLines(problems: Refusal["problems"] | undefined): string[] {

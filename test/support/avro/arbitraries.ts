@@ -27,6 +27,7 @@ import {
 } from "../../../services/core/inputs.ts";
 import { REASON_CODES } from "../../../services/core/reasons.ts";
 import { speakerProblem } from "../../../services/core/speaker.ts";
+import { readToolName } from "../../../services/core/tool-name.ts";
 import {
   type InputPosition,
   type JournalAnchor,
@@ -356,6 +357,12 @@ export const events: { readonly [kind in GateEvent["type"]]: Arbitrary<GateEvent
 };
 
 /** A proposal as a well-behaved writer sends it. */
+/** Other names are rejected, or read as another one. */
+function isToolName(name: string): boolean {
+  const read = readToolName(name);
+  return read.ok && read.name === name;
+}
+
 export const proposal: Arbitrary<ProposalInput> = record({
   type: fc.constant("proposal" as const),
   tenantId,
@@ -364,7 +371,7 @@ export const proposal: Arbitrary<ProposalInput> = record({
   agentId: nullable(id),
   turn: nullable(id),
   step: nullable(id),
-  tool: id,
+  tool: id.filter(isToolName),
   arguments: fc.oneof(fc.constantFrom("a", "b"), fc.json()),
   assistantText: nullable(text),
   estimatedCost: nullable(money),
