@@ -6,7 +6,7 @@
 const HOMES = {
   ajv: "services/adapters/json-schema",
   "ajv-formats": "services/adapters/json-schema",
-  avsc: "services/adapters/avro",
+  avsc: "services/wire",
   "big.js": "services/adapters/values",
   "cli-table3": "services/cli",
   "@duckdb/node-api": "services/adapters/duckdb",
@@ -42,7 +42,36 @@ const packageRules = Object.entries(HOMES).map(([name, home]) => ({
   to: { path: `^node_modules/${escaped(name)}/` },
 }));
 
-const NOT_A_SERVICE = "commands|core|runtime|adapters";
+/**
+ * Each folder of `services/`, and the folders that it may import besides itself: the table of
+ * docs/architecture.md, from the bottom up.
+ */
+const LAYERS = {
+  commands: [],
+  collections: [],
+  core: ["commands", "collections"],
+  runtime: ["commands", "collections", "core"],
+  wire: ["core", "runtime"],
+  adapters: ["commands", "collections", "core", "runtime"],
+  // The clock of the host, which is no outside thing to be exchanged.
+  client: ["core", "runtime", "wire", "adapters/system"],
+  process: ["core", "runtime", "wire", "adapters", "client"],
+  gate: ["core", "runtime", "wire", "adapters", "client", "process"],
+  executor: ["core", "runtime", "wire", "adapters", "client", "process"],
+  analytics: ["core", "runtime", "wire", "adapters", "client", "process"],
+};
+
+/** Folders that must give the same answer anywhere: no module of Node, no package without a row. */
+const PURE = "commands|collections|core|runtime";
+
+/** @type {import("dependency-cruiser").IRegularForbiddenRuleType[]} */
+const layerRules = Object.entries(LAYERS).map(([folder, below]) => ({
+  name: `${folder}-imports-only-what-is-below`,
+  comment: `services/${folder} may import ${below.map((name) => `services/${name}`).join(", ") || "itself alone"}.`,
+  severity: "error",
+  from: { path: `^services/${folder}/` },
+  to: { path: `^services/(?!(${[folder, ...below].join("|")})/)` },
+}));
 
 /** @type {import("dependency-cruiser").IRegularForbiddenRuleType[]} */
 const forbidden = [
@@ -54,39 +83,19 @@ const forbidden = [
     to: { circular: true },
   },
   {
-    name: "core-imports-only-core-and-commands",
-    comment: "The core is pure: the same journal must give the same decisions anywhere.",
+    name: "pure-folders-import-nothing-outside",
+    comment:
+      "The same journal must give the same decisions anywhere: no module of Node, no client.",
     severity: "error",
-    from: { path: "^services/core/", pathNot: "^services/core/hash\\.ts$" },
-    to: { pathNot: "^services/(core|commands)/" },
-  },
-  {
-    name: "commands-import-only-commands",
-    comment: "What a command says is understood below the core, as purely as the core.",
-    severity: "error",
-    from: { path: "^services/commands/" },
-    to: { pathNot: "^(services/commands/|node_modules/unbash/)" },
+    from: { path: `^services/(${PURE})/`, pathNot: "^services/core/hash\\.ts$" },
+    to: { pathNot: "^(services/|node_modules/unbash/)" },
   },
   {
     name: "core-hash-imports-only-crypto",
     comment: "Digests are the one thing the core takes from Node, in one file.",
     severity: "error",
     from: { path: "^services/core/hash\\.ts$" },
-    to: { pathNot: "^(services/(core|commands)/|(node:)?crypto$)" },
-  },
-  {
-    name: "runtime-imports-only-core",
-    comment: "The runtime knows ports; what implements them is handed in.",
-    severity: "error",
-    from: { path: "^services/runtime/" },
-    to: { pathNot: "^services/(commands|core|runtime)/" },
-  },
-  {
-    name: "adapters-do-not-import-services",
-    comment: "An adapter serves any service, so it knows none.",
-    severity: "error",
-    from: { path: "^services/adapters/" },
-    to: { path: `^services/(?!(${NOT_A_SERVICE})/)` },
+    to: { pathNot: "^(services/core/|(node:)?crypto$)" },
   },
   {
     name: "adapters-are-islands",
@@ -94,14 +103,6 @@ const forbidden = [
     severity: "error",
     from: { path: "^services/adapters/([^/]+)/" },
     to: { path: "^services/adapters/", pathNot: "^services/adapters/($1|config|log|system)/" },
-  },
-  {
-    name: "services-are-islands",
-    comment:
-      "Services meet on topics only. The CLI and the embedded composition put them together.",
-    severity: "error",
-    from: { path: `^services/(?!(?:${NOT_A_SERVICE}|cli|sdk)/)([^/]+)/` },
-    to: { path: `^services/(?!(${NOT_A_SERVICE})/)`, pathNot: "^services/$1/" },
   },
   {
     name: "nothing-imports-the-cli",
@@ -113,10 +114,10 @@ const forbidden = [
   {
     name: "services-reach-node-through-adapters",
     comment:
-      "Only a composition root, the CLI and the embedded composition use Node's own modules.",
+      "Only a composition root uses Node's own modules: gate, executor and analytics do not.",
     severity: "error",
     from: {
-      path: `^services/(?!(${NOT_A_SERVICE}|cli|sdk)/)`,
+      path: "^services/(gate|executor|analytics)/",
       pathNot: "^services/[^/]+/main\\.ts$",
     },
     to: { dependencyTypes: ["core"] },
@@ -156,6 +157,7 @@ const forbidden = [
     from: { path: "^services/" },
     to: { couldNotResolve: true },
   },
+  ...layerRules,
   ...packageRules,
 ];
 

@@ -1,8 +1,9 @@
 /** Alerts on their way to their topic: each is published once, also over a crash. */
-import type { ClientCodec } from "../adapters/avro/codec.ts";
+
 import { PoisonRecordError } from "../runtime/errors.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
 import type { Log } from "../runtime/ports.ts";
+import type { ClientCodec } from "../wire/codec.ts";
 import type { RaisedAlert } from "./fold.ts";
 import type { AnalyticsState } from "./state-file.ts";
 

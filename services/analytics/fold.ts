@@ -7,7 +7,7 @@
  * its last call or result, or when the gate starts its state afresh. Where no more rows come the time of day
  * does the same (`rest`), and only twice as late: what came in time may not be decided yet.
  */
-import type { Alert } from "../adapters/avro/output-records.ts";
+import type { Alert } from "../wire/output-records.ts";
 import { type Baseline, extended, type SpikeOptions, spikeThreshold } from "./baseline.ts";
 import {
   addSpend,

@@ -1,5 +1,5 @@
 /** The alerts about a conversation that uses far more than is usual for its agent. */
-import type { Alert } from "../adapters/avro/output-records.ts";
+import type { Alert } from "../wire/output-records.ts";
 import type { SpikeMetric } from "./baseline.ts";
 import type { Conversation, StandingAlert } from "./conversation.ts";
 

@@ -3,9 +3,10 @@
  * Of a number that goes to another nothing more is begun; calls that still run there go on to their end.
  * The new owner tells `unknown` of them, and their late results reconcile that.
  */
+
+import { startTimer } from "../client/long-timer.ts";
 import type { Assignment, Membership } from "../runtime/membership.ts";
 import { type ExecutorStatus, LogExecutor, type LogExecutorParts } from "./log-executor.ts";
-import { startTimer } from "./long-timer.ts";
 
 export type ExecutorHostParts = Omit<LogExecutorParts, "partition"> & {
   readonly membership: Membership;

@@ -13,15 +13,16 @@
  * L6 closing waits for nothing that does not answer: not for a broker beyond its time, nor for the last results beyond
  *    a share of that.
  */
-import type { AvroCodec } from "../adapters/avro/codec.ts";
-import type { AllowedCall } from "../adapters/avro/output-records.ts";
+
+import { reportOfExecution } from "../client/call-report.ts";
+import { startTimer } from "../client/long-timer.ts";
+import { Executor, type Handler } from "../client/run-call.ts";
 import type { ResultInput, ResultStatus } from "../core/inputs.ts";
 import { asPipelineError, classify, type PipelineError } from "../runtime/errors.ts";
 import type { LogRecord } from "../runtime/ports.ts";
-import { reportOfExecution } from "./call-report.ts";
+import type { AvroCodec } from "../wire/codec.ts";
+import type { AllowedCall } from "../wire/output-records.ts";
 import { mayBeWritten } from "./claims.ts";
-import { Executor, type Handler } from "./executor.ts";
-import { startTimer } from "./long-timer.ts";
 import { offsetAt } from "./offset-at.ts";
 import { Reports } from "./reports.ts";
 import { callOf, namesOf, type RunningCall } from "./running-call.ts";

@@ -2,16 +2,17 @@
  * Writes what came of calls into the log: again and again until it is there, or the executor gives up. What could not be
  * written is said in the executor's own log, for whoever has to find out what the gate will never be told.
  */
-import type { AvroCodec } from "../adapters/avro/codec.ts";
+
 import { allowManyListeners } from "../adapters/system/many-listeners.ts";
+import type { JudgedReport } from "../client/call-report.ts";
+import { type ReportedCall, resultInput } from "../client/result-input.ts";
+import { NotClaimedError, NotRecordedError } from "../client/run-call.ts";
 import type { ResultStatus } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import { classify, RetryableError } from "../runtime/errors.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
 import type { Clock, Log, Logger, OutgoingRecord } from "../runtime/ports.ts";
-import type { JudgedReport } from "./call-report.ts";
-import { NotClaimedError, NotRecordedError } from "./executor.ts";
-import { type ReportedCall, resultInput } from "./result-input.ts";
+import type { AvroCodec } from "../wire/codec.ts";
 import { causeOf, namesOf, type RunningCall } from "./running-call.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 

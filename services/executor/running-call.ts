@@ -1,12 +1,13 @@
 /** A call of the log as it is run here, and as the log tells of it. */
-import type { AllowedCall } from "../adapters/avro/output-records.ts";
+
+import { argumentsWithKey } from "../client/arguments-with-key.ts";
+import type { ReportedCall } from "../client/result-input.ts";
+import { type ExecutableCall, stepName } from "../client/run-call.ts";
 import type { JsonObject } from "../core/canonical/json-value.ts";
 import { PipelineError } from "../runtime/errors.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
 import type { LogFields } from "../runtime/ports.ts";
-import { argumentsWithKey } from "./arguments-with-key.ts";
-import { type ExecutableCall, stepName } from "./executor.ts";
-import type { ReportedCall } from "./result-input.ts";
+import type { AllowedCall } from "../wire/output-records.ts";
 
 export type RunningCall = ExecutableCall & ReportedCall;
 

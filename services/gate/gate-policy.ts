@@ -1,7 +1,6 @@
 /** From a loaded policy to one that decides, with every problem at its line. */
 import { makeSecret } from "../adapters/config/secret-file.ts";
 import type { LoadedPolicy, LoadResult } from "../adapters/policy/load.ts";
-import { OBJECT_NAME, type PolicyProblem } from "../adapters/policy/problem.ts";
 import { canonicalText } from "../core/canonical/canonical-text.ts";
 import type { JsonValue } from "../core/canonical/json-value.ts";
 import type { Capabilities } from "../core/capabilities.ts";
@@ -9,6 +8,7 @@ import { sha256Hex } from "../core/hash.ts";
 import { compilePolicy } from "../core/policy/compile-policy.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { PolicyDocument } from "../core/policy/document.ts";
+import { OBJECT_NAME, type PolicyProblem } from "../core/policy/problem.ts";
 import { createSealing, type Sealing } from "../core/seal/sealing.ts";
 import { likenessOf } from "../core/tool-name.ts";
 

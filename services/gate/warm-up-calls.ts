@@ -2,8 +2,9 @@
  * The calls that a gate warms up with: of the kinds that agents make, and none of anybody. Not those of the bench on
  * Kafka either, which would measure how well it was guessed.
  */
-import type { Envelope } from "../adapters/avro/envelope.ts";
+
 import type { JsonObject } from "../core/canonical/json-value.ts";
+import type { Envelope } from "../wire/envelope.ts";
 
 type Call = { readonly tool: string; readonly arguments: JsonObject };
 

@@ -6,17 +6,17 @@
  * W2 it ends in time, to a batch, however slow the machine is; between batches the process does what else it has to.
  */
 
-import type { AvroCodec } from "../adapters/avro/codec.ts";
 import { LoopbackLog } from "../adapters/kafka/loopback-log.ts";
 import type { TopicNames } from "../adapters/kafka/topic-names.ts";
-import { noMetrics, quietLogger } from "../adapters/log/quiet-logger.ts";
 import { loadPolicy } from "../adapters/policy/load.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { coreFold } from "../runtime/core-engine.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
 import type { Clock, Codec, Logger, OutgoingRecord } from "../runtime/ports.ts";
+import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import { ALL_SAFEGUARDS } from "../runtime/safeguards.ts";
 import { StreamTask } from "../runtime/task.ts";
+import type { AvroCodec } from "../wire/codec.ts";
 import { capabilities } from "./capabilities.ts";
 import { createSwitchableEngine, taskOptionsFor } from "./gate-engine.ts";
 import { compileGatePolicy } from "./gate-policy.ts";

@@ -1,5 +1,5 @@
 // What one record costs: `npx tsx test/bench/codec.ts` prints microseconds for each operation.
-import { createAvroCodec } from "../../services/adapters/avro/codec.ts";
+import { createAvroCodec } from "../../services/wire/codec.ts";
 import {
   journalOf,
   PLAIN_ALLOWED,
@@ -8,7 +8,7 @@ import {
   SAMPLE_POSITION,
   SAMPLE_RESULT,
   SAMPLE_SECRETS,
-} from "../support/avro/samples.ts";
+} from "../support/wire/samples.ts";
 import { type BenchRow, percentile } from "./bench-row.ts";
 
 const ROUNDS = 15;

@@ -2,7 +2,7 @@
  * Memory of a gate without a data directory over refused calls: `tsx --expose-gc test/bench/memory-only.ts [calls] [KB] [conversations]`.
  * Prints what the process holds after each tenth of them.
  */
-import { openCallgate } from "../../services/sdk/callgate.ts";
+import { openCallgate } from "../../services/library/callgate.ts";
 
 const MIB = 1024 * 1024;
 const [calls = 100_000, kilobytes = 250, conversations = 1] = process.argv.slice(2).map(Number);

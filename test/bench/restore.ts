@@ -1,12 +1,13 @@
 /** How fast a journal is replayed: reading, decoding, checking its chain, folding its events. */
-import { createAvroCodec } from "../../services/adapters/avro/codec.ts";
+
 import { systemClock } from "../../services/adapters/system/clock.ts";
+import { openDiskLog } from "../../services/library/open-storage.ts";
 import { coreFold } from "../../services/runtime/core-engine.ts";
 import { PartitionState } from "../../services/runtime/partition-state.ts";
 import { readJournal } from "../../services/runtime/read-journal.ts";
 import { Replay } from "../../services/runtime/replay.ts";
 import { JOURNAL_TOPIC } from "../../services/runtime/topics.ts";
-import { openDiskLog } from "../../services/sdk/open-storage.ts";
+import { createAvroCodec } from "../../services/wire/codec.ts";
 import type { BenchRow } from "./bench-row.ts";
 
 export const REPLAY_ROW = "replay of the journal";

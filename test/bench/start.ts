@@ -1,7 +1,7 @@
 /** From the start of the process to the first decision, and a data directory to start on. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { openCallgate } from "../../services/sdk/callgate.ts";
+import { openCallgate } from "../../services/library/callgate.ts";
 import type { BenchRow } from "./bench-row.ts";
 import { BENCH_POLICY, benchCalls } from "./calls.ts";
 

@@ -2,7 +2,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openCallgate } from "../../services/sdk/callgate.ts";
+import { openCallgate } from "../../services/library/callgate.ts";
 import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
 import { runCallgate } from "../support/run-callgate.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { type CallgateError, openCallgate } from "../../services/sdk/callgate.ts";
-import { findDirectoryLosses } from "../../services/sdk/recover-directory.ts";
+import { type CallgateError, openCallgate } from "../../services/library/callgate.ts";
+import { findDirectoryLosses } from "../../services/library/recover-directory.ts";
 import { PAY_POLICY } from "../support/numbered-calls.ts";
 import { makeDirectory } from "../support/open-gate.ts";
 

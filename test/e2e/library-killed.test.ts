@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { type Decision, openCallgate } from "../../services/library/callgate.ts";
+import { openEmbeddedClient } from "../../services/library/open-embedded.ts";
 import { coreFold } from "../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../services/runtime/journal.ts";
 import { verifyJournal } from "../../services/runtime/verify.ts";
-import { type Decision, openCallgate } from "../../services/sdk/callgate.ts";
-import { openEmbeddedClient } from "../../services/sdk/open-embedded.ts";
 import { numberedCall, PAY_POLICY } from "../support/numbered-calls.ts";
 import { makeDirectory } from "../support/open-gate.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { systemClock } from "../../services/adapters/system/clock.ts";
-import { type CallgateError, isRefused } from "../../services/sdk/callgate.ts";
-import { openDiskLog } from "../../services/sdk/open-storage.ts";
+import { type CallgateError, isRefused } from "../../services/library/callgate.ts";
+import { openDiskLog } from "../../services/library/open-storage.ts";
 import { makeDirectory, openGate } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));

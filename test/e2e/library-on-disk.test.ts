@@ -10,8 +10,8 @@ import {
   CallgateError,
   isRefused,
   openCallgate,
-} from "../../services/sdk/callgate.ts";
-import { openEmbeddedClient } from "../../services/sdk/open-embedded.ts";
+} from "../../services/library/callgate.ts";
+import { openEmbeddedClient } from "../../services/library/open-embedded.ts";
 import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
@@ -149,7 +149,7 @@ test("a second gate on the directory is refused with the pid of the first", asyn
   const dataDir = join(makeDirectory(), "data");
   await openGate({ dataDir });
   const code = `
-    import { openCallgate } from "./services/sdk/callgate.ts";
+    import { openCallgate } from "./services/library/callgate.ts";
     const opened = openCallgate({ policy: {}, dataDir: ${JSON.stringify(dataDir)} });
     const { code, pid, message } = await opened.catch((error) => error);
     process.stdout.write(JSON.stringify({ code, pid, message }));`;
@@ -200,7 +200,7 @@ test("a data directory that cannot be used is refused, and says why", async () =
 test("a program that is done with its gate ends, also if it did not close it", async () => {
   const dataDir = join(makeDirectory(), "data");
   const code = `
-    import { openCallgate } from "./services/sdk/callgate.ts";
+    import { openCallgate } from "./services/library/callgate.ts";
     const gate = await openCallgate({ policy: {}, dataDir: ${JSON.stringify(dataDir)} });
     const { outcome } = await gate.propose({ conversationId: "c", tool: "t", arguments: {} });
     process.stdout.write(outcome);`;
@@ -215,7 +215,7 @@ test("a program that is done with its gate ends, also if it did not close it", a
 test("the gate says what it does where its operator asks for it, and is quiet otherwise", async () => {
   const dataDir = join(makeDirectory(), "data");
   const code = `
-    import { openCallgate } from "./services/sdk/callgate.ts";
+    import { openCallgate } from "./services/library/callgate.ts";
     const options = { policy: {}, dataDir: ${JSON.stringify(dataDir)} };
     const gate = await openCallgate(options).catch((error) => error.message);
     if (typeof gate === "string") process.stderr.write(gate);

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-const ENTRY = join(REPOSITORY, "services/sdk/callgate.ts");
+const ENTRY = join(REPOSITORY, "services/library/callgate.ts");
 const MARKER = "<!-- example: library -->";
 
 let directory = "";

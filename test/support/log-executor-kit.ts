@@ -1,9 +1,11 @@
 // An executor beside a gate in memory, for tests.
 import { expect, onTestFinished } from "vitest";
-import { quietLogger } from "../../services/adapters/log/quiet-logger.ts";
 import { systemClock } from "../../services/adapters/system/clock.ts";
-import type { Handler } from "../../services/executor/executor.ts";
+import { GateClient } from "../../services/client/gate-client.ts";
+import type { Handler } from "../../services/client/run-call.ts";
 import { LogExecutor, type LogExecutorParts } from "../../services/executor/log-executor.ts";
+import { linkToEmbedded } from "../../services/library/embedded-link.ts";
+import { type Embedded, openEmbedded } from "../../services/library/open-embedded.ts";
 import { FencedError } from "../../services/runtime/errors.ts";
 import type {
   CommitOutcome,
@@ -14,10 +16,8 @@ import type {
   Ownership,
   PartitionWriter,
 } from "../../services/runtime/ports.ts";
+import { quietLogger } from "../../services/runtime/quiet-logger.ts";
 import { NO_POSITION } from "../../services/runtime/topics.ts";
-import { linkToEmbedded } from "../../services/sdk/embedded-link.ts";
-import { GateClient } from "../../services/sdk/gate-client.ts";
-import { type Embedded, openEmbedded } from "../../services/sdk/open-embedded.ts";
 
 const POLICY = {
   tool_schemas: { pay: { idempotency_argument: "key" }, read: { read_only: true }, other: {} },

@@ -1,12 +1,12 @@
 // A gate whose journal can be kept from its client for a while, as that of a busy or distant one is.
 import { onTestFinished } from "vitest";
+import type { Callgate } from "../../services/client/callgate-gate.ts";
+import { composeCallgate } from "../../services/client/compose-callgate.ts";
+import { GateClient } from "../../services/client/gate-client.ts";
+import type { GateLink, JournalListener } from "../../services/client/gate-link.ts";
+import { linkToEmbedded } from "../../services/library/embedded-link.ts";
+import { openEmbedded } from "../../services/library/open-embedded.ts";
 import type { CommittedRecord } from "../../services/runtime/journal.ts";
-import type { Callgate } from "../../services/sdk/callgate-gate.ts";
-import { composeCallgate } from "../../services/sdk/compose-callgate.ts";
-import { linkToEmbedded } from "../../services/sdk/embedded-link.ts";
-import { GateClient } from "../../services/sdk/gate-client.ts";
-import type { GateLink, JournalListener } from "../../services/sdk/gate-link.ts";
-import { openEmbedded } from "../../services/sdk/open-embedded.ts";
 
 export type MutedGate = {
   readonly gate: Callgate;

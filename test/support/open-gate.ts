@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { type Callgate, openCallgate } from "../../services/sdk/callgate.ts";
-import type { OpenOptions } from "../../services/sdk/gate-types.ts";
+import type { OpenOptions } from "../../services/client/gate-types.ts";
+import { type Callgate, openCallgate } from "../../services/library/callgate.ts";
 
 /** Reads, one charge an order, removals that a person approves. */
 export const SHOP_POLICY = {

@@ -1,6 +1,6 @@
 // A program that is killed: proposes the same numbered calls in each of its lives, reports those that
 // are allowed, and prints what it was answered, one JSON line an answer.
-import { openCallgate } from "../../services/sdk/callgate.ts";
+import { openCallgate } from "../../services/library/callgate.ts";
 import { CALLS_IN_FLIGHT, numberedCall, PAY_POLICY } from "./numbered-calls.ts";
 
 const [dataDir = "", count = "0"] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 // Runs the analytics of a data directory until it is killed; says when everything was read.
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import { Analytics } from "../../services/analytics/analytics.ts";
+import { openEmbeddedClient } from "../../services/library/open-embedded.ts";
 import { JOURNAL_TOPIC } from "../../services/runtime/topics.ts";
-import { openEmbeddedClient } from "../../services/sdk/open-embedded.ts";
 import { createTestLogger } from "./runtime-kit.ts";
 
 const [dataDir = "", directory = ""] = process.argv.slice(2);

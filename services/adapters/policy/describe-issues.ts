@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type { PathSegment } from "../../core/policy/path.ts";
+import { type PolicyProblem, type Positions, problemAt } from "../../core/policy/problem.ts";
 import { nearest } from "../config/nearest.ts";
 import type { RawDocument } from "./fold-blocks.ts";
 import { keysAt, placesOf, variantsAt } from "./known-keys.ts";
-import { type PolicyProblem, type Positions, problemAt } from "./problem.ts";
 
 type Issue = z.core.$ZodIssue;
 type Text = { readonly message: string; readonly mend: string };

@@ -3,11 +3,16 @@
  * exclude each other. Runs on the document as written, so that it reports beside the schema.
  */
 import type { PathSegment } from "../../core/policy/path.ts";
+import {
+  type PolicyProblem,
+  type Positions,
+  placeOf,
+  problemAt,
+} from "../../core/policy/problem.ts";
 import { ALWAYS_ENFORCED, isReasonCode, REASON_CODES } from "../../core/reasons.ts";
 import { readToolName } from "../../core/tool-name.ts";
 import { nearest } from "../config/nearest.ts";
 import type { RawDocument } from "./fold-blocks.ts";
-import { type PolicyProblem, type Positions, placeOf, problemAt } from "./problem.ts";
 import { visitAll } from "./visit-all.ts";
 
 type Report = (path: readonly PathSegment[], message: string, mend: string) => void;

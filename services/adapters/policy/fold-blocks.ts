@@ -1,4 +1,4 @@
-import { type PolicyProblem, placeOf } from "./problem.ts";
+import { type PolicyProblem, placeOf } from "../../core/policy/problem.ts";
 import type { WrittenBlock } from "./read-yaml.ts";
 
 /** A policy document before it is checked. */

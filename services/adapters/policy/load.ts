@@ -2,10 +2,15 @@ import { canonicalText } from "../../core/canonical/canonical-text.ts";
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import { sha256Hex } from "../../core/hash.ts";
 import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts";
+import {
+  locateIn,
+  OBJECT_NAME,
+  type PolicyProblem,
+  type Positions,
+} from "../../core/policy/problem.ts";
 import { describeIssues } from "./describe-issues.ts";
 import { findContradictions } from "./find-contradictions.ts";
 import { foldBlocks } from "./fold-blocks.ts";
-import { locateIn, OBJECT_NAME, type PolicyProblem, type Positions } from "./problem.ts";
 import { readObject } from "./read-object.ts";
 import { type PolicyFile, type ReadPolicy, readYaml } from "./read-yaml.ts";
 import { policyDocument } from "./vocabulary/blocks.ts";

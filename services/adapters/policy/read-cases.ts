@@ -5,10 +5,10 @@
 import { z } from "zod";
 import { FAILURE_EFFECTS, type FailureEffect, type Money } from "../../core/inputs.ts";
 import { type PathSegment, policyPath } from "../../core/policy/path.ts";
+import { type PolicyProblem, type Positions, problemAt } from "../../core/policy/problem.ts";
 import { REASON_CODES, type ReasonCode } from "../../core/reasons.ts";
 import { nearest } from "../config/nearest.ts";
 import { describeIssues } from "./describe-issues.ts";
-import { type PolicyProblem, type Positions, problemAt } from "./problem.ts";
 import { type PolicyFile, type ReadPolicy, readYaml } from "./read-yaml.ts";
 
 /** What a call is expected to come to; absent keys are not looked at. */

@@ -1,5 +1,5 @@
 import { type PathSegment, policyPath } from "../../core/policy/path.ts";
-import { OBJECT_NAME, type PolicyProblem } from "./problem.ts";
+import { OBJECT_NAME, type PolicyProblem } from "../../core/policy/problem.ts";
 import type { ReadPolicy } from "./read-yaml.ts";
 
 const DEPTH_MAX = 100;

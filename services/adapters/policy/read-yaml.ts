@@ -17,8 +17,8 @@ import {
   type YAMLMap,
 } from "yaml";
 import { type PathSegment, policyPath } from "../../core/policy/path.ts";
+import type { PolicyProblem, Positions } from "../../core/policy/problem.ts";
 import { yamlMend } from "../system/yaml-mend.ts";
-import type { PolicyProblem, Positions } from "./problem.ts";
 
 export type PolicyFile = { readonly name: string; readonly text: string };
 

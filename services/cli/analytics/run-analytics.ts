@@ -1,6 +1,7 @@
 /** `callgate analytics run`. */
-import { createAvroCodec } from "../../adapters/avro/codec.ts";
-import { openCluster } from "../../sdk/open-cluster.ts";
+
+import { openCluster } from "../../process/open-cluster.ts";
+import { createAvroCodec } from "../../wire/codec.ts";
 import { openLog } from "../cluster/open-log.ts";
 import type { ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";

@@ -6,10 +6,11 @@
  * A2 sensitive values are digests in the journal, and stay them: what was wrong with one was found then.
  * A3 a verdict answers the hold of the same call, whatever id, action and rule the other policy gave it.
  */
+
+import { trieGet } from "../../collections/trie.ts";
 import { decide } from "../../core/decide/decide.ts";
 import type { GateEvent } from "../../core/events.ts";
 import type { GateInput, VerdictInput } from "../../core/inputs.ts";
-import { trieGet } from "../../core/persistent/trie.ts";
 import type { CompiledPolicy } from "../../core/policy/compiled.ts";
 import { sealProposal } from "../../core/seal/seal-arguments.ts";
 import { hasLapsed, nextDeadlineMs } from "../../core/state/deadline.ts";

@@ -1,5 +1,5 @@
 /** `callgate backup`: a copy of a data directory, also while a gate runs on it. */
-import { backUpDirectory } from "../../sdk/backup-directory.ts";
+import { backUpDirectory } from "../../library/backup-directory.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 

@@ -1,6 +1,6 @@
-import { WIRE_FORMAT } from "../../adapters/avro/framing.ts";
 import type { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
 import { readRange } from "../../adapters/kafka/read-range.ts";
+import { WIRE_FORMAT } from "../../wire/framing.ts";
 
 /** Markers of transactions lie between the records. */
 const LOOK_AT_OFFSETS = 10;

@@ -2,8 +2,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_FILE } from "../../adapters/lmdb/environment.ts";
-import { assertNoLosses, findMissingParts, lookAtDirectory } from "../../sdk/data-directory.ts";
-import { type EmbeddedClient, openEmbeddedClient } from "../../sdk/open-embedded.ts";
+import { assertNoLosses, findMissingParts, lookAtDirectory } from "../../library/data-directory.ts";
+import { type EmbeddedClient, openEmbeddedClient } from "../../library/open-embedded.ts";
 import { environmentError } from "../output/cli-error.ts";
 import { fileError, isFileError } from "../output/file-error.ts";
 

@@ -1,9 +1,10 @@
 /** The log that a command reads: of the brokers in the configuration, or of an embedded gate. */
-import type { AvroCodec } from "../../adapters/avro/codec.ts";
-import { quietLogger } from "../../adapters/log/quiet-logger.ts";
+
+import { openCluster } from "../../process/open-cluster.ts";
 import type { Log, LogRecord } from "../../runtime/ports.ts";
+import { quietLogger } from "../../runtime/quiet-logger.ts";
 import type { Topic } from "../../runtime/topics.ts";
-import { openCluster } from "../../sdk/open-cluster.ts";
+import type { AvroCodec } from "../../wire/codec.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { namesCluster, openConfig } from "../process/open-config.ts";
 import { openLog } from "./open-log.ts";

@@ -1,14 +1,14 @@
 /** What the journal of a cluster has lost, as far as Redis and the secrets can tell. */
 import type { Config } from "../../adapters/config/config-schema.ts";
-import { quietLogger } from "../../adapters/log/quiet-logger.ts";
 import type { RedisHeads } from "../../adapters/redis/redis-heads.ts";
+import { openCluster } from "../../process/open-cluster.ts";
 import type { Acceptance } from "../../runtime/anchor.ts";
 import { findJournalLosses, type JournalLosses } from "../../runtime/find-losses.ts";
 import { GENESIS_HASH } from "../../runtime/journal.ts";
 import type { JournalHead } from "../../runtime/journal-head.ts";
 import type { Log } from "../../runtime/ports.ts";
+import { quietLogger } from "../../runtime/quiet-logger.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { openCluster } from "../../sdk/open-cluster.ts";
 import { environmentError } from "../output/cli-error.ts";
 import { openRedis } from "../process/open-redis.ts";
 

@@ -5,7 +5,7 @@ import {
   allLosses,
   type DirectoryLosses,
   findDirectoryLosses,
-} from "../../sdk/recover-directory.ts";
+} from "../../library/recover-directory.ts";
 import { speakerOf } from "../approvals/give-verdict.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";

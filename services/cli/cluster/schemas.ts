@@ -1,14 +1,15 @@
 /** `callgate schemas check` and `register`: ours against the registry's. */
-import { readSchemaFiles } from "../../adapters/avro/schema-files.ts";
-import { readProblem } from "../../adapters/avro/writer-schemas.ts";
+
 import type { Config } from "../../adapters/config/config-schema.ts";
 import {
   checkSubjects,
   registerSubjects,
   type SubjectReport,
 } from "../../adapters/registry/subjects.ts";
-import { topicNamesOf } from "../../sdk/kafka-settings.ts";
-import { openRegistryClient, subjectSchemas } from "../../sdk/open-codec.ts";
+import { topicNamesOf } from "../../process/kafka-settings.ts";
+import { openRegistryClient, subjectSchemas } from "../../process/open-codec.ts";
+import { readSchemaFiles } from "../../wire/schema-files.ts";
+import { readProblem } from "../../wire/writer-schemas.ts";
 import { environmentError, usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";

@@ -1,9 +1,10 @@
 /** `callgate verify`: whether the journal is what it must be. */
+
+import { findDirectoryLosses } from "../../library/recover-directory.ts";
 import { coreFold } from "../../runtime/core-engine.ts";
 import { PipelineError } from "../../runtime/errors.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { type VerifyReport, verifyJournal } from "../../runtime/verify.ts";
-import { findDirectoryLosses } from "../../sdk/recover-directory.ts";
 import { counted } from "../output/counted.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { textTable } from "../output/table.ts";

@@ -1,5 +1,5 @@
 /** How a person names a conversation, and how one is shown to be named so. */
-import { conversationProblem } from "../../adapters/avro/input-rules.ts";
+import { conversationProblem } from "../../wire/input-rules.ts";
 import { usageError } from "../output/cli-error.ts";
 import { printable } from "../output/printable.ts";
 

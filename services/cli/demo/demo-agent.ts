@@ -1,5 +1,5 @@
 /** The scripted agent: makes one call after the other and shows what became of each. */
-import { type Callgate, isRefused, type Refused } from "../../sdk/callgate.ts";
+import { type Callgate, isRefused, type Refused } from "../../library/callgate.ts";
 import { plainWords } from "./plain-words.ts";
 import { type DemoView, shortJson, type ToldDecision, type ToldKind } from "./view.ts";
 import { createWorld, type World, type WorldTools } from "./world.ts";

@@ -1,8 +1,9 @@
 /** For an agent whose tools are run by an executor elsewhere: it asks, and waits for what came of it. */
-import { valueOfText } from "../../executor/output-text.ts";
-import type { Callgate, CallOptions, Decision, GuardContext } from "../../sdk/callgate.ts";
-import type { Tools } from "../../sdk/guard-types.ts";
-import { refusedOf } from "../../sdk/refused.ts";
+
+import type { Tools } from "../../client/guard-types.ts";
+import { valueOfText } from "../../client/output-text.ts";
+import { refusedOf } from "../../client/refused.ts";
+import type { Callgate, CallOptions, Decision, GuardContext } from "../../library/callgate.ts";
 import { environmentError } from "../output/cli-error.ts";
 
 const RESULT_WITHIN_MS = 60_000;

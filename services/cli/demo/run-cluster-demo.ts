@@ -1,6 +1,6 @@
 /** `callgate demo --config`: the same agent, whose gate and tools are processes on a cluster. */
 import type { Config } from "../../adapters/config/config-schema.ts";
-import { type Callgate, connectCallgate, type KafkaConnection } from "../../sdk/callgate.ts";
+import { type Callgate, connectCallgate, type KafkaConnection } from "../../library/callgate.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { commandPrefix } from "../package-root.ts";

@@ -1,8 +1,8 @@
 /** `callgate demo`: the library as its users use it, with a scripted agent that misbehaves. */
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
-import { type Callgate, openCallgate } from "../../sdk/callgate.ts";
-import { CallgateError } from "../../sdk/callgate-error.ts";
+import { CallgateError } from "../../client/callgate-error.ts";
+import { type Callgate, openCallgate } from "../../library/callgate.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { commandPrefix, packageRoot } from "../package-root.ts";

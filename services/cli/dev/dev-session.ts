@@ -1,7 +1,8 @@
 /** Lines in, decisions out: each line gives one line of output, also one that cannot be used. */
+
+import { CallgateError } from "../../client/callgate-error.ts";
 import { decodeUtf8, firstInvalidByte } from "../../core/canonical/utf8.ts";
-import type { Callgate, Decision, ProposedCall } from "../../sdk/callgate.ts";
-import { CallgateError } from "../../sdk/callgate-error.ts";
+import type { Callgate, Decision, ProposedCall } from "../../library/callgate.ts";
 import type { Line } from "../input/split-lines.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { CallNames, nameOf } from "./call-names.ts";

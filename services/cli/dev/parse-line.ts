@@ -1,7 +1,7 @@
 /** One line of `callgate dev` as what it asks for. Unknown fields are errors, never ignored. */
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { RESULT_STATUSES } from "../../core/inputs.ts";
-import type { CallReport, ProposedCall } from "../../sdk/callgate.ts";
+import type { CallReport, ProposedCall } from "../../library/callgate.ts";
 import { placeOfJsonError } from "../output/json-problem.ts";
 
 /** The call that a result tells of: by its decision, or by the names it was proposed under. */

@@ -4,8 +4,8 @@
  */
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openCallgate } from "../../sdk/callgate.ts";
-import type { CallgateError } from "../../sdk/callgate-error.ts";
+import type { CallgateError } from "../../client/callgate-error.ts";
+import { openCallgate } from "../../library/callgate.ts";
 import { STDIN } from "../input/read-lines.ts";
 import { type Line, splitLines } from "../input/split-lines.ts";
 import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";

@@ -1,7 +1,8 @@
 /** The checks in their order (docs/engine.md), with what each looks at. */
+
+import { trieGet } from "../../collections/trie.ts";
 import type { DecisionEvent } from "../../core/events.ts";
 import type { ProposalInput } from "../../core/inputs.ts";
-import { trieGet } from "../../core/persistent/trie.ts";
 import type {
   BudgetLimit,
   CompiledPolicy,

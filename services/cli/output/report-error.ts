@@ -1,7 +1,7 @@
 /** Every way a command can fail, as lines for people and an exit code. */
 import { CommanderError } from "commander";
+import { CallgateError, type CallgateErrorCode } from "../../client/callgate-error.ts";
 import { PipelineError } from "../../runtime/errors.ts";
-import { CallgateError, type CallgateErrorCode } from "../../sdk/callgate-error.ts";
 import { CliError } from "./cli-error.ts";
 import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "./exit-codes.ts";
 import { ClosedOutput } from "./terminal.ts";

@@ -1,7 +1,7 @@
 /** Policy files as the engine wants them, or every problem with its line and column. */
 import { loadPolicy } from "../../adapters/policy/load.ts";
-import { formatProblem } from "../../adapters/policy/problem.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
+import { formatProblem } from "../../core/policy/problem.ts";
 import { capabilities } from "../../gate/capabilities.ts";
 import { compileGatePolicy, type GatePolicy } from "../../gate/gate-policy.ts";
 import { usageError } from "../output/cli-error.ts";

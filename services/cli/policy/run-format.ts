@@ -2,8 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { formatYaml } from "../../adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../adapters/policy/load.ts";
-import { formatProblem } from "../../adapters/policy/problem.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
+import { formatProblem } from "../../core/policy/problem.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { fileError } from "../output/file-error.ts";

@@ -1,6 +1,6 @@
 /** `callgate policy import`: tool definitions of other formats as a policy. */
 import { basename } from "node:path";
-import { formatProblem } from "../../adapters/policy/problem.ts";
+import { formatProblem } from "../../core/policy/problem.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";

@@ -1,7 +1,7 @@
 /** `callgate policy lint`: what a policy says that its author may not have meant. */
 import { type LoadedPolicy, loadPolicy } from "../../adapters/policy/load.ts";
-import { formatProblem, type PolicyProblem, placeOf } from "../../adapters/policy/problem.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
+import { formatProblem, type PolicyProblem, placeOf } from "../../core/policy/problem.ts";
 import { capabilities } from "../../gate/capabilities.ts";
 import { compileGatePolicy } from "../../gate/gate-policy.ts";
 import { nameOfInput, STDIN } from "../input/read-lines.ts";

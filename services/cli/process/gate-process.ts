@@ -9,10 +9,10 @@ import {
   type KafkaGateOptions,
   openKafkaGate,
 } from "../../gate/open-kafka-gate.ts";
+import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
+import { openCodec } from "../../process/open-codec.ts";
 import type { CommittedRecord } from "../../runtime/journal.ts";
 import type { Logger } from "../../runtime/ports.ts";
-import { kafkaSettings, topicNamesOf } from "../../sdk/kafka-settings.ts";
-import { openCodec } from "../../sdk/open-codec.ts";
 import type { ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { openConfig } from "./open-config.ts";

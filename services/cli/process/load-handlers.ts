@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Handler } from "../../executor/executor.ts";
+import type { Handler } from "../../client/run-call.ts";
 import { usageError } from "../output/cli-error.ts";
 import { onStrayError } from "./stray-errors.ts";
 

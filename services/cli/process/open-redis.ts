@@ -1,10 +1,10 @@
 import type { Config } from "../../adapters/config/config-schema.ts";
 import type { RedisOptions, RedisServer, RedisTls } from "../../adapters/redis/redis-client.ts";
 import type { RedisHeads } from "../../adapters/redis/redis-heads.ts";
+import { topicNamesOf } from "../../process/kafka-settings.ts";
+import { readTlsFiles } from "../../process/tls-files.ts";
 import type { CheckpointStore, Log, Logger } from "../../runtime/ports.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { topicNamesOf } from "../../sdk/kafka-settings.ts";
-import { readTlsFiles } from "../../sdk/tls-files.ts";
 
 /** A restore asks twice at most before it does without, and nothing is decided meanwhile. */
 const COMMAND_TIMEOUT_MS = 1_000;

@@ -1,6 +1,7 @@
 /** Check 6: calls, steps, seconds and money, per turn, conversation and tool. Refused calls use up nothing. */
+
+import { trieGet } from "../../collections/trie.ts";
 import type { KnownResult } from "../events.ts";
-import { trieGet } from "../persistent/trie.ts";
 import type { BudgetLimit } from "../policy/compiled.ts";
 import { heldUntil } from "../state/held-time.ts";
 import { NOTHING_SPENT, type Spent, withMoney } from "../state/spent.ts";

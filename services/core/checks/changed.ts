@@ -2,8 +2,8 @@
  * Whether a call may see or do something else than an earlier one: by what was written to the resources
  * that it names; of a read, also to what they lie in, what lies in them, and what stands for them.
  */
-import { ledgerHasAny } from "../persistent/ledger.ts";
-import { trieVisit } from "../persistent/trie.ts";
+import { ledgerHasAny } from "../../collections/ledger.ts";
+import { trieVisit } from "../../collections/trie.ts";
 import type { ResourceGraph } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
 import { changedSince } from "../state/writes.ts";

@@ -2,9 +2,10 @@
  * Check 7, its bound: what must not be forgotten has filled its place, so a new write could not be
  * told from a repeat. Reads make room instead (`decide/make-room.ts`).
  */
+
+import { type Ledger, ledgerFirst, ledgerGet, ledgerIsFull } from "../../collections/ledger.ts";
+import { trieGet, trieVisit } from "../../collections/trie.ts";
 import { LIMITS } from "../limits.ts";
-import { type Ledger, ledgerFirst, ledgerGet, ledgerIsFull } from "../persistent/ledger.ts";
-import { trieGet, trieVisit } from "../persistent/trie.ts";
 import type { ConversationState, Twin } from "../state/state.ts";
 import { roomForTool } from "../state/turn.ts";
 import { isUnlimited } from "./budgets.ts";

@@ -3,7 +3,7 @@
  * are not in it, so the gate's own refusals are neither progress nor failure.
  */
 
-import { trieGet } from "../persistent/trie.ts";
+import { trieGet } from "../../collections/trie.ts";
 import { mayBeRecent } from "../state/recent-calls.ts";
 import type { ConversationState, RingEntry } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";

@@ -2,8 +2,9 @@
  * Check 8: a call that is almost one of this turn, by the fields that the tool's `similarity` block
  * declares. The same call again is the duplicate check's question.
  */
+
+import { ledgerGet } from "../../collections/ledger.ts";
 import { quoteId } from "../hidden-text.ts";
-import { ledgerGet } from "../persistent/ledger.ts";
 import type { Similarity } from "../policy/compiled.ts";
 import { similarity } from "../similarity/sketch.ts";
 import type { Sketched } from "../state/state.ts";

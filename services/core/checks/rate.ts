@@ -1,5 +1,5 @@
 /** N calls in a sliding window, exactly. */
-import type { Times } from "../persistent/times.ts";
+import type { Times } from "../../collections/times.ts";
 import type { Rate } from "../policy/document.ts";
 
 /** Null: there is room. Else how long until there is, ms. `times`: of earlier calls. */

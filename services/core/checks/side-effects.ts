@@ -5,11 +5,11 @@
  * An effect of a call that failed and may have had it conflicts or warns as its `on_failure` says.
  */
 
+import { trieGet, trieVisit } from "../../collections/trie.ts";
 import { cutText } from "../cut-text.ts";
 import type { ExclusiveEffect } from "../events.ts";
 import { escapeHidden, quoteId, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
-import { trieGet, trieVisit } from "../persistent/trie.ts";
 import { DOUBT_SENTENCE } from "../reason-sentences.ts";
 import type { EffectHolder } from "../state/effect-holder.ts";
 import { mayStand, pathPrefixes } from "../state/effect-index.ts";

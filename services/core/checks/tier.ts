@@ -1,5 +1,5 @@
 /** Check 11: what the tier of the tool asks for. Last, so that no human is asked in vain. */
-import { trieGet } from "../persistent/trie.ts";
+import { trieGet } from "../../collections/trie.ts";
 import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";
 import { givenKey, hasLeft, ruleKey } from "../state/given.ts";

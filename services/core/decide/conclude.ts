@@ -1,4 +1,6 @@
 /** From what the checks found to the decision. */
+
+import { trieGet } from "../../collections/trie.ts";
 import type { CallContext, Finding } from "../checks/check.ts";
 import { givenUsed } from "../checks/tier.ts";
 import type {
@@ -11,7 +13,6 @@ import type {
 } from "../events.ts";
 import { approvalIdOf } from "../hash.ts";
 import { toldText } from "../hidden-text.ts";
-import { trieGet } from "../persistent/trie.ts";
 import { scopeOf } from "../policy/rule-scope.ts";
 import { REASON_SENTENCES } from "../reason-sentences.ts";
 import type { ReasonCode } from "../reasons.ts";

@@ -1,8 +1,8 @@
+import { trieGet } from "../../collections/trie.ts";
 import type { CallContext } from "../checks/check.ts";
 import type { DecisionBase } from "../events.ts";
 import type { ConfirmedCall } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import { trieGet } from "../persistent/trie.ts";
 import type { ConversationState } from "../state/state.ts";
 
 /**

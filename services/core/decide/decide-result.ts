@@ -1,5 +1,6 @@
 /** A result: it counts if it names a call that is open, and is the first. */
 
+import { trieGet } from "../../collections/trie.ts";
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
@@ -16,7 +17,6 @@ import type {
   StatusBasis,
 } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import { trieGet } from "../persistent/trie.ts";
 import { isObject } from "../policy/argument-path.ts";
 import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
 import { looksFailedByDefault, looksTransient } from "../policy/failure-text.ts";

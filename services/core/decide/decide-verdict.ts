@@ -1,5 +1,6 @@
 /** A person's word: approve or deny a held call, or tell an outcome that nobody knows. */
 
+import { trieEntries, trieGet } from "../../collections/trie.ts";
 import { heldInstead } from "../checks/tier.ts";
 import { cutText } from "../cut-text.ts";
 import type { CallHeld, GateEvent, VerdictRuled } from "../events.ts";
@@ -7,7 +8,6 @@ import { quoteText } from "../hidden-text.ts";
 import type { IgnoredWhy } from "../ignored-why.ts";
 import type { VerdictInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import { trieEntries, trieGet } from "../persistent/trie.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTier } from "../policy/compiled.ts";
 import { scopeOf } from "../policy/rule-scope.ts";
 import { toolOfCall } from "../policy/tool-of-call.ts";

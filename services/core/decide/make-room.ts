@@ -2,11 +2,12 @@
  * At a bound the oldest reads, refusals and writes out of their window go, and the event names them.
  * What must not go is the history check's question; where a policy does not enforce that, it goes too.
  */
+
+import { ledgerOverflow } from "../../collections/ledger.ts";
+import { trieGet } from "../../collections/trie.ts";
 import type { CallContext } from "../checks/check.ts";
 import type { Evicted } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { ledgerOverflow } from "../persistent/ledger.ts";
-import { trieGet } from "../persistent/trie.ts";
 import type { KeptDecision } from "../state/kept-decision.ts";
 import type { ConversationState } from "../state/state.ts";
 

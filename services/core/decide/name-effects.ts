@@ -1,8 +1,9 @@
 /** What a call turned out to have written, where only its result names it. */
+
+import { ledgerIsFull } from "../../collections/ledger.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
 import type { ExclusiveEffect, PendingEffect, ResultEffects } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { ledgerIsFull } from "../persistent/ledger.ts";
 import type { ResourceGraph } from "../policy/compiled.ts";
 import { namedByResult } from "../policy/pending-resource.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";

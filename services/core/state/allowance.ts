@@ -1,8 +1,9 @@
 /** Rate windows and grants: what an allowed call uses up, and gives back where it was not executed. */
+
+import { NO_TIMES, timesPush, timesWithout } from "../../collections/times.ts";
+import { trieGet, trieSet } from "../../collections/trie.ts";
 import type { CallFacts } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { NO_TIMES, timesPush, timesWithout } from "../persistent/times.ts";
-import { trieGet, trieSet } from "../persistent/trie.ts";
 import { afterGivenBack, afterUse } from "./given.ts";
 import type { OpenCall, StateDraft } from "./state.ts";
 

@@ -1,5 +1,5 @@
 /** Calls that a person was asked about, found again whatever turn and step their platform has come to. */
-import { trieVisit } from "../persistent/trie.ts";
+import { trieVisit } from "../../collections/trie.ts";
 import type { AskedCall, ConversationState, OpenCall } from "./state.ts";
 
 export interface AskedAgain {

@@ -1,5 +1,5 @@
 /** When a conversation needs a tick, and when it has lapsed. */
-import { trieEntries } from "../persistent/trie.ts";
+import { trieEntries } from "../../collections/trie.ts";
 import { firstDeadlineMs } from "./open-calls.ts";
 import type { ConversationState, OpenCall } from "./state.ts";
 

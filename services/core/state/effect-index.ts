@@ -10,7 +10,7 @@ import {
   trieEntries,
   trieGet,
   trieSet,
-} from "../persistent/trie.ts";
+} from "../../collections/trie.ts";
 import type { EffectHolder } from "./effect-holder.ts";
 
 export interface EffectIndex {

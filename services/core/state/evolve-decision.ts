@@ -1,4 +1,16 @@
 /** State after a decision. */
+
+import { markOf, otherMarkOf, tagOf } from "../../collections/key-mark.ts";
+import {
+  ledgerDelete,
+  ledgerFirst,
+  ledgerGet,
+  ledgerPurge,
+  ledgerPut,
+  NO_END,
+  NO_TIME,
+} from "../../collections/ledger.ts";
+import { trieGet, trieSet } from "../../collections/trie.ts";
 import type {
   CallAllowed,
   CallFacts,
@@ -11,17 +23,6 @@ import type {
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
-import { markOf, otherMarkOf, tagOf } from "../persistent/key-mark.ts";
-import {
-  ledgerDelete,
-  ledgerFirst,
-  ledgerGet,
-  ledgerPurge,
-  ledgerPut,
-  NO_END,
-  NO_TIME,
-} from "../persistent/ledger.ts";
-import { trieGet, trieSet } from "../persistent/trie.ts";
 import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";

@@ -1,4 +1,14 @@
 /** State after the outcome of an allowed call became known, or was found to be unknown. */
+
+import {
+  ledgerEnd,
+  ledgerGet,
+  ledgerHasAny,
+  ledgerPut,
+  ledgerReplace,
+  NO_END,
+} from "../../collections/ledger.ts";
+import { trieGet } from "../../collections/trie.ts";
 import type {
   CallMore,
   CallReconciled,
@@ -9,15 +19,6 @@ import type {
 } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import {
-  ledgerEnd,
-  ledgerGet,
-  ledgerHasAny,
-  ledgerPut,
-  ledgerReplace,
-  NO_END,
-} from "../persistent/ledger.ts";
-import { trieGet } from "../persistent/trie.ts";
 import { giveBack } from "./allowance.ts";
 import { addDoubt, findDoubt, isInDoubt, takeDoubt } from "./doubts.ts";
 import { draftOf } from "./draft.ts";

@@ -1,7 +1,8 @@
 /** State after a verdict that decides no call by itself. */
+
+import { trieGet } from "../../collections/trie.ts";
 import type { VerdictRuled } from "../events.ts";
 import { assertNever } from "../invariant.ts";
-import { trieGet } from "../persistent/trie.ts";
 import { afterRuling } from "./given.ts";
 import { putOpen } from "./open-calls.ts";
 import { type ConversationState, NO_FLAGS, type StateDraft } from "./state.ts";

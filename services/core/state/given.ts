@@ -1,8 +1,9 @@
 /** What verdicts gave or took: calls of a tier, or of one rule of a tool, beside what the policy grants. */
+
+import { type Trie, trieDelete, trieEntries, trieGet, trieSet } from "../../collections/trie.ts";
 import type { VerdictRuled } from "../events.ts";
 import { hasVisible } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
-import { type Trie, trieDelete, trieEntries, trieGet, trieSet } from "../persistent/trie.ts";
 
 export interface Given {
   /** Calls left; null: any number. */

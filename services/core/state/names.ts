@@ -1,9 +1,9 @@
 /** Call names: what a proposal is recognized by when it is delivered again. */
 
+import { ledgerGet } from "../../collections/ledger.ts";
+import { trieGet } from "../../collections/trie.ts";
 import type { DecisionEvent } from "../events.ts";
 import { sha256Hex } from "../hash.ts";
-import { ledgerGet } from "../persistent/ledger.ts";
-import { trieGet } from "../persistent/trie.ts";
 import type { KeptDecision } from "./kept-decision.ts";
 import type { ConversationState } from "./state.ts";
 

@@ -15,8 +15,8 @@ import {
   queueHead,
   queuePop,
   queuePush,
-} from "../persistent/drop-queue.ts";
-import { type Trie, trieDelete, trieGet, trieSet, trieVisit } from "../persistent/trie.ts";
+} from "../../collections/drop-queue.ts";
+import { type Trie, trieDelete, trieGet, trieSet, trieVisit } from "../../collections/trie.ts";
 import { NOTHING_OPEN, type OpenIndex } from "./open-index.ts";
 import type { ConversationState, OpenCall } from "./state.ts";
 

@@ -1,6 +1,6 @@
 /** What is kept of the calls that are open, beside themselves: see open-calls.ts. */
-import type { DropQueue } from "../persistent/drop-queue.ts";
-import { emptyTrie, type Trie } from "../persistent/trie.ts";
+import type { DropQueue } from "../../collections/drop-queue.ts";
+import { emptyTrie, type Trie } from "../../collections/trie.ts";
 
 export interface OpenIndex {
   /** The earliest deadline of a few, ms; Infinity: none. Of more than a few, `deadlines` knows it. */

@@ -1,8 +1,9 @@
 /** Calls, steps and money that a call reserves in the budgets, and gives back. */
+
+import { trieGet, trieSet } from "../../collections/trie.ts";
 import type { CallAllowed, CallHeld, DecisionBase } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import { trieGet, trieSet } from "../persistent/trie.ts";
 import { heldUntil } from "./held-time.ts";
 import { NOTHING_SPENT, withMoney } from "./spent.ts";
 import type { OpenCall, StateDraft } from "./state.ts";

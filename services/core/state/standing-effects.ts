@@ -1,8 +1,9 @@
 /** Exclusive effects that stand: by whom, and what becomes of them with the outcome of the call. */
+
+import { trieDelete, trieGet, trieSet } from "../../collections/trie.ts";
 import type { CallAllowed, CallStatus, ExclusiveEffect } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
-import { trieDelete, trieGet, trieSet } from "../persistent/trie.ts";
 import type { EffectHolder } from "./effect-holder.ts";
 import { reindexed } from "./effect-index.ts";
 import type { OpenCall, StateDraft } from "./state.ts";

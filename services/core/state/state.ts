@@ -6,12 +6,13 @@
  * S2 an entry past its `dropAt` counts as absent.
  * S3 `n` counts allowed calls and results: "since" compares it, never times.
  */
+
+import { NO_MARKS } from "../../collections/key-mark.ts";
+import { emptyLedger, type Ledger } from "../../collections/ledger.ts";
+import type { Times } from "../../collections/times.ts";
+import { emptyTrie, type Trie } from "../../collections/trie.ts";
 import type { CallFacts, CallHeld, CallStatus, Occurrence, Strike } from "../events.ts";
 import type { FailureEffect } from "../inputs.ts";
-import { NO_MARKS } from "../persistent/key-mark.ts";
-import { emptyLedger, type Ledger } from "../persistent/ledger.ts";
-import type { Times } from "../persistent/times.ts";
-import { emptyTrie, type Trie } from "../persistent/trie.ts";
 import type { RememberedDenial } from "./denials.ts";
 import type { EffectHolder } from "./effect-holder.ts";
 import { type EffectIndex, NO_EFFECTS } from "./effect-index.ts";

@@ -1,8 +1,8 @@
 /** Entering a turn: a new one means new user input, and is progress. */
 
+import { emptyLedger } from "../../collections/ledger.ts";
+import { emptyTrie, type Trie, trieDelete, trieEntries } from "../../collections/trie.ts";
 import { LIMITS } from "../limits.ts";
-import { emptyLedger } from "../persistent/ledger.ts";
-import { emptyTrie, type Trie, trieDelete, trieEntries } from "../persistent/trie.ts";
 import { heldUntil } from "./held-time.ts";
 import { NOTHING_SPENT } from "./spent.ts";
 import { type ConversationState, NO_FLAGS, type ToolTotals } from "./state.ts";

@@ -1,5 +1,5 @@
 /** Finding the twin of a call: the latest earlier allowed call with the same action key. */
-import { ledgerGet } from "../persistent/ledger.ts";
+import { ledgerGet } from "../../collections/ledger.ts";
 import { heldTwinKey, latestHeld } from "./open-calls.ts";
 import type { ConversationState, OpenCall, Twin } from "./state.ts";
 

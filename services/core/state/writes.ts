@@ -6,8 +6,8 @@
  * W2 a repeat of a write asks for another write that was allowed since and did not fail; a read
  *    asks for any write whose result came since, also one that failed without certainty.
  */
-import { ledgerGet, ledgerPurge, ledgerPut } from "../persistent/ledger.ts";
-import { trieVisit } from "../persistent/trie.ts";
+import { ledgerGet, ledgerPurge, ledgerPut } from "../../collections/ledger.ts";
+import { trieVisit } from "../../collections/trie.ts";
 import {
   type ConversationState,
   type LastWrite,

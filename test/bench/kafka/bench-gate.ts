@@ -1,19 +1,19 @@
 /** The gate as the bench of `../shared/bench` runs it: its topics, its tools, preset balanced. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AvroCodec, createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { createKafka, type KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import { KafkaTopicAdmin } from "../../../services/adapters/kafka/topic-admin.ts";
 import { KafkaTopicInspector } from "../../../services/adapters/kafka/topic-inspector.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
-import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
 import { type KafkaGate, openKafkaGate } from "../../../services/gate/open-kafka-gate.ts";
+import { readPolicy } from "../../../services/library/read-policy.ts";
 import type { Logger } from "../../../services/runtime/ports.ts";
-import { readPolicy } from "../../../services/sdk/read-policy.ts";
+import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
+import { type AvroCodec, createAvroCodec } from "../../../services/wire/codec.ts";
 
 /** What `../shared/bench` gives to the process under test. */
 export type BenchSettings = {

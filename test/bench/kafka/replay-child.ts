@@ -3,9 +3,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createKafka } from "../../../services/adapters/kafka/client.ts";
 import { openKafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import { PartitionState } from "../../../services/runtime/partition-state.ts";
+import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 import { readJournal } from "../../../services/runtime/read-journal.ts";
 import { Replay } from "../../../services/runtime/replay.ts";
 import { JOURNAL_TOPIC } from "../../../services/runtime/topics.ts";

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createKafka } from "../../../services/adapters/kafka/client.ts";
 import { type KafkaLog, openKafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
+import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 import { JOURNAL_TOPIC } from "../../../services/runtime/topics.ts";
 import { type BenchSettings, benchCodec, kafkaOf, topicsOf } from "./bench-gate.ts";
 

@@ -1,6 +1,6 @@
 // What the published design of a pre-execution policy gate promises, row by row (docs/coverage.md).
 import { expect, test } from "vitest";
-import { isRefused } from "../../../services/sdk/callgate.ts";
+import { isRefused } from "../../../services/library/callgate.ts";
 import { outcomeOf } from "../../support/gate-story/gate-story.ts";
 import { tell } from "../../support/gate-story/tell.ts";
 

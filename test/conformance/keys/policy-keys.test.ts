@@ -1,8 +1,8 @@
 // Every key of the policy's vocabulary changes some decision, or something that a decision says.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { CallgateError } from "../../../services/sdk/callgate.ts";
-import type { Decision } from "../../../services/sdk/gate-types.ts";
+import type { Decision } from "../../../services/client/gate-types.ts";
+import { CallgateError } from "../../../services/library/callgate.ts";
 import { GateStory } from "../../support/gate-story/gate-story.ts";
 import type { KeyRow, KeyStep } from "../../support/gate-story/key-row.ts";
 import { KEY_ROWS, setIn } from "../../support/gate-story/policy-key-rows.ts";

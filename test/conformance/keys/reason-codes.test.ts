@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeTokenKey } from "../../../services/adapters/tokens/token-keys.ts";
 import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons.ts";
-import { openEmbeddedClient } from "../../../services/sdk/open-embedded.ts";
+import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
 import { type GateStory, outcomeOf } from "../../support/gate-story/gate-story.ts";
 import { tell, tellWith } from "../../support/gate-story/tell.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";

@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadPolicy } from "../../../services/adapters/policy/load.ts";
-import { formatProblem } from "../../../services/adapters/policy/problem.ts";
 import { readCases } from "../../../services/adapters/policy/read-cases.ts";
 import { NORMALIZER_NAMES } from "../../../services/core/normalize/compile-normalizers.ts";
 import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
+import { formatProblem } from "../../../services/core/policy/problem.ts";
 import { REASON_CODES } from "../../../services/core/reasons.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 

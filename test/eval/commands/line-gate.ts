@@ -1,5 +1,5 @@
 /** Decides one line of shell at a time, each as the first call of a conversation of its own. */
-import { openCallgate } from "../../../services/sdk/callgate.ts";
+import { openCallgate } from "../../../services/library/callgate.ts";
 
 export interface LineVerdict {
   readonly outcome: "allowed" | "held" | "denied";

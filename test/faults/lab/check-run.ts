@@ -1,10 +1,11 @@
 // Judges a run by what the Java client read, the load that was sent, and both engines.
-import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
+
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { createCoreEngine } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { TOPICS, type Topic } from "../../../services/runtime/topics.ts";
+import type { AvroCodec } from "../../../services/wire/codec.ts";
 import { checkTopics, type Stage } from "../../support/simulation/check-topics.ts";
 import { disagreements } from "./compare-reference.ts";
 import type { SentProposal } from "./load.ts";

@@ -2,7 +2,7 @@
 // the first that the gate cannot decide; then it keeps the gate open until its input ends. With space enough it
 // proposes at least so many calls, and more until its input ends. Begun again on the same directory it
 // proposes them all again.
-import { openCallgate } from "../../../services/sdk/callgate.ts";
+import { openCallgate } from "../../../services/library/callgate.ts";
 
 const REFUSED_EVERY = 8;
 

@@ -1,12 +1,13 @@
 // The codec, the secret and the policy of a lab: as its gates have them.
-import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
+
 import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { openPolicy } from "../../../services/cli/policy/open-policy.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { withSecret } from "../../../services/gate/gate-policy.ts";
-import { openCodec } from "../../../services/sdk/open-codec.ts";
+import { openCodec } from "../../../services/process/open-codec.ts";
+import type { AvroCodec } from "../../../services/wire/codec.ts";
 
 export const SECRET = "a secret that is long enough";
 

@@ -3,13 +3,13 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kafka, Message, Producer } from "kafkajs";
-import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
-import type { HeldCall } from "../../../services/adapters/avro/output-records.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
 import type { Log } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
+import type { AvroCodec } from "../../../services/wire/codec.ts";
+import type { HeldCall } from "../../../services/wire/output-records.ts";
 
 export type SentProposal = {
   readonly partition: number;

@@ -1,8 +1,8 @@
 // A person answers while no gate runs: the verdict waits among proposals, and is decided where it stands.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HeldCall } from "../../../services/adapters/avro/output-records.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import type { InputTopic } from "../../../services/runtime/topics.ts";
+import type { HeldCall } from "../../../services/wire/output-records.ts";
 import { readAll } from "../../support/kafka/test-cluster.ts";
 import type { Lab } from "../lab/lab.ts";
 import type { Row } from "../lab/row.ts";

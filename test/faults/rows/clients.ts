@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { connectCallgate } from "../../../services/sdk/callgate.ts";
+import { connectCallgate } from "../../../services/library/callgate.ts";
 import { connectKafka } from "../../support/kafka/test-cluster.ts";
 import { ranOf, wronglyTold } from "../lab/executor-runs.ts";
 import type { Row } from "../lab/row.ts";

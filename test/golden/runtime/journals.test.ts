@@ -1,7 +1,5 @@
 // Journals that earlier versions of the gate wrote: this version reads, replays and goes on with them.
 import { afterEach, describe, expect, test } from "vitest";
-import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
-import { readSchemaFiles } from "../../../services/adapters/avro/schema-files.ts";
 import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
 import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import type { GateInput } from "../../../services/core/inputs.ts";
@@ -10,7 +8,8 @@ import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { verifyJournal } from "../../../services/runtime/verify.ts";
-import { SAMPLE_SECRETS } from "../../support/avro/samples.ts";
+import { createAvroCodec } from "../../../services/wire/codec.ts";
+import { readSchemaFiles } from "../../../services/wire/schema-files.ts";
 import { EVERY_STORY } from "../../support/journals/every-story.ts";
 import {
   appendRecorded,
@@ -21,6 +20,7 @@ import {
 import { type Story, Telling } from "../../support/journals/telling.ts";
 import { DAY_MS } from "../../support/runtime-kit.ts";
 import { createEngine } from "../../support/simulation/engines.ts";
+import { SAMPLE_SECRETS } from "../../support/wire/samples.ts";
 
 const codec = createAvroCodec({ secrets: SAMPLE_SECRETS });
 const journals = readRecordedJournals();

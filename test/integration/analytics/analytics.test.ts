@@ -12,9 +12,12 @@ import {
 } from "../../../services/analytics/analytics.ts";
 import { DECISION_COLUMNS } from "../../../services/analytics/decision-row.ts";
 import type { Sample, TotalsData } from "../../../services/analytics/totals.ts";
+import {
+  type EmbeddedClient,
+  openEmbeddedClient,
+} from "../../../services/library/open-embedded.ts";
 import { FatalError } from "../../../services/runtime/errors.ts";
 import { JOURNAL_TOPIC } from "../../../services/runtime/topics.ts";
-import { type EmbeddedClient, openEmbeddedClient } from "../../../services/sdk/open-embedded.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";
 import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
 

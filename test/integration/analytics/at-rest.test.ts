@@ -2,9 +2,9 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { ANALYTICS_OPTIONS, Analytics } from "../../../services/analytics/analytics.ts";
+import type { Callgate } from "../../../services/library/callgate.ts";
+import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
 import { JOURNAL_TOPIC } from "../../../services/runtime/topics.ts";
-import type { Callgate } from "../../../services/sdk/callgate.ts";
-import { openEmbeddedClient } from "../../../services/sdk/open-embedded.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";
 import { createTestLogger } from "../../support/runtime-kit.ts";
 

@@ -3,8 +3,8 @@ import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
 import { AlertOutbox } from "../../../services/analytics/alert-outbox.ts";
 import { startAnalytics } from "../../../services/cli/analytics/analytics-service.ts";
+import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
-import { openEmbeddedClient } from "../../../services/sdk/open-embedded.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";
 import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
 

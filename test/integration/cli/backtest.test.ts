@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openCallgate } from "../../../services/sdk/callgate.ts";
+import { openCallgate } from "../../../services/library/callgate.ts";
 import { runInProcess } from "../../support/memory-terminal.ts";
 
 const SAMPLE = fileURLToPath(new URL("../../../infra/recordings/sample.jsonl", import.meta.url));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Callgate, openCallgate } from "../../../services/sdk/callgate.ts";
+import { type Callgate, openCallgate } from "../../../services/library/callgate.ts";
 import { runInProcess } from "../../support/memory-terminal.ts";
 
 const POLICY = `authorization:

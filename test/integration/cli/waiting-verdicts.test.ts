@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { openCallgate } from "../../../services/sdk/callgate.ts";
+import { openCallgate } from "../../../services/library/callgate.ts";
 import { runInProcess } from "../../support/memory-terminal.ts";
 
 const POLICY = {

@@ -8,8 +8,8 @@ import type { LocalKafka } from "../../../infra/local/start-kafka.js";
 import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { AlertOutbox } from "../../../services/analytics/alert-outbox.ts";
 import type { RaisedAlert } from "../../../services/analytics/fold.ts";
+import { type Callgate, connectCallgate } from "../../../services/library/callgate.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
-import { type Callgate, connectCallgate } from "../../../services/sdk/callgate.ts";
 
 import { localParts } from "../../support/backends/local-parts.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";

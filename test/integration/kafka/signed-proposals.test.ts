@@ -3,8 +3,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TokenAuthority } from "../../../services/adapters/tokens/token-authority.ts";
 import { type TokenKeys, tokenKeysOf } from "../../../services/adapters/tokens/token-keys.ts";
-import { connectCallgate, type Decision } from "../../../services/sdk/callgate.ts";
-import type { ProposalToken } from "../../../services/sdk/gate-types.ts";
+import type { ProposalToken } from "../../../services/client/gate-types.ts";
+import { connectCallgate, type Decision } from "../../../services/library/callgate.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";

@@ -2,13 +2,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { querySegments } from "../../../services/adapters/duckdb/query-segments.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { DECISIONS_FOLDER } from "../../../services/analytics/analytics.ts";
 import { DECISION_COLUMNS } from "../../../services/analytics/decision-row.ts";
+import type { Callgate } from "../../../services/library/callgate.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
-import type { Callgate } from "../../../services/sdk/callgate.ts";
+import { createAvroCodec } from "../../../services/wire/codec.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { openTestLog, readAll } from "../../support/kafka/test-cluster.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";

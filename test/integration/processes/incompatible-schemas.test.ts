@@ -2,13 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readSchemaFiles } from "../../../services/adapters/avro/schema-files.ts";
-import { withField } from "../../support/avro/schema-walk.ts";
+import { readSchemaFiles } from "../../../services/wire/schema-files.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { registryBackend } from "../../support/backends/registry-backend.ts";
 import { makeDirectory } from "../../support/open-gate.ts";
 import { createClusterKit } from "../../support/processes/cluster-kit.ts";
 import { runCallgate } from "../../support/run-callgate.ts";
+import { withField } from "../../support/wire/schema-walk.ts";
 
 const kafka = await kafkaBackend();
 const registry = await registryBackend();

@@ -1,9 +1,9 @@
 // How far a journal had come, on a real Redis.
 import { describe, expect, it, onTestFinished } from "vitest";
-import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { RedisCheckpoints } from "../../../services/adapters/redis/redis-checkpoints.ts";
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
 import { RedisHeads } from "../../../services/adapters/redis/redis-heads.ts";
+import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 import { redisBackend } from "../../support/backends/redis-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { headerAt } from "../../support/redis/redis-store.ts";

@@ -1,17 +1,17 @@
 // A partition whose next input was written with a schema that cannot be had now.
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AvroCodec, createAvroCodec } from "../../../services/adapters/avro/codec.ts";
-import { wirePrefix } from "../../../services/adapters/avro/framing.ts";
-import { readSchemaFiles, SCHEMA_NAMES } from "../../../services/adapters/avro/schema-files.ts";
 import { FetchedSchemas } from "../../../services/adapters/registry/fetched-schemas.ts";
 import {
   createRegistryClient,
   type RegistryClient,
 } from "../../../services/adapters/registry/registry-client.ts";
 import type { InputTopic } from "../../../services/runtime/topics.ts";
-import { SAMPLE_SECRETS } from "../../support/avro/samples.ts";
+import { type AvroCodec, createAvroCodec } from "../../../services/wire/codec.ts";
+import { wirePrefix } from "../../../services/wire/framing.ts";
+import { readSchemaFiles, SCHEMA_NAMES } from "../../../services/wire/schema-files.ts";
 import { StubRegistry } from "../../support/registry/stub-registry.ts";
 import { RuntimeKit, until } from "../../support/runtime-kit.ts";
+import { SAMPLE_SECRETS } from "../../support/wire/samples.ts";
 
 const files = readSchemaFiles();
 const OTHERS_ID = 500;

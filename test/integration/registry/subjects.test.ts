@@ -1,13 +1,5 @@
 // Checking and registering schemas at a real registry, under topic names of each test's own.
 import { beforeAll, describe, expect, it } from "vitest";
-import { type AvroCodec, createAvroCodec } from "../../../services/adapters/avro/codec.ts";
-import {
-  type AvroSchema,
-  readSchemaFiles,
-  SCHEMA_NAMES,
-  type SchemaName,
-} from "../../../services/adapters/avro/schema-files.ts";
-import { readProblem } from "../../../services/adapters/avro/writer-schemas.ts";
 import {
   type OpenedRegistry,
   openRegistry,
@@ -24,16 +16,24 @@ import {
 } from "../../../services/adapters/registry/subjects.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { FatalError } from "../../../services/runtime/errors.ts";
+import { type AvroCodec, createAvroCodec } from "../../../services/wire/codec.ts";
+import {
+  type AvroSchema,
+  readSchemaFiles,
+  SCHEMA_NAMES,
+  type SchemaName,
+} from "../../../services/wire/schema-files.ts";
+import { readProblem } from "../../../services/wire/writer-schemas.ts";
+import { registryBackend } from "../../support/backends/registry-backend.ts";
+import { uniqueName } from "../../support/backends/unique-name.ts";
 import {
   ALLOWED,
   journalOf,
   SAMPLE_PROPOSAL,
   SAMPLE_RESULT,
   SAMPLE_SECRETS,
-} from "../../support/avro/samples.ts";
-import { withField } from "../../support/avro/schema-walk.ts";
-import { registryBackend } from "../../support/backends/registry-backend.ts";
-import { uniqueName } from "../../support/backends/unique-name.ts";
+} from "../../support/wire/samples.ts";
+import { withField } from "../../support/wire/schema-walk.ts";
 
 const backend = await registryBackend();
 const files = readSchemaFiles();

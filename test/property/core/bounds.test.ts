@@ -1,8 +1,8 @@
 // A conversation that never ends takes no more memory than the bounds in `limits.ts` say.
 import { describe, expect, test } from "vitest";
+import { trieEntries } from "../../../services/collections/trie.ts";
 import type { GateEvent } from "../../../services/core/events.ts";
 import { LIMITS } from "../../../services/core/limits.ts";
-import { trieEntries } from "../../../services/core/persistent/trie.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import { SKETCH_SIZE } from "../../../services/core/similarity/sketch.ts";
 import { snapshotState } from "../../../services/core/state/snapshot.ts";

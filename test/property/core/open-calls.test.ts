@@ -1,7 +1,7 @@
 // What is kept up of open calls against a search through all of them.
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { trieEntries } from "../../../services/core/persistent/trie.ts";
+import { trieEntries } from "../../../services/collections/trie.ts";
 import {
   firstDeadlineMs,
   heldTwinKey,

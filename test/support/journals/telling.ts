@@ -1,14 +1,15 @@
 // Tells one partition of the gate a story, an input at a time and at times of its own, so that its
 // journal is the same bytes on every run.
-import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+
 import type { DecisionEvent, GateEvent } from "../../../services/core/events.ts";
 import type { ProposalInput, ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
 import type { PolicyDocument } from "../../../services/core/policy/document.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import type { InputTopic } from "../../../services/runtime/topics.ts";
-import { SAMPLE_SECRETS } from "../avro/samples.ts";
+import { createAvroCodec } from "../../../services/wire/codec.ts";
 import { RuntimeKit, TestClock } from "../runtime-kit.ts";
 import { createEngine } from "../simulation/engines.ts";
+import { SAMPLE_SECRETS } from "../wire/samples.ts";
 import { appendRecorded, type RecordedJournal, valuesOf } from "./recorded-journal.ts";
 
 /** Small, so that a short journal has many. */

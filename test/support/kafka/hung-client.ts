@@ -2,7 +2,7 @@
 // one on stdin; from then on nothing answers. It asks, closes its gate and has nothing more to do.
 import { once } from "node:events";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
-import { connectCallgate } from "../../../services/sdk/connect-callgate.ts";
+import { connectCallgate } from "../../../services/library/connect-callgate.ts";
 
 const [brokers = "", names = "{}"] = process.argv.slice(2);
 const CALL = { conversationId: "c1", turn: 1, tool: "pay", arguments: {} };

@@ -1,5 +1,5 @@
 // Gates on a real broker, in this process: the real thing from the topics to the group.
-import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
+
 import { keepSecrets } from "../../../services/adapters/config/known-secrets.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
@@ -18,6 +18,7 @@ import {
   type KafkaGateOptions,
   openKafkaGate,
 } from "../../../services/gate/open-kafka-gate.ts";
+import { readPolicy } from "../../../services/library/read-policy.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
@@ -29,7 +30,7 @@ import type {
 import { readJournal } from "../../../services/runtime/read-journal.ts";
 import { ALL_SAFEGUARDS, type Safeguards } from "../../../services/runtime/safeguards.ts";
 import { verifyJournal } from "../../../services/runtime/verify.ts";
-import { readPolicy } from "../../../services/sdk/read-policy.ts";
+import { createAvroCodec } from "../../../services/wire/codec.ts";
 import { numberedCall, PAY_POLICY } from "../numbered-calls.ts";
 import { until } from "../runtime-kit.ts";
 import { plainSettings } from "./test-cluster.ts";

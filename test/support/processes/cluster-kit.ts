@@ -4,7 +4,7 @@ import {
   type Callgate,
   type ConnectOptions,
   connectCallgate,
-} from "../../../services/sdk/callgate.ts";
+} from "../../../services/library/callgate.ts";
 import { makeTopics, type TopicChoices } from "../kafka/test-cluster.ts";
 import { type RunningProcess, sharedConfig, startProcess } from "./running-process.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { emptyLedger } from "../../../services/core/persistent/ledger.ts";
+import { emptyLedger } from "../../../services/collections/ledger.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { Engine } from "../../../services/runtime/engine.ts";
 import type { CommittedRecord } from "../../../services/runtime/journal.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
 import { AlertOutbox } from "../../../services/analytics/alert-outbox.ts";
 import type { RaisedAlert } from "../../../services/analytics/fold.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
+import { createAvroCodec } from "../../../services/wire/codec.ts";
 
 const codec = createAvroCodec({ secrets: new Map() });
 

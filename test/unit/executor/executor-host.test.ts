@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from "vitest";
-import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
-import type { Handler } from "../../../services/executor/executor.ts";
+import { GateClient } from "../../../services/client/gate-client.ts";
+import type { Handler } from "../../../services/client/run-call.ts";
 import { ExecutorHost } from "../../../services/executor/executor-host.ts";
+import { linkToEmbedded } from "../../../services/library/embedded-link.ts";
+import { openEmbedded } from "../../../services/library/open-embedded.ts";
 import type { Assignment, Membership } from "../../../services/runtime/membership.ts";
-import { linkToEmbedded } from "../../../services/sdk/embedded-link.ts";
-import { GateClient } from "../../../services/sdk/gate-client.ts";
-import { openEmbedded } from "../../../services/sdk/open-embedded.ts";
+import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 
 /** A group in which the test says who has what. */
 class TestMembership implements Membership {

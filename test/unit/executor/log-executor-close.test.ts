@@ -1,11 +1,11 @@
 /** Closing ends within its time, loses nothing that can be written, and says what could not. */
 import { expect, test } from "vitest";
-import { quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { LogExecutor } from "../../../services/executor/log-executor.ts";
+import type { Embedded } from "../../../services/library/open-embedded.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
 import type { Log, OutgoingRecord, Ownership } from "../../../services/runtime/ports.ts";
-import type { Embedded } from "../../../services/sdk/open-embedded.ts";
+import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 import { appendingBy, keptLines, openGate, startExecutor } from "../../support/log-executor-kit.ts";
 
 const SECRET = "receipt 4711";

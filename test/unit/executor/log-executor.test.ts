@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
-import type { Handler } from "../../../services/executor/executor.ts";
+import type { Handler } from "../../../services/client/run-call.ts";
 import { KnownDecisions } from "../../../services/executor/known-decisions.ts";
 import type { LeftCall } from "../../../services/executor/log-executor.ts";
 import { offsetAt } from "../../../services/executor/offset-at.ts";

@@ -2,14 +2,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AvroCodec } from "../../../services/adapters/avro/codec.ts";
-import type { HeldCall } from "../../../services/adapters/avro/output-records.ts";
 import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
 import { createCoreEngine } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import { conversationKey } from "../../../services/runtime/partitioner.ts";
 import { INPUT_TOPICS, TOPICS, type Topic } from "../../../services/runtime/topics.ts";
+import type { AvroCodec } from "../../../services/wire/codec.ts";
+import type { HeldCall } from "../../../services/wire/output-records.ts";
 import type { RunFacts } from "../../faults/lab/check-run.ts";
 import { openLabCodec, openLabPolicy } from "../../faults/lab/lab-codec.ts";
 import { LOAD_POLICY } from "../../faults/lab/load.ts";

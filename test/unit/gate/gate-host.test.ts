@@ -1,6 +1,4 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
-import { noMetrics, quietLogger } from "../../../services/adapters/log/quiet-logger.ts";
 import { MemoryLog } from "../../../services/adapters/memory/memory-log.ts";
 import { loadPolicy } from "../../../services/adapters/policy/load.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
@@ -11,6 +9,8 @@ import { GateHost } from "../../../services/gate/gate-host.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
 import type { Membership } from "../../../services/runtime/membership.ts";
 import type { Clock } from "../../../services/runtime/ports.ts";
+import { noMetrics, quietLogger } from "../../../services/runtime/quiet-logger.ts";
+import { createAvroCodec } from "../../../services/wire/codec.ts";
 import { TestClock, until } from "../../support/runtime-kit.ts";
 
 const KEY_ID = "k1";

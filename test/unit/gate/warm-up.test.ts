@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { type AvroCodec, createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { loadPolicy } from "../../../services/adapters/policy/load.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
@@ -7,6 +6,7 @@ import { capabilities } from "../../../services/gate/capabilities.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
 import { type WarmUpParts, warmUp } from "../../../services/gate/warm-up.ts";
 import { FatalError } from "../../../services/runtime/errors.ts";
+import { type AvroCodec, createAvroCodec } from "../../../services/wire/codec.ts";
 import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
 
 const KEY_ID = "k1";

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createAvroCodec } from "../../../services/adapters/avro/codec.ts";
 import { FatalError } from "../../../services/runtime/errors.ts";
 import type { Log, Ownership } from "../../../services/runtime/ports.ts";
 import type { StreamTask } from "../../../services/runtime/task.ts";
+import { createAvroCodec } from "../../../services/wire/codec.ts";
 import { DAY_MS, RuntimeKit, until } from "../../support/runtime-kit.ts";
 import { jsonCodec } from "../../support/simulation/json-codec.ts";
 

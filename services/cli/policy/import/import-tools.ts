@@ -3,9 +3,9 @@ import { createJsonSchemaCompiler } from "../../../adapters/json-schema/compile-
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
 import { formatYaml } from "../../../adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../../adapters/policy/load.ts";
-import type { PolicyProblem } from "../../../adapters/policy/problem.ts";
 import { writeYaml } from "../../../adapters/policy/write-yaml.ts";
 import { LIMITS } from "../../../core/limits.ts";
+import type { PolicyProblem } from "../../../core/policy/problem.ts";
 import { printable } from "../../output/printable.ts";
 import { readAnthropic } from "./anthropic.ts";
 import { readMcp } from "./mcp.ts";

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createKafka, giveUp } from "../../../../services/adapters/kafka/client.ts";
 import { OpenSockets } from "../../../../services/adapters/kafka/open-sockets.ts";
-import { quietLogger } from "../../../../services/adapters/log/quiet-logger.ts";
+import { quietLogger } from "../../../../services/runtime/quiet-logger.ts";
 
 async function silentBroker() {
   const open = new Set<Socket>();

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
-import type { PolicyProblem } from "../../../../services/adapters/policy/problem.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import type { PolicyProblem } from "../../../../services/core/policy/problem.ts";
 
 const TEMPLATES = new URL("../../../fixtures/policies/templates/", import.meta.url);
 

@@ -4,8 +4,8 @@ import { environmentError, usageError } from "../../../../services/cli/output/cl
 import { fileError } from "../../../../services/cli/output/file-error.ts";
 import { failureOf } from "../../../../services/cli/output/report-error.ts";
 import { ClosedOutput } from "../../../../services/cli/output/terminal.ts";
+import { CallgateError } from "../../../../services/client/callgate-error.ts";
 import { FatalError } from "../../../../services/runtime/errors.ts";
-import { CallgateError } from "../../../../services/sdk/callgate-error.ts";
 
 test.each([
   ["usage", usageError(["a", "b"]), ["a", "b"], 2],

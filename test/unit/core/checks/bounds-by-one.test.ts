@@ -1,6 +1,6 @@
 // Bounds that no rule of a policy names, each just below and at its number.
 import { expect, test } from "vitest";
-import { emptyTrie, trieGet } from "../../../../services/core/persistent/trie.ts";
+import { emptyTrie, trieGet } from "../../../../services/collections/trie.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { given, MINUTE, ofType } from "../../../support/decider-spec.ts";
 

@@ -1,7 +1,7 @@
 // The bounds, reached for real: what must not be forgotten refuses new writes, the rest makes room.
 import { describe, expect, test } from "vitest";
+import { emptyLedger, ledgerEntries, NO_END } from "../../../../services/collections/ledger.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
-import { emptyLedger, ledgerEntries, NO_END } from "../../../../services/core/persistent/ledger.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import {
   given,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { timesFrom } from "../../../../services/collections/times.ts";
 import { overRate } from "../../../../services/core/checks/rate.ts";
-import { timesFrom } from "../../../../services/core/persistent/times.ts";
 
 const RATE = { count: 2, windowMs: 100 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { emptyTrie, trieGet, trieSet } from "../../../../services/collections/trie.ts";
 import { LIMITS } from "../../../../services/core/limits.ts";
-import { emptyTrie, trieGet, trieSet } from "../../../../services/core/persistent/trie.ts";
 import { addEffects } from "../../../../services/core/state/standing-effects.ts";
 import { type ConversationState, initialState } from "../../../../services/core/state/state.ts";
 import { given } from "../../../support/decider-spec.ts";

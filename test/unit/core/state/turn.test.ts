@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { emptyTrie, trieSet } from "../../../../services/core/persistent/trie.ts";
+import { emptyTrie, trieSet } from "../../../../services/collections/trie.ts";
 import { initialState } from "../../../../services/core/state/state.ts";
 import { enterTurn, opensStep, roomForTool } from "../../../../services/core/state/turn.ts";
 

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { formatYaml } from "../../../../../services/adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../../../../services/adapters/policy/load.ts";
-import { formatProblem } from "../../../../../services/adapters/policy/problem.ts";
 import {
   type ImportFormat,
   type ImportOptions,
   importTools,
 } from "../../../../../services/cli/policy/import/import-tools.ts";
 import type { PolicyDocument } from "../../../../../services/core/policy/document.ts";
+import { formatProblem } from "../../../../../services/core/policy/problem.ts";
 import { sharedData } from "../../../../support/shared-data.ts";
 
 type Imported = { readonly document: PolicyDocument; readonly notes: readonly string[] };

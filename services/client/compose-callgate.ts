@@ -1,0 +1,152 @@
+import { systemClock } from "../adapters/system/clock.ts";
+import { readToolName } from "../core/tool-name.ts";
+import type { AnswerForm } from "./answer-form.ts";
+import { CallgateError } from "./callgate-error.ts";
+import type { Callgate } from "./callgate-gate.ts";
+import { checkClose, checkGuardOptions } from "./check-options.ts";
+import type { GateClient } from "./gate-client.ts";
+import type { GateLink } from "./gate-link.ts";
+import type {
+  CallOptions,
+  Decision,
+  DecisionListener,
+  GuardContext,
+  GuardOptions,
+} from "./gate-types.ts";
+import { Guard } from "./guard.ts";
+import type { Guarded, Tools } from "./guard-types.ts";
+import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
+import { keptAlive } from "./keep-alive.ts";
+import { startTimer } from "./long-timer.ts";
+import { PendingCalls } from "./pending-calls.ts";
+import { Executor, type Handler } from "./run-call.ts";
+import { tellDecision } from "./tell-decision.ts";
+
+const CLOSE_MS = 10_000;
+
+/** The library's face on a gate; closing it closes the link to it, and a gate of this process. */
+export function composeCallgate(
+  link: GateLink,
+  client: GateClient,
+  onDecision?: DecisionListener,
+): Callgate {
+  const told = (decision: Decision): Decision => {
+    tellDecision(onDecision, decision);
+    return decision;
+  };
+  const executor = new Executor({
+    clock: systemClock,
+    report: async (call, report) => {
+      await client.reportExecution(call.decisionId, report);
+    },
+    onLateError: () => undefined,
+  });
+  const guard = new Guard(client, executor, !link.isRemote);
+  const pending = new PendingCalls(link);
+  let closing: Promise<void> | undefined;
+  const assertOpen = (): void => {
+    if (closing !== undefined)
+      throw new CallgateError("closed", "the gate is closed: open it again");
+  };
+  const close = async (timeoutMs: number): Promise<void> => {
+    client.refuseNew();
+    await client.drained();
+    // What was allowed a moment ago starts before it is waited for.
+    await systemClock.sleep(0);
+    await executor.close(timeoutMs);
+    await client.drained();
+    client.close();
+    await letGo(link, timeoutMs);
+  };
+  return {
+    get policyRevision() {
+      return client.policyRevision;
+    },
+    propose: async (call) => told((await client.propose(call)).decision),
+    report: (decisionId, report) => client.report(decisionId, report),
+    approve: async (approvalId, verdict) =>
+      told(await client.decideHold("approve", approvalId, verdict)),
+    deny: async (approvalId, verdict) => told(await client.decideHold("deny", approvalId, verdict)),
+    pending: async (filter = {}) => {
+      assertOpen();
+      return pending.list(filter, assertOpen);
+    },
+    awaitDecision: async (decisionId, wait = {}) =>
+      (await client.awaitDecision(decisionId, wait)).decision,
+    awaitResult: (decisionId, wait = {}) => client.awaitResult(decisionId, wait),
+    previousResult: (ref) => client.previousResult(ref),
+    guard: (tools, context, options) => guardTools(guard, link, tools, context, options, told),
+    close: async (options = {}) => {
+      checkClose(options);
+      const { timeoutMs = CLOSE_MS } = options;
+      closing ??= keptAlive(() => close(timeoutMs));
+      await closing;
+    },
+  };
+}
+
+/** A cluster that does not answer is not waited for: everything that was asked has its answer, or none in its time. */
+async function letGo(link: GateLink, timeoutMs: number): Promise<void> {
+  const closed = link.close();
+  if (!link.isRemote) return await closed;
+  let stopTimer: (() => void) | undefined;
+  const late = new Promise<void>((resolve) => {
+    stopTimer = startTimer(timeoutMs, () => {
+      link.abandon();
+      resolve();
+    });
+  });
+  try {
+    await Promise.race([closed, late]);
+  } finally {
+    stopTimer?.();
+  }
+}
+
+function guardTools<T extends Tools, Form extends AnswerForm>(
+  guard: Guard,
+  link: GateLink,
+  tools: T,
+  context: GuardContext | (() => GuardContext),
+  options: GuardOptions<Form> = {},
+  told: DecisionListener = () => undefined,
+): Guarded<T, Form> {
+  checkGuardOptions(options);
+  const names = Object.keys(tools);
+  for (const name of names) assertTool(name, tools[name]);
+  link.knowTools(names);
+  const onDecision = (decision: Decision): void => {
+    told(decision);
+    tellDecision(options.onDecision, decision);
+  };
+  const form = { answers: options.answers, onDecision };
+  const guarded = names.map((name) => {
+    const handler: Handler = (args, call) =>
+      Reflect.apply(tools[name] as unknown as Handler, tools, [args, call]);
+    const isStream = isGeneratorFunction(tools[name]);
+    // A stream goes to the caller as it comes, so there is nothing to wrap.
+    const toolForm = isStream ? { ...form, answers: "bare" as const } : form;
+    const run = async (args?: object | string, call: CallOptions = {}): Promise<unknown> => {
+      const given = typeof context === "function" ? context() : context;
+      return guard.call(name, handler, args, { ...given, ...call }, toolForm);
+    };
+    const guardedTool: typeof run = (...given) =>
+      isStream ? readableAnswer(run(...given)) : run(...given);
+    return [name, guardedTool] as const;
+  });
+  return Object.fromEntries(guarded) as Guarded<T, Form>;
+}
+
+function assertTool(name: string, handler: unknown): void {
+  const problem =
+    nameProblem(name) ?? (typeof handler === "function" ? undefined : "it is not a function");
+  if (problem === undefined) return;
+  throw new CallgateError("invalid_input", `the tool \`${name}\` cannot be guarded: ${problem}`);
+}
+
+/** Calls come under the name as the gate reads it. */
+function nameProblem(name: string): string | undefined {
+  const read = readToolName(name);
+  if (!read.ok) return read.problem;
+  return read.name === name ? undefined : `write its name as \`${read.name}\``;
+}

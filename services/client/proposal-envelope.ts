@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import { GREATEST_MAX_BYTES } from "../core/canonical/limits.ts";
+import { cutText } from "../core/cut-text.ts";
+import { LIMITS } from "../core/limits.ts";
+import type { Envelope } from "../wire/envelope.ts";
+import { boundedAssistantText } from "../wire/input-rules.ts";
+import { proposalProblem } from "../wire/proposal.ts";
+import { argumentText } from "./argument-text.ts";
+import { CallgateError } from "./callgate-error.ts";
+import type { ProposedCall } from "./gate-types.ts";
+import { memberProblem } from "./members.ts";
+
+const DEFAULT_TENANT = "default";
+
+/** Any longer one is refused as well, and is not written. */
+const NAME_CHARACTERS = 2 * LIMITS.toolNameLength;
+
+const MEMBERS: Readonly<Record<keyof ProposedCall, true>> = {
+  conversationId: true,
+  tenantId: true,
+  agentId: true,
+  turn: true,
+  step: true,
+  callId: true,
+  tool: true,
+  arguments: true,
+  assistantText: true,
+  estimatedCost: true,
+  confirmation: true,
+  approvalId: true,
+};
+
+const MEMBER_NAMES: readonly string[] = Object.keys(MEMBERS);
+
+/**
+ * What the program says, as it goes to the gate. What the *model* may get wrong (the tool's name, the
+ * arguments' text) passes: the gate refuses it, so that the model hears of it.
+ *
+ * @throws CallgateError `invalid_input` for what the program got wrong.
+ */
+export function proposalEnvelope(call: ProposedCall): Envelope {
+  const unknown = memberProblem(call, MEMBER_NAMES);
+  if (unknown !== undefined) throw invalid(unknown);
+  if (typeof call.tool !== "string") throw invalid("`tool` must be text");
+  if (call.assistantText !== undefined && typeof call.assistantText !== "string") {
+    throw invalid("`assistantText` must be text");
+  }
+  const envelope: Envelope = {
+    tenantId: call.tenantId ?? DEFAULT_TENANT,
+    conversationId: call.conversationId,
+    callId: call.callId ?? randomUUID(),
+    agentId: call.agentId ?? null,
+    turn: countText("turn", call.turn),
+    step: countText("step", call.step),
+    tool: cutText(call.tool, NAME_CHARACTERS),
+    arguments: bounded(argumentText(call.tool, call.arguments)),
+    assistantText: boundedAssistantText(call.assistantText ?? null),
+    estimatedCost: call.estimatedCost ?? null,
+    confirmation: call.confirmation ?? null,
+    approvalId: call.approvalId ?? null,
+  };
+  const problem = proposalProblem(envelope);
+  if (problem !== undefined) throw invalid(problem);
+  return envelope;
+}
+
+function countText(field: string, value: string | number | undefined): string | null {
+  if (value === undefined || typeof value === "string") return value ?? null;
+  if (Number.isSafeInteger(value)) return String(value);
+  throw invalid(`\`${field}\` must be text or a whole number`);
+}
+
+/** Longer than any policy allows is refused as `too_large` whatever comes after; the log need not hold it. */
+function bounded(text: string): string {
+  return text.length <= GREATEST_MAX_BYTES ? text : text.slice(0, GREATEST_MAX_BYTES + 1);
+}
+
+function invalid(problem: string): CallgateError {
+  return new CallgateError("invalid_input", `the call cannot be proposed: ${problem}`);
+}

@@ -1,0 +1,77 @@
+import type { PolicyPosition } from "./document.ts";
+import { type PathSegment, policyPath } from "./path.ts";
+
+/** One thing that is wrong with a policy. Line and column are 0 where it came as an object. */
+export type PolicyProblem = {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** Path in the document, as `policyPath` prints it. */
+  readonly path: string;
+  readonly message: string;
+  /** What to do about it. */
+  readonly mend: string;
+};
+
+/** Where a value was written: its key, and the value itself. */
+type WrittenAt = {
+  readonly file: string;
+  readonly key: { readonly line: number; readonly column: number };
+  readonly value: { readonly line: number; readonly column: number };
+};
+
+/** Positions of all values of a policy, by path. */
+export type Positions = Map<string, WrittenAt>;
+
+/** Name that stands for the file where a policy was handed over as an object. */
+export const OBJECT_NAME = "policy";
+
+/** The written value at a path, or its nearest written ancestor. */
+function findWritten(
+  positions: Positions,
+  path: string,
+): { readonly path: string; readonly at: WrittenAt } | null {
+  for (let known = path; known !== ""; known = parentOf(known)) {
+    const at = positions.get(known);
+    if (at !== undefined) return { path: known, at };
+  }
+  return null;
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("."), path.lastIndexOf("[")));
+}
+
+/** As `findWritten`; what was not written at all is at the top of the first file. */
+export function locateIn(positions: Positions, path: string): PolicyPosition | null {
+  const found = findWritten(positions, path);
+  if (found !== null) return { file: found.at.file, ...found.at.key, path: found.path };
+  const first = positions.values().next().value;
+  return first === undefined ? null : { file: first.file, line: 1, column: 1, path: "" };
+}
+
+/** A problem at a path. `on` chooses whether it points at the key or at the value. */
+export function problemAt(
+  positions: Positions,
+  segments: readonly PathSegment[],
+  text: { readonly message: string; readonly mend: string },
+  on: "key" | "value" = "key",
+): PolicyProblem {
+  const path = policyPath(segments);
+  const found = findWritten(positions, path);
+  if (found === null) return { file: OBJECT_NAME, line: 0, column: 0, path, ...text };
+  const place = found.path === path ? found.at[on] : found.at.key;
+  return { file: found.at.file, ...place, path, ...text };
+}
+
+/** `policy.yaml:3:5`, or the bare name where there are no lines. */
+export function placeOf(problem: Pick<PolicyProblem, "file" | "line" | "column">): string {
+  const { file, line, column } = problem;
+  return line === 0 ? file : `${file}:${line}:${column}`;
+}
+
+/** One problem as one line for people. */
+export function formatProblem(problem: PolicyProblem): string {
+  const path = problem.path === "" ? "" : `${problem.path}: `;
+  return `${placeOf(problem)}: ${path}${problem.message}; ${problem.mend}`;
+}

@@ -1,0 +1,86 @@
+import { formatConfigProblem } from "../adapters/config/config-problem.ts";
+import type { Config } from "../adapters/config/config-schema.ts";
+import { configOf } from "../adapters/config/load-config.ts";
+import { readEnv } from "../adapters/config/read-env.ts";
+import { secretFrom } from "../adapters/config/secret-file.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { asCallgateError, CallgateError } from "../client/callgate-error.ts";
+import type { Callgate } from "../client/callgate-gate.ts";
+import { optionsProblem } from "../client/check-options.ts";
+import { composeCallgate } from "../client/compose-callgate.ts";
+import type { ConnectOptions } from "../client/connect-types.ts";
+import { GateClient } from "../client/gate-client.ts";
+import { linkToRemote } from "../client/remote-link.ts";
+import type { OpenedCluster } from "../process/open-cluster.ts";
+import type { Logger } from "../runtime/ports.ts";
+import { loggerOf } from "./library-logger.ts";
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Connects to a gate that runs elsewhere, through the topics it reads and writes. Decisions are read from
+ * its journal: what is answered is durable and visible to everybody.
+ *
+ * @throws CallgateError: `invalid_input` with every problem of the options; the cluster cannot be used.
+ */
+export async function connectCallgate(options: ConnectOptions): Promise<Callgate> {
+  checkOptions(options);
+  const { timeoutMs = TIMEOUT_MS, onLost, token, onDecision } = options;
+  const config = checkedConfig(options);
+  const secrets = secretsOf(options.secret);
+  const logger = loggerOf(readEnv());
+  const cluster = await opened(config, secrets, logger);
+  const { log, codec } = cluster;
+  const clock = systemClock;
+  const link = linkToRemote({
+    ...{ log, codec, clock, secrets, logger },
+    close: () => cluster.close(),
+    abandon: () => cluster.abandon(),
+  });
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }), onDecision);
+}
+
+const MEMBERS: Readonly<Record<keyof ConnectOptions, true>> = {
+  kafka: true,
+  registry: true,
+  secret: true,
+  token: true,
+  onDecision: true,
+  timeoutMs: true,
+  onLost: true,
+};
+
+/** @throws CallgateError `invalid_input` for what a program without types got wrong. */
+function checkOptions(options: ConnectOptions): void {
+  const problem = optionsProblem(options, Object.keys(MEMBERS));
+  if (problem === undefined) return;
+  throw new CallgateError("invalid_input", `the gate cannot be connected to: ${problem}`);
+}
+
+function checkedConfig({ kafka, registry }: ConnectOptions): Config {
+  const result = configOf({ kafka, registry }, "the options of connectCallgate");
+  if (result.ok) return result.config;
+  const lines = result.problems.map(formatConfigProblem);
+  throw new CallgateError("invalid_input", lines.join("\n"));
+}
+
+function secretsOf(given: string | Uint8Array | undefined): ReadonlyMap<string, Uint8Array> {
+  if (given === undefined) return new Map();
+  const result = secretFrom(given);
+  if (!result.ok) throw new CallgateError("secret_unreadable", result.problem.message);
+  return new Map([[result.secret.keyId, result.secret.bytes]]);
+}
+
+async function opened(
+  config: Config,
+  secrets: ReadonlyMap<string, Uint8Array>,
+  logger: Logger,
+): Promise<OpenedCluster> {
+  // A program that has its gate with it needs none of the clients that are behind this.
+  const { openCluster } = await import("../process/open-cluster.ts");
+  try {
+    return await openCluster(config, secrets, logger);
+  } catch (error) {
+    throw asCallgateError(error);
+  }
+}

@@ -1,0 +1,41 @@
+import { asCallgateError } from "../client/callgate-error.ts";
+import type { GateLink } from "../client/gate-link.ts";
+import type { Embedded } from "./open-embedded.ts";
+
+/** The gate of this process: it tells of everything by itself. */
+export function linkToEmbedded(embedded: Embedded): GateLink {
+  const { log, codec, gate } = embedded;
+  return {
+    log,
+    codec,
+    isRemote: false,
+    get policyRevision() {
+      return embedded.policy.compiled.revision;
+    },
+    get outputBytes() {
+      return embedded.policy.compiled.outputBytes;
+    },
+    follow: () => null,
+    onCommitted: (listener) => void gate.onCommitted(listener),
+    onLost: (listener) => {
+      let told = false;
+      gate.onStatus(({ state, error }) => {
+        if (told || state !== "closed" || error === null) return;
+        told = true;
+        listener(asCallgateError(error));
+      });
+    },
+    whyUnavailable: () => {
+      const { detail } = gate.status();
+      if (detail === "running") return null;
+      return detail === "failed" ? "closed" : detail;
+    },
+    problem: () => gate.status().error?.message,
+    keyOf: (event) => embedded.keyOf(event),
+    argumentsOf: (event) => embedded.argumentsOf(event),
+    knowTools: (names) => embedded.knowTools(names),
+    close: () => embedded.close(),
+    // It is waited for: its log is in this process.
+    abandon: () => undefined,
+  };
+}

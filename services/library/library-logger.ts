@@ -1,0 +1,16 @@
+import type { Env } from "../adapters/config/read-env.ts";
+import { createStreamLogger, LOG_LEVELS } from "../adapters/log/stream-logger.ts";
+import { CallgateError } from "../client/callgate-error.ts";
+import type { Logger } from "../runtime/ports.ts";
+import { quietLogger } from "../runtime/quiet-logger.ts";
+
+/** Somebody else's program is quiet unless its operator wants to hear. @throws CallgateError */
+export function loggerOf({ logLevel }: Env): Logger {
+  if (logLevel === undefined) return quietLogger;
+  const level = LOG_LEVELS.find((known) => known === logLevel);
+  if (level !== undefined) return createStreamLogger(process.stderr, level);
+  throw new CallgateError(
+    "invalid_input",
+    `CALLGATE_LOG is \`${logLevel}\`: set it to one of ${LOG_LEVELS.join(", ")}`,
+  );
+}

@@ -1,0 +1,88 @@
+import { readEnv } from "../adapters/config/read-env.ts";
+import { CallgateError } from "../client/callgate-error.ts";
+import type { Callgate } from "../client/callgate-gate.ts";
+import { optionsProblem } from "../client/check-options.ts";
+import { composeCallgate } from "../client/compose-callgate.ts";
+import { GateClient } from "../client/gate-client.ts";
+import type { OpenOptions } from "../client/gate-types.ts";
+import type { ProposalAuthority } from "../runtime/ports.ts";
+import { linkToEmbedded } from "./embedded-link.ts";
+import { loggerOf } from "./library-logger.ts";
+import { openEmbedded } from "./open-embedded.ts";
+import type { PolicyInput } from "./read-policy.ts";
+
+const TIMEOUT_MS = 30_000;
+
+const MEMBERS: Readonly<Record<keyof OpenOptions, true>> = {
+  policy: true,
+  normalizers: true,
+  dataDir: true,
+  secret: true,
+  proposalKeys: true,
+  token: true,
+  onDecision: true,
+  timeoutMs: true,
+  onLost: true,
+};
+
+/**
+ * Opens a gate in this process, on a data directory that no other gate uses.
+ *
+ * @throws CallgateError: wrong options, broken policy (all its problems), directory in use or not usable, no secret.
+ */
+export async function openCallgate(options: OpenOptions): Promise<Callgate> {
+  checkOptions(options);
+  const { policy, normalizers, dataDir, secret, timeoutMs = TIMEOUT_MS, onLost } = options;
+  const { proposalKeys, token, onDecision } = options;
+  const embedded = await openEmbedded({
+    policy: inputOf(policy),
+    normalizers,
+    dataDir,
+    secret,
+    authority: proposalKeys === undefined ? undefined : await authorityOf(proposalKeys),
+    logger: loggerOf(readEnv()),
+  });
+  const link = linkToEmbedded(embedded);
+  return composeCallgate(link, new GateClient(link, { timeoutMs, onLost, token }), onDecision);
+}
+
+async function authorityOf(set: object): Promise<ProposalAuthority> {
+  // Programs whose proposals are trusted need none of the library behind this.
+  const { authorityFrom } = await import("./proposal-keys.ts");
+  return authorityFrom(set);
+}
+
+function inputOf(policy: OpenOptions["policy"]): PolicyInput {
+  if (typeof policy === "string") return { files: [policy] };
+  return isList(policy) ? { files: policy } : { document: policy };
+}
+
+function isList(policy: object): policy is readonly string[] {
+  return Array.isArray(policy);
+}
+
+/** @throws CallgateError `invalid_input` for what a program without types got wrong. */
+function checkOptions(options: OpenOptions): void {
+  const problem = optionsProblem(options, Object.keys(MEMBERS)) ?? valueProblem(options);
+  if (problem === undefined) return;
+  throw new CallgateError("invalid_input", `the gate cannot be opened: ${problem}`);
+}
+
+function valueProblem(options: OpenOptions): string | undefined {
+  const { policy, dataDir, normalizers } = options;
+  const given: unknown = dataDir;
+  if (policy === undefined || policy === null) {
+    return "`policy` is missing: give the path of a policy file, or an object";
+  }
+  if (!isPolicy(policy)) return "`policy` must be paths of policy files, or an object";
+  const notOurs = Object.entries(normalizers ?? {}).find(([, one]) => typeof one !== "function");
+  if (notOurs !== undefined) return `\`normalizers.${notOurs[0]}\` must be a function`;
+  const isPath = typeof given === "string" && given !== "";
+  if (given === undefined || given === false || isPath) return undefined;
+  return "`dataDir` must be the path of a directory, or false";
+}
+
+function isPolicy(given: unknown): boolean {
+  if (!Array.isArray(given)) return typeof given === "string" || typeof given === "object";
+  return given.length > 0 && given.every((path) => typeof path === "string");
+}

@@ -1,0 +1,263 @@
+/** Gate, log and codec in one process. What the library, the commands and the benches are built on. */
+import { join } from "node:path";
+import { keepSecrets, type SecretStore } from "../adapters/config/known-secrets.ts";
+import {
+  makeSecret,
+  openSecretFile,
+  SECRET_FILE,
+  type SecretResult,
+  secretFrom,
+} from "../adapters/config/secret-file.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { asCallgateError, CallgateError } from "../client/callgate-error.ts";
+import { keptAlive } from "../client/keep-alive.ts";
+import type { Capabilities } from "../core/capabilities.ts";
+import type { CallAllowed } from "../core/events.ts";
+import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
+import type { Decide } from "../gate/gate-engine.ts";
+import {
+  compileGatePolicy,
+  type GatePolicy,
+  misspelledTool,
+  withKnownTools,
+  withSecret,
+} from "../gate/gate-policy.ts";
+import { createGate, type Gate } from "../gate/gate-task.ts";
+import type { HeadStore } from "../runtime/journal-head.ts";
+import type { Log, Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
+import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
+import type { TaskStatus } from "../runtime/task-context.ts";
+import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
+import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
+import { RecentKeys } from "../wire/recent-keys.ts";
+import {
+  type EmbeddedLog,
+  openDiskLog,
+  openDiskStorage,
+  openMemoryStorage,
+  type Storage,
+} from "./open-storage.ts";
+import { type PolicyInput, policyError, readPolicy } from "./read-policy.ts";
+
+export const DEFAULT_DATA_DIR = ".callgate";
+
+const DAY_MS = 86_400_000;
+const KEEP_MS = 30 * DAY_MS;
+const RETENTION_EVERY_MS = 60_000;
+
+export type EmbeddedOptions = {
+  readonly policy: PolicyInput;
+  readonly normalizers?: CustomNormalizers | undefined;
+  /** Default `.callgate`; false: nothing is kept on disk. */
+  readonly dataDir?: string | false | undefined;
+  readonly secret?: string | Uint8Array | undefined;
+  /** Absent: whoever proposes is trusted. */
+  readonly authority?: ProposalAuthority | undefined;
+  readonly logger?: Logger | undefined;
+  readonly metrics?: Metrics | undefined;
+  /** For benches alone: decides in place of the policy, and so checks nothing. */
+  readonly decideUncheckedForBench?: Decide | undefined;
+};
+
+export interface Embedded {
+  readonly log: EmbeddedLog;
+  readonly codec: AvroCodec;
+  readonly gate: Gate;
+  readonly dataDir: string | false;
+  /** The policy that decides now. */
+  readonly policy: GatePolicy;
+  /** Makes tools known that the policy does not name; changes the revision where it has to. */
+  knowTools(names: readonly string[]): void;
+  /** The key of an allowed call; undefined where it was decided under a secret that is not at hand. */
+  keyOf(event: CallAllowed): string | undefined;
+  /** Its arguments as they were sent; undefined where they are sealed under a secret that is not at hand. */
+  argumentsOf(event: CallAllowed): string | undefined;
+  /** Finishes what is under way, writes a checkpoint, lets the next gate in. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the log, takes the gate role and restores; decides when it resolves.
+ *
+ * @throws CallgateError: broken policy, directory in use or not usable, secret not usable.
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const dataDir = options.dataDir ?? DEFAULT_DATA_DIR;
+  const loaded = readPolicy(options.policy);
+  if (!loaded.ok) throw policyError(loaded.problems);
+  // First the policy: a broken one must not leave a directory behind.
+  const result = compileGatePolicy(loaded, capabilitiesOf(options.normalizers));
+  if (!result.ok) throw policyError(result.problems);
+  const storage = await openStorage(dataDir);
+  try {
+    const secrets = openSecret(options.secret, dataDir, storage.isNew);
+    const heads = await storage.begin(options.secret === undefined);
+    const policy = withSecret(result.policy, secrets.currentKeyId, secrets.byKeyId);
+    return await started(compose(options, dataDir, { ...storage, heads }, secrets, policy));
+  } catch (error) {
+    await storage.close();
+    throw asCallgateError(error);
+  }
+}
+
+function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilities {
+  try {
+    return capabilitiesWith(normalizers);
+  } catch (error) {
+    throw new CallgateError("invalid_input", (error as Error).message);
+  }
+}
+
+async function started(embedded: Embedded): Promise<Embedded> {
+  try {
+    await keptAlive(() => running(embedded.gate));
+    return embedded;
+  } catch (error) {
+    await embedded.close();
+    throw error;
+  }
+}
+
+/** The log and codec alone: to append verdicts, or to read, beside a gate of whatever process. */
+export type EmbeddedClient = {
+  readonly log: Log;
+  readonly codec: AvroCodec;
+  close(): Promise<void>;
+};
+
+/** @throws CallgateError where the directory's log cannot be used. */
+export function openEmbeddedClient(dataDir: string): EmbeddedClient {
+  try {
+    const log = openDiskLog(dataDir, systemClock);
+    return { log, codec: createAvroCodec({ secrets: new Map() }), close: () => log.close() };
+  } catch (error) {
+    throw asCallgateError(error);
+  }
+}
+
+async function openStorage(dataDir: string | false): Promise<Storage> {
+  try {
+    return dataDir === false
+      ? openMemoryStorage(systemClock)
+      : await openDiskStorage(dataDir, systemClock);
+  } catch (error) {
+    throw asCallgateError(error);
+  }
+}
+
+/** @param isNew nothing was decided there yet: a secret may be made. */
+function openSecret(
+  given: string | Uint8Array | undefined,
+  dataDir: string | false,
+  isNew: boolean,
+): SecretStore {
+  const result: SecretResult =
+    given !== undefined
+      ? secretFrom(given)
+      : dataDir === false
+        ? { ok: true, secret: makeSecret() }
+        : openSecretFile(dataDir, isNew);
+  if (result.ok) return keepSecrets(result.secret, [], secretRemedy(given !== undefined, dataDir));
+  const { message, cause } = result.problem;
+  throw new CallgateError("secret_unreadable", message, { cause });
+}
+
+function secretRemedy(isGiven: boolean, dataDir: string | false): string {
+  if (dataDir === false) return "Open the gate again";
+  const where = isGiven
+    ? "Give the option `secret` that the directory was used with (none, where it has a file `secret` of its own)"
+    : `Restore \`${join(dataDir, SECRET_FILE)}\` from a backup, or give the option \`secret\` that the directory was used with`;
+  return `${where}. If it is lost for good, see what that means with \`callgate recover --data-dir ${dataDir}\` and accept it with \`--accept-loss\``;
+}
+
+function compose(
+  options: EmbeddedOptions,
+  dataDir: string | false,
+  storage: Storage & { readonly heads: HeadStore | null },
+  secrets: SecretStore,
+  opened: GatePolicy,
+): Embedded {
+  let policy = opened;
+  const { byKeyId } = secrets;
+  const recentKeys = new RecentKeys();
+  const codec = createAvroCodec({ secrets: byKeyId, recentKeys });
+  const { log, ownership, checkpoints, heads } = storage;
+  const logger = options.logger ?? quietLogger;
+  const gate = createGate({
+    ...{ log, ownership, checkpoints, heads, secrets, codec, logger },
+    authority: options.authority,
+    clock: systemClock,
+    metrics: options.metrics ?? noMetrics,
+    policy: policy.compiled,
+    keepMs: KEEP_MS,
+    decideUnchecked: options.decideUncheckedForBench ?? null,
+  });
+  const retention = setInterval(() => trim(log, gate.keepMs, logger), RETENTION_EVERY_MS).unref();
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    clearInterval(retention);
+    await gate.close();
+    await storage.close();
+  };
+  return {
+    ...{ log, codec, gate, dataDir },
+    get policy() {
+      return policy;
+    },
+    knowTools: (names) => {
+      const other = misspelledTool(policy, names);
+      if (other !== undefined) throw misspelled(other);
+      const extended = withKnownTools(policy, names, capabilitiesOf(options.normalizers));
+      if (extended === policy) return;
+      policy = extended;
+      gate.setPolicy(policy.compiled);
+    },
+    keyOf: (event) => {
+      if (!byKeyId.has(event.keyId)) return undefined;
+      return recentKeys.take(event) ?? keyOfAllowed(byKeyId, event);
+    },
+    argumentsOf: (event) => openedArguments(byKeyId, event) ?? undefined,
+    close: () => {
+      // Else a program with nothing else to do would end before the last checkpoint is written.
+      closing ??= keptAlive(close);
+      return closing;
+    },
+  };
+}
+
+function misspelled(other: { readonly name: string; readonly declared: string }): CallgateError {
+  const { name, declared } = other;
+  return new CallgateError(
+    "invalid_input",
+    `the tool \`${name}\` cannot be guarded: the policy declares it as \`${declared}\`; use one spelling in both`,
+  );
+}
+
+function trim(log: EmbeddedLog, keepMs: number, logger: Logger): void {
+  log.applyRetention({ keepMs }).catch((error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    logger.warn("old records could not be deleted", { message });
+  });
+}
+
+/** Starts the gate and waits until it decides. @throws the error that keeps it from doing so. */
+function running(gate: Gate): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      const status = gate.status();
+      // What would be tried again later is told now: whoever opens can say what to do about it.
+      const failed = status.state === "closed" || status.error !== null;
+      if (status.state !== "running" && !failed) return;
+      stop();
+      if (status.state === "running") resolve();
+      else reject(notRunning(status));
+    };
+    const stop = gate.onStatus(settle);
+    gate.start();
+    settle();
+  });
+}
+
+function notRunning({ error }: TaskStatus): unknown {
+  return error ?? new CallgateError("closed", "the gate was closed before it was restored");
+}

@@ -1,0 +1,75 @@
+/** The codec of a process on a cluster: with a registry's ids where there is one. */
+
+import type { Config } from "../adapters/config/config-schema.ts";
+import type { TopicNames } from "../adapters/kafka/topic-names.ts";
+import { openRegistry } from "../adapters/registry/open-registry.ts";
+import { createRegistryClient, type RegistryClient } from "../adapters/registry/registry-client.ts";
+import { type SubjectSchema, subjectOf } from "../adapters/registry/subjects.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { TOPICS } from "../runtime/topics.ts";
+import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
+import { readSchemaFiles, type SchemaName } from "../wire/schema-files.ts";
+import { TOPIC_SCHEMAS } from "../wire/schema-topics.ts";
+import { readProblem } from "../wire/writer-schemas.ts";
+import { readTlsFiles } from "./tls-files.ts";
+
+export type OpenedCodec = { readonly codec: AvroCodec; close(): void };
+
+/**
+ * @param secrets what idempotency keys are made with, by key id; may be empty where none are made.
+ * @throws RetryableError where the registry does not answer; FatalError where it does not fit.
+ */
+export async function openCodec(
+  config: Config,
+  names: TopicNames,
+  secrets: ReadonlyMap<string, Uint8Array>,
+): Promise<OpenedCodec> {
+  const schemas = readSchemaFiles();
+  const { registry } = config;
+  if (registry === undefined) {
+    return { codec: createAvroCodec({ secrets, schemas }), close: () => undefined };
+  }
+  const client = openRegistryClient(registry, config.kafka.clientId);
+  try {
+    const opened = await openRegistry({
+      client,
+      schemas: subjectSchemas(names, schemas.current),
+      readProblem,
+      clock: systemClock,
+      register: registry.register,
+    });
+    const ids = opened.ids as Readonly<Record<SchemaName, number>>;
+    const codec = createAvroCodec({ secrets, schemas, wire: { ids, schemas: opened.schemas } });
+    return { codec, close: () => client.close() };
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+/** The registry's API, as it is configured. */
+export function openRegistryClient(
+  registry: NonNullable<Config["registry"]>,
+  clientId: string,
+): RegistryClient {
+  return createRegistryClient({
+    url: registry.url,
+    clientId,
+    timeoutMs: registry.timeoutMs,
+    tls: readTlsFiles("registry.ssl", registry.ssl),
+    ...(registry.username === undefined
+      ? {}
+      : { login: { username: registry.username, password: registry.password ?? "" } }),
+  });
+}
+
+/** The schema of each topic, under its subject. */
+export function subjectSchemas(
+  names: TopicNames,
+  schemas: Readonly<Record<SchemaName, unknown>>,
+): readonly SubjectSchema[] {
+  return TOPICS.map((topic) => {
+    const name = TOPIC_SCHEMAS[topic];
+    return { subject: subjectOf(names[topic]), name, schema: schemas[name] };
+  });
+}

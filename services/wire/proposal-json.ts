@@ -1,0 +1,154 @@
+/**
+ * A proposal as plain JSON, for producers without Avro. The envelope is read by the same strict parser
+ * as the arguments, so that no two parsers can read it differently.
+ */
+
+import { canonicalText } from "../core/canonical/canonical-text.ts";
+import type { JsonObject, JsonValue } from "../core/canonical/json-value.ts";
+import {
+  type CanonicalLimits,
+  DEFAULT_CANONICAL_LIMITS,
+  GREATEST_MAX_BYTES,
+} from "../core/canonical/limits.ts";
+import { parseCanonical } from "../core/canonical/parse-canonical.ts";
+import { cutText } from "../core/cut-text.ts";
+import type { EnvelopeRejection, Money } from "../core/inputs.ts";
+import type { DecodedInput } from "../runtime/ports.ts";
+import type { Envelope } from "./envelope.ts";
+import { DEFAULT_TENANT, ENVELOPE_FIELDS, readPlainEnvelope } from "./json-envelope.ts";
+import { toInput } from "./proposal.ts";
+
+const OPEN_BRACE = 0x7b;
+const SHOWN_CHARACTERS = 40;
+
+const ENVELOPE_KEYS = ENVELOPE_FIELDS.size + 2;
+
+/** The arguments' own limits are the policy's; these leave room for the envelope around them. */
+const ENVELOPE_LIMITS: CanonicalLimits = {
+  maxBytes: GREATEST_MAX_BYTES + 64 * 1024,
+  maxDepth: DEFAULT_CANONICAL_LIMITS.maxDepth + 1,
+  maxKeys: DEFAULT_CANONICAL_LIMITS.maxKeys + ENVELOPE_KEYS,
+};
+
+/** Whether bytes claim to be a JSON object. */
+export function looksLikeJson(value: Uint8Array): boolean {
+  return value[0] === OPEN_BRACE;
+}
+
+/** The input that a JSON proposal gives. Total. */
+export function decodeJsonProposal(value: Uint8Array): DecodedInput {
+  const plain = readPlainEnvelope(value, ENVELOPE_LIMITS);
+  if (plain !== undefined) return toInput(plain);
+  const parsed = parseCanonical(value, ENVELOPE_LIMITS);
+  if (parsed.ok) return readEnvelope(parsed.value as JsonObject, undefined);
+  const { reason, message } = parsed;
+  const loose = looselyRead(value);
+  if (loose === undefined) return { ok: false, message: `not strict JSON: ${message}` };
+  return readEnvelope(loose, { reason, message });
+}
+
+/** Names only: so that the refusal of a text that is not strict JSON finds its agent. */
+function looselyRead(value: Uint8Array): JsonObject | undefined {
+  const text = new TextDecoder().decode(value);
+  try {
+    const whole: JsonObject = JSON.parse(text);
+    return { ...onlyNames(whole), arguments: text };
+  } catch {
+    return undefined;
+  }
+}
+
+function onlyNames(whole: JsonObject): JsonObject {
+  const names = ["tenantId", "conversationId", "callId", "turn", "step", "tool"];
+  return Object.fromEntries(
+    names.filter((name) => Object.hasOwn(whole, name)).map((name) => [name, whole[name] ?? null]),
+  );
+}
+
+function readEnvelope(value: JsonObject, found: EnvelopeRejection | undefined): DecodedInput {
+  const problems: string[] = [];
+  const text = (field: string): string | null => readText(value, field, problems);
+  const names = {
+    tenantId: text("tenantId") ?? DEFAULT_TENANT,
+    conversationId: text("conversationId"),
+    callId: text("callId"),
+    tool: text("tool"),
+  };
+  const nameless = problems[0] ?? missing(names);
+  if (nameless !== undefined) return { ok: false, message: nameless };
+  const envelope: Envelope = {
+    ...(names as { [name in keyof typeof names]: string }),
+    agentId: text("agentId"),
+    turn: readCount(value, "turn", problems),
+    step: readCount(value, "step", problems),
+    arguments: readArguments(value, problems),
+    assistantText: text("assistantText"),
+    estimatedCost: readMoney(value["estimatedCost"] ?? null, problems),
+    confirmation: text("confirmation"),
+    approvalId: text("approvalId"),
+  };
+  for (const field of ["traceparent", "tracestate", "ceId", "ceSource", "ceType", "ceTime"]) {
+    text(field);
+  }
+  problems.push(...unknownFields(value));
+  const message = problems.join("; ");
+  return toInput(
+    envelope,
+    found ?? (message === "" ? undefined : { reason: "malformed", message }),
+  );
+}
+
+function missing(names: { readonly [name: string]: string | null }): string | undefined {
+  const absent = Object.keys(names).filter((name) => names[name] === null);
+  if (absent.length === 0) return undefined;
+  return `\`${absent.join("`, `")}\` must be given, as text`;
+}
+
+function unknownFields(value: JsonObject): readonly string[] {
+  return Object.keys(value)
+    .filter((field) => !ENVELOPE_FIELDS.has(field))
+    .map((field) => `unknown field \`${cutText(field, SHOWN_CHARACTERS)}\``);
+}
+
+function readText(value: JsonObject, field: string, problems: string[]): string | null {
+  const found = value[field] ?? null;
+  if (found === null || typeof found === "string") return found;
+  problems.push(`\`${field}\` must be text`);
+  return null;
+}
+
+/** Turns and steps are often numbered: a whole number is taken as its digits. */
+function readCount(value: JsonObject, field: string, problems: string[]): string | null {
+  const found = value[field] ?? null;
+  if (found === null || typeof found === "string") return found;
+  if (Number.isSafeInteger(found)) return String(found);
+  problems.push(`\`${field}\` must be text or a whole number`);
+  return null;
+}
+
+/** Arguments stand as JSON itself, or as JSON text in a string. */
+function readArguments(value: JsonObject, problems: string[]): string {
+  const found = value["arguments"];
+  if (typeof found === "string") return found;
+  if (found === undefined) {
+    problems.push("`arguments` must be given, as an object or as JSON text");
+    return "";
+  }
+  return canonicalText(found);
+}
+
+function readMoney(found: JsonValue, problems: string[]): Money | null {
+  if (found === null) return null;
+  const problem = "`estimatedCost` must be { microUnits: whole number, currency: text }";
+  if (typeof found !== "object" || Array.isArray(found)) {
+    problems.push(problem);
+    return null;
+  }
+  const { microUnits, currency, ...rest } = found as JsonObject;
+  const isMoney = Number.isSafeInteger(microUnits) && typeof currency === "string";
+  if (isMoney && Object.keys(rest).length === 0) {
+    return { microUnits: microUnits as number, currency };
+  }
+  problems.push(problem);
+  return null;
+}

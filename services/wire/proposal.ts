@@ -1,0 +1,177 @@
+/** Proposals to and from Avro, and the rules that both Avro and JSON proposals obey. */
+import type { EnvelopeRejection, ProposalInput } from "../core/inputs.ts";
+import { readToolName, shownTool } from "../core/tool-name.ts";
+import type { DecodedInput } from "../runtime/ports.ts";
+import type { Envelope } from "./envelope.ts";
+import {
+  boundedAssistantText,
+  conversationProblem,
+  costProblem,
+  idProblem,
+  optionalIdProblem,
+} from "./input-rules.ts";
+import { plainMoney } from "./plain.ts";
+import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
+import { readProposedCall } from "./read-proposal.ts";
+import { asBuffer, type RecordTypes } from "./record-types.ts";
+import { escapedHalves, wellFormedOrNull } from "./well-formed.ts";
+import { writeProposedCall } from "./write-proposal.ts";
+
+type WrittenProposal = Omit<Envelope, "arguments"> & { readonly arguments: Buffer | string };
+
+/**
+ * Bytes of a proposal for the proposals topic. Arguments given as text are written as their UTF-8, half
+ * surrogate pairs as escapes.
+ *
+ * @throws FatalError where a field is not what the schema says.
+ */
+export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Array {
+  const { writer } = types;
+  writer.begin(types["proposed-call"].prefix);
+  writeProposedCall(writer, proposal);
+  return writer.end() ?? encodeByLibrary(types, proposal);
+}
+
+/** Any proposal; throws as `encodeProposal` does. */
+export function encodeByLibrary(types: RecordTypes, proposal: Envelope): Uint8Array {
+  const type = typeof proposal.arguments === "string" ? types.proposedText : types["proposed-call"];
+  const written: WrittenProposal & RawTrace & RawCloudEvent = {
+    tenantId: proposal.tenantId,
+    conversationId: proposal.conversationId,
+    callId: proposal.callId,
+    agentId: proposal.agentId,
+    turn: proposal.turn,
+    step: proposal.step,
+    tool: proposal.tool,
+    arguments:
+      typeof proposal.arguments === "string"
+        ? escapedHalves(proposal.arguments)
+        : asBuffer(proposal.arguments),
+    assistantText: wellFormedOrNull(proposal.assistantText),
+    estimatedCost: proposal.estimatedCost,
+    confirmation: proposal.confirmation,
+    approvalId: proposal.approvalId ?? null,
+    traceparent: null,
+    tracestate: null,
+    ceId: null,
+    ceSource: null,
+    ceType: null,
+    ceTime: null,
+  };
+  return type.encode(written);
+}
+
+/** A proposal out of Avro. @throws UndecodableError */
+export function decodeProposal(types: RecordTypes, value: Uint8Array): DecodedInput {
+  const bytes = asBuffer(value);
+  const from = types["proposed-call"].bodyOf(bytes);
+  const read = from < 0 ? undefined : readProposedCall(types.reader, bytes, from);
+  // The strict parser must see bytes that are not UTF-8, and the library finds them.
+  if (read === undefined || read.arguments.includes("\ufffd")) return decodeByLibrary(types, value);
+  return toInput(read);
+}
+
+/** Any proposal; throws as `decodeProposal` does. */
+export function decodeByLibrary(types: RecordTypes, value: Uint8Array): DecodedInput {
+  const raw = types.proposedText.decode(value) as WrittenProposal & { readonly arguments: string };
+  // Spelled out, not spread: this runs once for each call.
+  return toInput({
+    tenantId: raw.tenantId,
+    conversationId: raw.conversationId,
+    callId: raw.callId,
+    agentId: raw.agentId,
+    turn: raw.turn,
+    step: raw.step,
+    tool: raw.tool,
+    arguments: raw.arguments.includes("\ufffd") ? originalBytes(types, value) : raw.arguments,
+    assistantText: raw.assistantText,
+    estimatedCost: plainMoney(raw.estimatedCost),
+    confirmation: raw.confirmation,
+    approvalId: raw.approvalId ?? null,
+  });
+}
+
+/** Bytes that are not UTF-8 read as text with U+FFFD in it; the strict parser must see the bytes. */
+function originalBytes(types: RecordTypes, value: Uint8Array): Uint8Array {
+  const raw = types["proposed-call"].decode(value) as { readonly arguments: Buffer };
+  return new Uint8Array(raw.arguments);
+}
+
+/**
+ * The input that an envelope gives: one that names its call is an input, rejected where anything else
+ * about it is wrong, so that its agent gets an answer; one that does not is undecodable.
+ */
+export function toInput(envelope: Envelope, found?: EnvelopeRejection): DecodedInput {
+  const nameless = conversationProblem(envelope) ?? idProblem("callId", envelope.callId);
+  if (nameless !== undefined) return { ok: false, message: nameless };
+  const read = readToolName(envelope.tool);
+  const tool = read.ok ? read.name : shownTool(envelope.tool);
+  const problem = found?.message ?? (read.ok ? restProblem(envelope) : read.problem);
+  if (problem === undefined) return { ok: true, input: acceptable(envelope, tool) };
+  const rejected = found ?? { reason: "malformed", message: problem };
+  return { ok: true, input: rejectedInput(envelope, tool, rejected) };
+}
+
+function acceptable(envelope: Envelope, tool: string): ProposalInput {
+  const { approvalId = null } = envelope;
+  const input = withoutHold(envelope, tool);
+  return approvalId === null ? input : { ...input, approvalId };
+}
+
+function withoutHold(envelope: Envelope, tool: string): ProposalInput {
+  return {
+    type: "proposal",
+    tenantId: envelope.tenantId,
+    conversationId: envelope.conversationId,
+    callId: envelope.callId,
+    agentId: envelope.agentId,
+    turn: envelope.turn,
+    step: envelope.step,
+    tool,
+    arguments: envelope.arguments,
+    assistantText: boundedAssistantText(envelope.assistantText),
+    estimatedCost: envelope.estimatedCost,
+    confirmation: envelope.confirmation,
+    rejected: null,
+  };
+}
+
+/**
+ * What is wrong with a proposal beyond its types and the name of its tool, or undefined: for a writer who
+ * wants to know before the gate refuses it. What the model may get wrong, the tool, is for the gate to say.
+ */
+export function proposalProblem(envelope: Envelope): string | undefined {
+  return (
+    conversationProblem(envelope) ?? idProblem("callId", envelope.callId) ?? restProblem(envelope)
+  );
+}
+
+function restProblem(envelope: Envelope): string | undefined {
+  return (
+    optionalIdProblem("agentId", envelope.agentId) ??
+    optionalIdProblem("turn", envelope.turn) ??
+    optionalIdProblem("step", envelope.step) ??
+    optionalIdProblem("confirmation", envelope.confirmation) ??
+    optionalIdProblem("approvalId", envelope.approvalId ?? null) ??
+    costProblem(envelope.estimatedCost)
+  );
+}
+
+/** A rejected proposal keeps what names it, and of the rest only what is in order. */
+function rejectedInput(
+  envelope: Envelope,
+  tool: string,
+  rejected: EnvelopeRejection,
+): ProposalInput {
+  const sound = (field: string, text: string | null) =>
+    optionalIdProblem(field, text) === undefined ? text : null;
+  return {
+    ...withoutHold(envelope, tool),
+    agentId: sound("agentId", envelope.agentId),
+    turn: sound("turn", envelope.turn),
+    step: sound("step", envelope.step),
+    estimatedCost: null,
+    confirmation: null,
+    rejected,
+  };
+}

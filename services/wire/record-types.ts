@@ -1,0 +1,227 @@
+/**
+ * The schemas compiled, and the two directions between a value and framed bytes. Knows Avro and
+ * frames; what the values mean is for the files that map them.
+ */
+import type { Type } from "avsc";
+import { FatalError } from "../runtime/errors.ts";
+import { compileAvro, withTextField } from "./avro-types.ts";
+import { schemaFingerprint } from "./fingerprint.ts";
+import { FlatReader } from "./flat-reader.ts";
+import { FlatWriter } from "./flat-writer.ts";
+import { SINGLE_OBJECT, singleObjectPrefix, WIRE_FORMAT, wireId, wirePrefix } from "./framing.ts";
+import { type Reader, RegistryNeededError, type Resolver, UndecodableError } from "./reader.ts";
+import {
+  type AvroSchema,
+  SCHEMA_NAMES,
+  type SchemaFiles,
+  type SchemaName,
+} from "./schema-files.ts";
+import { type WireFormat, WireReaders } from "./writer-schemas.ts";
+
+/** How to read what was written with the schema of one fingerprint. */
+type FingerprintReader = Reader & { readonly low: number; readonly high: number };
+
+const LOW_AT = SINGLE_OBJECT.prefixLength - 8;
+const HIGH_AT = SINGLE_OBJECT.prefixLength - 4;
+
+/** Records are written side by side into chunks; what is handed out is a view of one. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** Bytes of the chunk in use, shared by all schemas of a codec. */
+class ByteArena {
+  private chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  private at = 0;
+
+  /** Lets `fill` write from an offset on; it gives the end, or minus the bytes it lacked. */
+  write(fill: (chunk: Buffer, at: number) => number): Buffer {
+    let end = fill(this.chunk, this.at);
+    while (end < 0) {
+      const neededBytes = this.chunk.length - this.at - end;
+      this.chunk = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, neededBytes));
+      this.at = 0;
+      end = fill(this.chunk, 0);
+    }
+    const bytes = this.chunk.subarray(this.at, end);
+    this.at = end;
+    return bytes;
+  }
+}
+
+/** One schema: writes with the present version, reads every released one. */
+class RecordType {
+  readonly schemaName: SchemaName;
+  private readonly type: Type;
+  /** What says before each record which schema it is of. */
+  readonly prefix: Buffer;
+  private readonly readers: readonly FingerprintReader[];
+  private readonly wireReaders: WireReaders | undefined;
+  private readonly arena: ByteArena;
+
+  constructor(parts: {
+    readonly name: SchemaName;
+    readonly schema: AvroSchema;
+    readonly older: readonly AvroSchema[];
+    readonly arena: ByteArena;
+    /** A field of bytes to be handled as text. */
+    readonly textField?: string;
+    readonly wire: WireFormat | undefined;
+  }) {
+    const { name, schema, older, arena, textField, wire } = parts;
+    this.schemaName = name;
+    this.arena = arena;
+    this.type = compileAvro(textField === undefined ? schema : withTextField(schema, textField));
+    const current = schemaFingerprint(compileAvro(schema));
+    this.prefix = wire === undefined ? singleObjectPrefix(current) : wirePrefix(wire.ids[name]);
+    this.wireReaders =
+      wire === undefined ? undefined : new WireReaders(name, this.type, wire.schemas);
+    this.readers = [reader(current, undefined), ...this.olderReaders(older, current)];
+  }
+
+  private olderReaders(older: readonly AvroSchema[], current: Uint8Array): FingerprintReader[] {
+    return older
+      .map((schema) => compileAvro(schema))
+      .map((writer) => ({ writer, fingerprint: schemaFingerprint(writer) }))
+      .filter(({ fingerprint }) => !Buffer.from(fingerprint).equals(current))
+      .map(({ writer, fingerprint }) => reader(fingerprint, this.type.createResolver(writer)));
+  }
+
+  /**
+   * Framed bytes of a value, a view of memory that is not written again.
+   *
+   * @throws FatalError where the value is not what the schema says; it names the field.
+   */
+  encode(value: object): Buffer {
+    try {
+      return this.arena.write((chunk, at) => this.fill(value, chunk, at));
+    } catch (cause) {
+      throw new FatalError("unexpected", this.complaint(value), { cause });
+    }
+  }
+
+  private fill(value: object, chunk: Buffer, at: number): number {
+    const body = at + this.prefix.length;
+    if (body > chunk.length) return chunk.length - body;
+    this.prefix.copy(chunk, at);
+    return this.type.encode(value, chunk, body);
+  }
+
+  private complaint(value: object): string {
+    const wrong: string[] = [];
+    this.type.isValid(value, {
+      errorHook: (path: readonly string[]) => wrong.push(path.join(".")),
+    });
+    return `cannot write a ${this.schemaName} record: wrong value in ${wrong.join(", ")}`;
+  }
+
+  /**
+   * The value in framed bytes, as the present schema has it.
+   *
+   * @throws UndecodableError; RetryableError where its schema must be fetched first.
+   */
+  decode(bytes: Uint8Array): unknown {
+    const buffer = asBuffer(bytes);
+    const { prefixLength, resolver } = this.readerOf(buffer);
+    const { value, offset } = this.read(buffer, prefixLength, resolver);
+    if (offset < 0) throw new UndecodableError(`the ${this.schemaName} record is cut short`);
+    if (offset !== buffer.length) {
+      const rest = buffer.length - offset;
+      throw new UndecodableError(`${rest} bytes follow the ${this.schemaName} record`);
+    }
+    return value;
+  }
+
+  /** Where the record begins that was written with the present schema in our own way; -1: it was not. */
+  bodyOf(buffer: Buffer): number {
+    const { prefix } = this;
+    for (let at = 0; at < prefix.length; at += 1) {
+      if (buffer[at] !== prefix[at]) return -1;
+    }
+    return prefix.length;
+  }
+
+  private readerOf(buffer: Buffer): Reader {
+    if (this.wireReaders !== undefined && WIRE_FORMAT.matches(buffer)) {
+      const id = wireId(buffer);
+      if (id === undefined) throw new UndecodableError("cut short in its schema id");
+      return this.wireReaders.of(id);
+    }
+    if (!SINGLE_OBJECT.matches(buffer) || buffer.length < SINGLE_OBJECT.prefixLength) {
+      throw this.unframed(buffer);
+    }
+    const low = buffer.readUInt32LE(LOW_AT);
+    const high = buffer.readUInt32LE(HIGH_AT);
+    for (const each of this.readers) {
+      if (each.low === low && each.high === high) return each;
+    }
+    const found = buffer.toString("hex", LOW_AT, SINGLE_OBJECT.prefixLength);
+    throw new UndecodableError(
+      `schema fingerprint ${found} is no version of ${this.schemaName}: write with a released schema`,
+    );
+  }
+
+  private unframed(buffer: Buffer): UndecodableError {
+    const { expected } = SINGLE_OBJECT;
+    if (this.wireReaders !== undefined) {
+      return new UndecodableError(`not ${WIRE_FORMAT.expected}, nor ${expected}`);
+    }
+    if (!WIRE_FORMAT.matches(buffer)) return new UndecodableError(`not ${expected}`);
+    const advice = "it seems to need a schema registry, set `registry.url`";
+    return new RegistryNeededError(`not ${expected}: ${advice}`);
+  }
+
+  private read(
+    buffer: Buffer,
+    from: number,
+    resolver: Resolver | undefined,
+  ): { value: unknown; offset: number } {
+    try {
+      return this.type.decode(buffer, from, resolver);
+    } catch (cause) {
+      const text = cause instanceof Error ? cause.message : String(cause);
+      throw new UndecodableError(`the ${this.schemaName} record is damaged: ${text}`);
+    }
+  }
+}
+
+/** The same bytes as the class that the library reads. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function reader(fingerprint: Uint8Array, resolver: Resolver | undefined): FingerprintReader {
+  const bytes = asBuffer(fingerprint);
+  const { prefixLength } = SINGLE_OBJECT;
+  return { low: bytes.readUInt32LE(0), high: bytes.readUInt32LE(4), prefixLength, resolver };
+}
+
+export type RecordTypes = {
+  readonly [name in SchemaName]: RecordType;
+} & {
+  /** Proposals with their arguments as text. */
+  readonly proposedText: RecordType;
+  /** For records that are written and read without the library. */
+  readonly writer: FlatWriter;
+  readonly reader: FlatReader;
+};
+
+/**
+ * Compiles every schema. They share one arena, so a codec writes from one thread. With `wire` they
+ * write in the wire format and read it too; without, they know single-object encoding alone.
+ */
+export function compileRecordTypes(files: SchemaFiles, wire?: WireFormat): RecordTypes {
+  const arena = new ByteArena();
+  const build = (name: SchemaName, textField?: string) =>
+    new RecordType({
+      name,
+      schema: files.current[name],
+      older: files.released.filter((each) => each.name === name).map((each) => each.schema),
+      arena,
+      wire,
+      ...(textField === undefined ? {} : { textField }),
+    });
+  const types = Object.fromEntries(SCHEMA_NAMES.map((name) => [name, build(name)]));
+  const proposedText = build("proposed-call", "arguments");
+  const flat = { writer: new FlatWriter(), reader: new FlatReader() };
+  return { ...types, proposedText, ...flat } as RecordTypes;
+}

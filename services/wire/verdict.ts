@@ -1,0 +1,99 @@
+/** Verdicts and ticks to and from Avro, on their topic and in the journal. */
+import type { TickInput, VerdictInput } from "../core/inputs.ts";
+import { speakerProblem } from "../core/speaker.ts";
+import type { DecodedInput } from "../runtime/ports.ts";
+import { KINDS, member, OUTCOMES, optionalMember, SCOPES } from "./closed-lists.ts";
+import { conversationProblem } from "./input-rules.ts";
+import type { RawVerdict } from "./raw-journal.ts";
+import { UndecodableError } from "./reader.ts";
+import type { RecordTypes } from "./record-types.ts";
+import { wellFormedOrNull } from "./well-formed.ts";
+
+const TICK = { kind: "tick" };
+
+/**
+ * Bytes of a verdict or tick for the verdicts topic.
+ *
+ * @throws FatalError where a field is not what the schema says.
+ */
+export function encodeVerdict(types: RecordTypes, verdict: VerdictInput | TickInput): Uint8Array {
+  if (verdict.type === "tick") return types.verdict.encode(TICK);
+  const raw = verdictToRaw(verdict);
+  const scope = givesAnyNumber(verdict) ? ANY_NUMBER : raw.scope;
+  return types.verdict.encode({ ...raw, scope, reason: wellFormedOrNull(verdict.reason) });
+}
+
+/** A verdict or tick out of Avro. @throws UndecodableError */
+export function decodeVerdict(types: RecordTypes, value: Uint8Array): DecodedInput {
+  const raw = types.verdict.decode(value) as RawVerdict;
+  if (raw.kind === "tick") return { ok: true, input: { type: "tick" } };
+  const said = verdictFromRaw(raw);
+  // Who names the tool of the call for information has not meant all of its calls.
+  const isThisCall = givesAnyNumber(said) && raw.scope !== ANY_NUMBER;
+  const input = isThisCall ? { ...said, tool: null } : said;
+  const message = conversationProblem(input) ?? speakerProblem(input.by);
+  return message === undefined ? { ok: true, input } : { ok: false, message };
+}
+
+/** `scope` of an approval that lets its tool be called any number of times. */
+const ANY_NUMBER = "this_tool";
+
+function givesAnyNumber({ kind, tool, calls }: VerdictInput): boolean {
+  return kind === "approve" && tool !== null && calls === null;
+}
+
+export function verdictToRaw(verdict: VerdictInput): RawVerdict {
+  return {
+    kind: verdict.kind,
+    tenantId: verdict.tenantId,
+    conversationId: verdict.conversationId,
+    by: verdict.by,
+    reason: verdict.reason,
+    approvalId: verdict.approvalId,
+    decisionId: verdict.decisionId,
+    outcome: verdict.outcome,
+    tier: verdict.tier,
+    tool: verdict.tool,
+    calls: verdict.calls,
+    untilMs: verdict.untilMs,
+    callId: verdict.about?.callId ?? null,
+    actionKey: verdict.about?.actionKey ?? null,
+    ruleDigest: verdict.about?.ruleDigest ?? null,
+    scope: null,
+    traceparent: null,
+    tracestate: null,
+  };
+}
+
+/** @throws UndecodableError */
+export function verdictFromRaw(raw: RawVerdict): VerdictInput {
+  const kind = member(KINDS, raw.kind);
+  if (kind === "tick") throw new UndecodableError("a tick is no verdict of a person");
+  return {
+    type: "verdict",
+    kind,
+    tenantId: given(raw.tenantId, "tenantId"),
+    conversationId: given(raw.conversationId, "conversationId"),
+    approvalId: raw.approvalId,
+    decisionId: raw.decisionId,
+    outcome: optionalMember(OUTCOMES, raw.outcome),
+    tier: raw.tier,
+    // Who says that it is this call alone has not meant the tool.
+    tool: optionalMember(SCOPES, raw.scope) === "this_call" ? null : raw.tool,
+    calls: raw.calls,
+    untilMs: raw.untilMs,
+    by: given(raw.by, "by"),
+    reason: raw.reason,
+    ...aboutFromRaw(raw),
+  };
+}
+
+function aboutFromRaw({ callId, actionKey, ruleDigest }: RawVerdict): Pick<VerdictInput, "about"> {
+  if (callId === null && actionKey === null && ruleDigest === null) return {};
+  return { about: { callId, actionKey, ruleDigest } };
+}
+
+function given(text: string | null, field: string): string {
+  if (text === null) throw new UndecodableError(`a verdict must say \`${field}\``);
+  return text;
+}

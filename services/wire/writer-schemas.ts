@@ -1,0 +1,96 @@
+/**
+ * Schemas that others wrote with, by the ids that a schema registry gave them. What a registry is, is
+ * for an adapter of its own; this is what the codec needs of one.
+ */
+import type { Type } from "avsc";
+import { RetryableError } from "../runtime/errors.ts";
+import { compileAvro } from "./avro-types.ts";
+import { WIRE_FORMAT } from "./framing.ts";
+import { type Reader, UndecodableError } from "./reader.ts";
+import type { AvroSchema, SchemaName } from "./schema-files.ts";
+
+/** What is known of an id: its schema, or why there is none that could be read with. */
+export type KnownSchema =
+  | { readonly type: "schema"; readonly schema: unknown }
+  | { readonly type: "none"; readonly why: string };
+
+export interface WriterSchemas {
+  /** Undefined where `fetch` must be waited for. It has no effects. */
+  known(id: number): KnownSchema | undefined;
+  /** Whether what is known may still be relied on; false: `fetch` first. */
+  isFresh(id: number): boolean;
+  /**
+   * Resolves when the id is known, also where the registry says that it is not there.
+   * @throws RetryableError `schema_unavailable`
+   */
+  fetch(id: number): Promise<void>;
+}
+
+/** Writing and reading in the wire format. */
+export type WireFormat = {
+  /** What our own records are written with. */
+  readonly ids: Readonly<Record<SchemaName, number>>;
+  readonly schemas: WriterSchemas;
+};
+
+/** How one of our types reads what was written with a schema of an id; each is worked out once. */
+export class WireReaders {
+  readonly #name: SchemaName;
+  readonly #type: Type;
+  readonly #schemas: WriterSchemas;
+  readonly #readers = new Map<number, Reader>();
+  readonly #unreadable = new Map<number, string>();
+  #lastId = -1;
+  #last: Reader | undefined;
+
+  constructor(name: SchemaName, type: Type, schemas: WriterSchemas) {
+    this.#name = name;
+    this.#type = type;
+    this.#schemas = schemas;
+  }
+
+  /**
+   * @throws UndecodableError where nothing written with it can be read; RetryableError where the id was
+   *   never fetched.
+   */
+  of(id: number): Reader {
+    if (id === this.#lastId && this.#last !== undefined) return this.#last;
+    const found = this.#readers.get(id) ?? this.#resolve(id);
+    this.#lastId = id;
+    this.#last = found;
+    return found;
+  }
+
+  #resolve(id: number): Reader {
+    const unreadable = this.#unreadable.get(id);
+    if (unreadable !== undefined) throw new UndecodableError(unreadable);
+    const known = this.#schemas.known(id);
+    if (known === undefined) {
+      throw new RetryableError("schema_unavailable", `schema ${id} was not fetched yet`);
+    }
+    if (known.type === "none") throw new UndecodableError(`schema id ${id}: ${known.why}`);
+    try {
+      const writer = compileAvro(known.schema as AvroSchema);
+      const resolver = this.#type.createResolver(writer);
+      const reader: Reader = { prefixLength: WIRE_FORMAT.prefixLength, resolver };
+      this.#readers.set(id, reader);
+      return reader;
+    } catch (cause) {
+      const text = cause instanceof Error ? cause.message : String(cause);
+      const why = `what was written with schema id ${id} cannot be read as ${this.#name}: ${text}`;
+      this.#unreadable.set(id, why);
+      throw new UndecodableError(why);
+    }
+  }
+}
+
+/** Why a reader of a schema of ours cannot read what was written with that of a text, or undefined. */
+export function readProblem(reader: unknown, writerText: string): string | undefined {
+  try {
+    const writer = compileAvro(JSON.parse(writerText) as AvroSchema);
+    compileAvro(reader as AvroSchema).createResolver(writer);
+    return undefined;
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause);
+  }
+}

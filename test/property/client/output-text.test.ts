@@ -1,0 +1,93 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  cutToBytes,
+  isNearText,
+  textOfValue,
+  utf8Length,
+  valueOfText,
+} from "../../../services/client/output-text.ts";
+
+/** Texts that look like what the marks are made of. */
+const tricky = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.json(),
+  fc.json().map((text) => `${text}\n`),
+  fc.json().map((text) => `\n ${text} \n\n`),
+  fc.constantFrom("", "\n", "null", "null\n", '"', '""', '""\n', "-", "-1\n", "true\n\n", "[1,\n"),
+);
+
+function exactText(value: unknown): string | null {
+  const written = textOfValue(value);
+  return written.kind === "exact" ? written.text : null;
+}
+
+test("every text comes back as it was", () => {
+  fc.assert(
+    fc.property(tricky, (text) => {
+      const kept = exactText(text);
+      expect(kept).not.toBeNull();
+      expect(valueOfText(kept ?? "")).toBe(text);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a text that has no UTF-8 form is known to", () => {
+  expect(textOfValue("\ud800").kind).toBe("near");
+  expect(textOfValue("\u{1f600}").kind).toBe("exact");
+});
+
+test("every JSON value comes back as it was", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
+      const kept = exactText(value);
+      // -0 is no JSON value of its own.
+      if (kept === null) return;
+      expect(valueOfText(kept)).toEqual(value);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+const anything = fc.anything({
+  ...{ withDate: true, withMap: true, withSet: true, withBigInt: true },
+  ...{ withSparseArray: true, withTypedArray: true, withBoxedValues: true },
+});
+
+test("what is called exact comes back as it was, whatever it is", () => {
+  fc.assert(
+    fc.property(anything, (value) => {
+      const kept = exactText(value);
+      if (kept === null) return;
+      expect(isNearText(kept)).toBe(false);
+      expect(valueOfText(kept)).toEqual(value);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("what is not exact is never taken for it", () => {
+  fc.assert(
+    fc.property(anything, (value) => {
+      const written = textOfValue(value);
+      if (written.kind !== "near" || typeof value === "string") return;
+      expect(isNearText(written.text)).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a cut is a beginning, within the bytes, and no character short of them", () => {
+  const text = fc.string({ unit: "grapheme", maxLength: 60 });
+  fc.assert(
+    fc.property(text, fc.integer({ min: 0, max: 120 }), (whole, bytesMax) => {
+      const cut = cutToBytes(whole, bytesMax);
+      expect(whole.startsWith(cut)).toBe(true);
+      expect(utf8Length(cut)).toBeLessThanOrEqual(bytesMax);
+      if (cut === whole) return;
+      const next = String.fromCodePoint(whole.codePointAt(cut.length) ?? 0);
+      expect(utf8Length(cut + next)).toBeGreaterThan(bytesMax);
+    }),
+  );
+});
