@@ -23,20 +23,19 @@ import {
   withSecret,
 } from "../gate/gate-policy.ts";
 import { createGate, type Gate } from "../gate/gate-task.ts";
+import {
+  type EmbeddedLog,
+  openDiskStorage,
+  openMemoryStorage,
+  type Storage,
+} from "../process/directory/open-storage.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
-import type { Log, Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
+import type { Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
 import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
 import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
 import { RecentKeys } from "../wire/recent-keys.ts";
-import {
-  type EmbeddedLog,
-  openDiskLog,
-  openDiskStorage,
-  openMemoryStorage,
-  type Storage,
-} from "./open-storage.ts";
 import { type PolicyInput, policyError, readPolicy } from "./read-policy.ts";
 
 export const DEFAULT_DATA_DIR = ".callgate";
@@ -115,23 +114,6 @@ async function started(embedded: Embedded): Promise<Embedded> {
   } catch (error) {
     await embedded.close();
     throw error;
-  }
-}
-
-/** The log and codec alone: to append verdicts, or to read, beside a gate of whatever process. */
-export type EmbeddedClient = {
-  readonly log: Log;
-  readonly codec: AvroCodec;
-  close(): Promise<void>;
-};
-
-/** @throws CallgateError where the directory's log cannot be used. */
-export function openEmbeddedClient(dataDir: string): EmbeddedClient {
-  try {
-    const log = openDiskLog(dataDir, systemClock);
-    return { log, codec: createAvroCodec({ secrets: new Map() }), close: () => log.close() };
-  } catch (error) {
-    throw asCallgateError(error);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Tools } from "../../client/guard-types.ts";
 import { valueOfText } from "../../client/output-text.ts";
 import { refusedOf } from "../../client/refused.ts";
 import type { Callgate, CallOptions, Decision, GuardContext } from "../../library/callgate.ts";
-import { environmentError } from "../output/cli-error.ts";
+import { environmentError } from "../../process/exit-error.ts";
 
 const RESULT_WITHIN_MS = 60_000;
 

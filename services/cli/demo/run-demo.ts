@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { CallgateError } from "../../client/callgate-error.ts";
 import { type Callgate, openCallgate } from "../../library/callgate.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { commandPrefix, packageRoot } from "../package-root.ts";
 import { askPerson } from "./ask-person.ts";

@@ -1,7 +1,7 @@
-import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
-import { KnownDecisions } from "../../executor/known-decisions.ts";
-import type { LeftCall } from "../../executor/log-executor.ts";
-import type { Clock, Logger } from "../../runtime/ports.ts";
+import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
+import type { Clock, Logger } from "../runtime/ports.ts";
+import { KnownDecisions } from "./known-decisions.ts";
+import type { LeftCall } from "./log-executor.ts";
 
 const TOOLS_MAX = 200;
 const OTHER_TOOLS = "(other)";

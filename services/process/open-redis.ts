@@ -1,10 +1,10 @@
-import type { Config } from "../../adapters/config/config-schema.ts";
-import type { RedisOptions, RedisServer, RedisTls } from "../../adapters/redis/redis-client.ts";
-import type { RedisHeads } from "../../adapters/redis/redis-heads.ts";
-import { topicNamesOf } from "../../process/kafka-settings.ts";
-import { readTlsFiles } from "../../process/tls-files.ts";
-import type { CheckpointStore, Log, Logger } from "../../runtime/ports.ts";
-import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
+import type { Config } from "../adapters/config/config-schema.ts";
+import type { RedisOptions, RedisServer, RedisTls } from "../adapters/redis/redis-client.ts";
+import type { RedisHeads } from "../adapters/redis/redis-heads.ts";
+import type { CheckpointStore, Log, Logger } from "../runtime/ports.ts";
+import { JOURNAL_TOPIC } from "../runtime/topics.ts";
+import { topicNamesOf } from "./kafka-settings.ts";
+import { readTlsFiles } from "./tls-files.ts";
 
 /** A restore asks twice at most before it does without, and nothing is decided meanwhile. */
 const COMMAND_TIMEOUT_MS = 1_000;
@@ -33,9 +33,9 @@ export async function openRedis(config: Config, logger: Logger): Promise<OpenedR
     ...(password === undefined ? {} : { password }),
     ...(ssl.enabled ? { tls: tlsOf(ssl) } : {}),
   };
-  const { RedisClient } = await import("../../adapters/redis/redis-client.ts");
-  const { RedisCheckpoints } = await import("../../adapters/redis/redis-checkpoints.ts");
-  const { RedisHeads } = await import("../../adapters/redis/redis-heads.ts");
+  const { RedisClient } = await import("../adapters/redis/redis-client.ts");
+  const { RedisCheckpoints } = await import("../adapters/redis/redis-checkpoints.ts");
+  const { RedisHeads } = await import("../adapters/redis/redis-heads.ts");
   const client = new RedisClient(options, logger);
   const checkpoints = new RedisCheckpoints({ client, group: kafka.group, loadMsMax: LOAD_MS_MAX });
   const { group } = kafka;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { classify } from "../../runtime/errors.ts";
-import type { Logger } from "../../runtime/ports.ts";
+import { classify } from "../runtime/errors.ts";
+import type { Logger } from "../runtime/ports.ts";
 
 export type Waiting = {
   readonly logger: Logger;

@@ -1,8 +1,8 @@
-import { formatConfigProblem } from "../../adapters/config/config-problem.ts";
-import type { Config } from "../../adapters/config/config-schema.ts";
-import { loadConfig } from "../../adapters/config/load-config.ts";
-import { readConfigVariables } from "../../adapters/config/read-env.ts";
-import { usageError } from "../output/cli-error.ts";
+import { formatConfigProblem } from "../adapters/config/config-problem.ts";
+import type { Config } from "../adapters/config/config-schema.ts";
+import { loadConfig } from "../adapters/config/load-config.ts";
+import { readConfigVariables } from "../adapters/config/read-env.ts";
+import { usageError } from "./exit-error.ts";
 
 const FILE_VARIABLE = "CALLGATE_CONFIG";
 const BROKERS_VARIABLE = "CALLGATE_KAFKA_BROKERS";
@@ -22,7 +22,7 @@ export function namesCluster(file: string | undefined): boolean {
  *
  * @param needs keys that the process cannot do without.
  * @param presets variables as they count where nobody set them.
- * @throws CliError that lists every problem.
+ * @throws ExitError that lists every problem.
  */
 export function openConfig(
   file: string | undefined,

@@ -1,14 +1,12 @@
 /** `callgate analytics run`. */
 
-import { openCluster } from "../../process/open-cluster.ts";
-import { createAvroCodec } from "../../wire/codec.ts";
-import { openLog } from "../cluster/open-log.ts";
-import type { ExitCode } from "../output/exit-codes.ts";
-import type { Terminal } from "../output/terminal.ts";
+import { openLog } from "../process/directory/open-log.ts";
+import type { ExitCode } from "../process/exit-error.ts";
+import { openCluster } from "../process/open-cluster.ts";
 import { NO_BROKERS, openConfig } from "../process/open-config.ts";
-import { type ProcessContext, runProcess } from "../process/run-process.ts";
-import { untilThere } from "../process/until-there.ts";
-import { type AnalyticsSource, startAnalytics } from "./analytics-service.ts";
+import { type ProcessContext, type ProcessOutput, runProcess } from "../process/run-process.ts";
+import { untilThere } from "../process/wait-for-cluster.ts";
+import { type AnalyticsSource, startAnalytics } from "./start-analytics.ts";
 
 const PORT = 8_082;
 
@@ -16,7 +14,7 @@ const PORT = 8_082;
 export async function runAnalytics(
   configFile: string | undefined,
   dataDir: string | undefined,
-  terminal: Terminal,
+  output: ProcessOutput,
 ): Promise<ExitCode> {
   const config = openConfig(configFile, [], dataDir === undefined ? {} : NO_BROKERS);
   return await runProcess(
@@ -24,7 +22,7 @@ export async function runAnalytics(
       ...{ service: "analytics", config, portDefault: PORT },
       start: async (context) => startAnalytics(await openSource(dataDir, context), context),
     },
-    terminal,
+    output,
   );
 }
 
@@ -36,6 +34,5 @@ async function openSource(
     const { config, logger } = context;
     return await untilThere(() => openCluster(config, new Map(), logger), context);
   }
-  const { log, close } = openLog(dataDir);
-  return { log, codec: createAvroCodec({ secrets: new Map() }), close };
+  return openLog(dataDir);
 }

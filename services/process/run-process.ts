@@ -3,23 +3,18 @@
  * a stated time, and a second signal that ends it at once.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Config } from "../../adapters/config/config-schema.ts";
+import type { Config } from "../adapters/config/config-schema.ts";
 import {
   type Health,
   type HealthServer,
   startHealthServer,
-} from "../../adapters/http/health-server.ts";
-import { createJsonLogger } from "../../adapters/log/json-logger.ts";
-import {
-  createProcessMetrics,
-  type ProcessMetrics,
-} from "../../adapters/metrics/process-metrics.ts";
-import { asPipelineError, PipelineError } from "../../runtime/errors.ts";
-import type { Logger } from "../../runtime/ports.ts";
-import { onStop } from "../dev/stop-signals.ts";
-import { environmentError } from "../output/cli-error.ts";
-import { EXIT_ENVIRONMENT, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
-import type { Terminal } from "../output/terminal.ts";
+} from "../adapters/http/health-server.ts";
+import { createJsonLogger } from "../adapters/log/json-logger.ts";
+import { createProcessMetrics, type ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
+import { asPipelineError, PipelineError } from "../runtime/errors.ts";
+import type { Logger } from "../runtime/ports.ts";
+import { EXIT_ENVIRONMENT, EXIT_OK, type ExitCode, environmentError } from "./exit-error.ts";
+import { onStop } from "./stop-signals.ts";
 import { onStrayError } from "./stray-errors.ts";
 
 export type ProcessContext = {
@@ -51,10 +46,13 @@ export type ProcessParts = {
 const STOPPING: Health = { ok: false, detail: { state: "stopping" } };
 const ALIVE: Health = { ok: true, detail: {} };
 
-/** @throws CliError where the process cannot start: its address, the brokers, the topics. */
-export async function runProcess(parts: ProcessParts, terminal: Terminal): Promise<ExitCode> {
+/** Where a process writes its log, one JSON object a line. */
+export type ProcessOutput = { write(text: string): Promise<void> };
+
+/** @throws ExitError where the process cannot start: its address, the brokers, the topics. */
+export async function runProcess(parts: ProcessParts, output: ProcessOutput): Promise<ExitCode> {
   const { service, config } = parts;
-  const sink = { write: (line: string) => void terminal.out.write(line).catch(() => undefined) };
+  const sink = { write: (line: string) => void output.write(line).catch(() => undefined) };
   const logger = createJsonLogger(sink, config.log.level, { service, pid: process.pid });
   const metrics = createProcessMetrics(service);
   const stop = onStop();

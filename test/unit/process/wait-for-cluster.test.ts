@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { BROKERS, REGISTRY, untilThere } from "../../../../services/cli/process/until-there.ts";
-import { RetryableError } from "../../../../services/runtime/errors.ts";
-import { createTestLogger } from "../../../support/runtime-kit.ts";
+import { BROKERS, REGISTRY, untilThere } from "../../../services/process/wait-for-cluster.ts";
+import { RetryableError } from "../../../services/runtime/errors.ts";
+import { createTestLogger } from "../../support/runtime-kit.ts";
 
 function waiting() {
   const told: string[] = [];

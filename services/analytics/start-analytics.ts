@@ -1,11 +1,11 @@
 /** The analytics as a long-running process. */
-import { type ExportedFamily, exportTotals } from "../../adapters/metrics/export-totals.ts";
-import { systemClock } from "../../adapters/system/clock.ts";
-import { ANALYTICS_OPTIONS, Analytics, type AnalyticsParts } from "../../analytics/analytics.ts";
-import { boundsOf, FAMILIES, type FamilyName } from "../../analytics/totals.ts";
-import { type CliError, environmentError } from "../output/cli-error.ts";
-import { isFileError } from "../output/file-error.ts";
+import { type ExportedFamily, exportTotals } from "../adapters/metrics/export-totals.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import { type ExitError, environmentError } from "../process/exit-error.ts";
+import { isFileError } from "../process/file-error.ts";
 import type { ProcessContext, RunningService } from "../process/run-process.ts";
+import { ANALYTICS_OPTIONS, Analytics, type AnalyticsParts } from "./analytics.ts";
+import { boundsOf, FAMILIES, type FamilyName } from "./totals.ts";
 
 /** What is behind by more has not caught up yet. */
 const LAG_RECORDS_MAX = 10_000;
@@ -56,7 +56,7 @@ export async function startAnalytics(
   };
 }
 
-function directoryError(directory: string, error: NodeJS.ErrnoException): CliError {
+function directoryError(directory: string, error: NodeJS.ErrnoException): ExitError {
   const mend = "name a directory that can be made and written (CALLGATE_ANALYTICS_DIRECTORY)";
   const what = `\`${directory}\` cannot be used: ${error.message}`;
   return environmentError(`analytics.directory: ${what}; ${mend}`, error);

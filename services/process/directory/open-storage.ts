@@ -2,15 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FileHeads, syncNewDirectory } from "../adapters/files/head-file.ts";
-import { Environment } from "../adapters/lmdb/environment.ts";
-import { acquireGateRole } from "../adapters/lmdb/gate-role.ts";
-import { LmdbCheckpoints } from "../adapters/lmdb/lmdb-checkpoints.ts";
-import { LmdbLog } from "../adapters/lmdb/lmdb-log.ts";
-import { MemoryLog } from "../adapters/memory/memory-log.ts";
-import type { HeadStore } from "../runtime/journal-head.ts";
-import type { CheckpointStore, Clock, Log, Ownership } from "../runtime/ports.ts";
-import type { RetentionPolicy } from "../runtime/retention.ts";
+import { FileHeads, syncNewDirectory } from "../../adapters/files/head-file.ts";
+import { Environment } from "../../adapters/lmdb/environment.ts";
+import { acquireGateRole } from "../../adapters/lmdb/gate-role.ts";
+import { LmdbCheckpoints } from "../../adapters/lmdb/lmdb-checkpoints.ts";
+import { LmdbLog } from "../../adapters/lmdb/lmdb-log.ts";
+import { MemoryLog } from "../../adapters/memory/memory-log.ts";
+import type { HeadStore } from "../../runtime/journal-head.ts";
+import type { CheckpointStore, Clock, Log, Ownership } from "../../runtime/ports.ts";
+import type { RetentionPolicy } from "../../runtime/retention.ts";
 import {
   assertNoLosses,
   type DirectoryLook,

@@ -3,12 +3,12 @@
 import { randomUUID } from "node:crypto";
 import { chmodSync, copyFileSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { SECRET_FILE } from "../adapters/config/secret-file.ts";
-import { HEAD_FILE, syncNewDirectory } from "../adapters/files/head-file.ts";
-import { Environment, LOG_FILE } from "../adapters/lmdb/environment.ts";
-import { dropGateRole } from "../adapters/lmdb/gate-role.ts";
-import { makeDirectory } from "../adapters/system/make-directory.ts";
-import { asCallgateError, CallgateError } from "../client/callgate-error.ts";
+import { SECRET_FILE } from "../../adapters/config/secret-file.ts";
+import { HEAD_FILE, syncNewDirectory } from "../../adapters/files/head-file.ts";
+import { Environment, LOG_FILE } from "../../adapters/lmdb/environment.ts";
+import { dropGateRole } from "../../adapters/lmdb/gate-role.ts";
+import { makeDirectory } from "../../adapters/system/make-directory.ts";
+import { asCallgateError, CallgateError } from "../../client/callgate-error.ts";
 import { assertNoLosses, findMissingParts, lookAtDirectory } from "./data-directory.ts";
 
 /**

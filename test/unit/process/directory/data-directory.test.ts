@@ -1,12 +1,12 @@
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openCallgate } from "../../../services/library/callgate.ts";
+import { openCallgate } from "../../../../services/library/callgate.ts";
 import {
   acceptDirectoryLosses,
   findDirectoryLosses,
-} from "../../../services/library/recover-directory.ts";
-import { makeDirectory, openGate, SHOP_POLICY } from "../../support/open-gate.ts";
+} from "../../../../services/process/directory/recover-directory.ts";
+import { makeDirectory, openGate, SHOP_POLICY } from "../../../support/open-gate.ts";
 
 const PAY = { conversationId: "c", turn: 1, callId: "call-1", tool: "charge_card" };
 const SECRET = "a secret that is handed over";

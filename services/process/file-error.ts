@@ -1,4 +1,4 @@
-import { type CliError, environmentError } from "./cli-error.ts";
+import { type ExitError, environmentError } from "./exit-error.ts";
 
 const MENDS: Readonly<Record<string, readonly [string, string]>> = {
   ENOENT: ["there is no such file", "check the path"],
@@ -18,7 +18,7 @@ const MENDS_WRITING: typeof MENDS = {
 };
 
 /** An error of the file system as a sentence: what could not be done to which file, and the mend. */
-export function fileError(doing: "read" | "write", path: string, error: unknown): CliError {
+export function fileError(doing: "read" | "write", path: string, error: unknown): ExitError {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const told = error instanceof Error ? error.message : String(error);
   const known = (doing === "write" ? MENDS_WRITING[code] : undefined) ?? MENDS[code];

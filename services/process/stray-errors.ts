@@ -1,4 +1,4 @@
-import { FatalError } from "../../runtime/errors.ts";
+import { FatalError } from "../runtime/errors.ts";
 
 const EVENTS = ["uncaughtException", "unhandledRejection"] as const;
 

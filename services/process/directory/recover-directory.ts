@@ -2,27 +2,27 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { keepSecrets, type SecretStore } from "../adapters/config/known-secrets.ts";
+import { keepSecrets, type SecretStore } from "../../adapters/config/known-secrets.ts";
 import {
   openSecretFile,
   SECRET_FILE,
   type Secret,
   secretFrom,
-} from "../adapters/config/secret-file.ts";
-import { FileHeads } from "../adapters/files/head-file.ts";
-import { LOG_FILE } from "../adapters/lmdb/environment.ts";
-import { HEARTBEAT_FILE } from "../adapters/lmdb/gate-role.ts";
-import type { LmdbLog } from "../adapters/lmdb/lmdb-log.ts";
-import { systemClock } from "../adapters/system/clock.ts";
-import { CallgateError } from "../client/callgate-error.ts";
-import type { Acceptance } from "../runtime/anchor.ts";
-import { coreFold } from "../runtime/core-engine.ts";
-import { FatalError, PipelineError } from "../runtime/errors.ts";
-import { findJournalLosses } from "../runtime/find-losses.ts";
-import { journalAcceptance } from "../runtime/journal-acceptance.ts";
-import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
-import { ALL_SAFEGUARDS } from "../runtime/safeguards.ts";
-import { createAvroCodec } from "../wire/codec.ts";
+} from "../../adapters/config/secret-file.ts";
+import { FileHeads } from "../../adapters/files/head-file.ts";
+import { LOG_FILE } from "../../adapters/lmdb/environment.ts";
+import { HEARTBEAT_FILE } from "../../adapters/lmdb/gate-role.ts";
+import type { LmdbLog } from "../../adapters/lmdb/lmdb-log.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { CallgateError } from "../../client/callgate-error.ts";
+import type { Acceptance } from "../../runtime/anchor.ts";
+import { coreFold } from "../../runtime/core-engine.ts";
+import { FatalError, PipelineError } from "../../runtime/errors.ts";
+import { findJournalLosses } from "../../runtime/find-losses.ts";
+import { journalAcceptance } from "../../runtime/journal-acceptance.ts";
+import { noMetrics, quietLogger } from "../../runtime/quiet-logger.ts";
+import { ALL_SAFEGUARDS } from "../../runtime/safeguards.ts";
+import { createAvroCodec } from "../../wire/codec.ts";
 import {
   type DirectoryLook,
   directoryRemedy,

@@ -2,11 +2,11 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { configOf } from "../../../../services/adapters/config/load-config.ts";
-import { WatchedKeys } from "../../../../services/cli/process/watched-keys.ts";
-import { makeDirectory } from "../../../support/open-gate.ts";
-import { until } from "../../../support/runtime-kit.ts";
-import { makeKeys } from "../../../support/token-kit.ts";
+import { configOf } from "../../../services/adapters/config/load-config.ts";
+import { WatchedKeys } from "../../../services/gate/watched-keys.ts";
+import { makeDirectory } from "../../support/open-gate.ts";
+import { until } from "../../support/runtime-kit.ts";
+import { makeKeys } from "../../support/token-kit.ts";
 
 const [first, next] = [await makeKeys("a"), await makeKeys("b")];
 const brokers = ["127.0.0.1:1"];
@@ -49,7 +49,7 @@ test("follow their file, also on SIGHUP, and keep the last ones that could be re
 
 test("keep a gate from starting where they cannot be read, and are not asked for where it trusts", async () => {
   const file = join(makeDirectory(), "keys.json");
-  await expect(opened(file, [])).rejects.toThrow(/gate.proposalKeys: `.*` cannot be read/);
+  await expect(opened(file, [])).rejects.toThrow(/gate.proposalKeys: .*no such file/);
   writeFileSync(file, '{"keys": [{"kid": "a", "kty": "oct", "k": "c2VjcmV0"}]}');
   await expect(opened(file, [])).rejects.toThrow("keys[0] has 6 bytes: HS256 needs at least 32");
   expect(await WatchedKeys.open(gateOf({}) as never, undefined as never)).toBeNull();

@@ -9,14 +9,14 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { SECRET_FILE } from "../adapters/config/secret-file.ts";
-import { HEAD_FILE, type HeadFile, readHeadFile } from "../adapters/files/head-file.ts";
-import { LOG_FILE } from "../adapters/lmdb/environment.ts";
-import { FatalError } from "../runtime/errors.ts";
-import { GENESIS_HASH } from "../runtime/journal.ts";
-import { journalLost, type StoredHead } from "../runtime/journal-head.ts";
-import type { Log } from "../runtime/ports.ts";
-import { JOURNAL_TOPIC } from "../runtime/topics.ts";
+import { SECRET_FILE } from "../../adapters/config/secret-file.ts";
+import { HEAD_FILE, type HeadFile, readHeadFile } from "../../adapters/files/head-file.ts";
+import { LOG_FILE } from "../../adapters/lmdb/environment.ts";
+import { FatalError } from "../../runtime/errors.ts";
+import { GENESIS_HASH } from "../../runtime/journal.ts";
+import { journalLost, type StoredHead } from "../../runtime/journal-head.ts";
+import type { Log } from "../../runtime/ports.ts";
+import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 
 export type DirectoryLook = {
   readonly dataDir: string;

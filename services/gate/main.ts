@@ -1,34 +1,39 @@
 /** `callgate gate`: the gate on a cluster, put together from the configuration. */
-import type { Config } from "../../adapters/config/config-schema.ts";
-import type { ProcessMetrics } from "../../adapters/metrics/process-metrics.ts";
-import { systemClock } from "../../adapters/system/clock.ts";
-import type { GateHost, GateTuning } from "../../gate/gate-host.ts";
+import type { Config } from "../adapters/config/config-schema.ts";
+import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import type { ExitCode } from "../process/exit-error.ts";
+import { kafkaSettings, topicNamesOf } from "../process/kafka-settings.ts";
+import { openCodec } from "../process/open-codec.ts";
+import { openConfig } from "../process/open-config.ts";
+import { openRedis } from "../process/open-redis.ts";
+import { openSecrets } from "../process/open-secrets.ts";
+import {
+  aborted,
+  type ProcessContext,
+  type ProcessOutput,
+  type RunningService,
+  runProcess,
+} from "../process/run-process.ts";
+import { BROKERS, REGISTRY, untilThere } from "../process/wait-for-cluster.ts";
+import type { CommittedRecord } from "../runtime/journal.ts";
+import type { Logger } from "../runtime/ports.ts";
+import type { GateHost, GateTuning } from "./gate-host.ts";
 import {
   checkGateTopics,
   type KafkaGate,
   type KafkaGateOptions,
   openKafkaGate,
-} from "../../gate/open-kafka-gate.ts";
-import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
-import { openCodec } from "../../process/open-codec.ts";
-import type { CommittedRecord } from "../../runtime/journal.ts";
-import type { Logger } from "../../runtime/ports.ts";
-import type { ExitCode } from "../output/exit-codes.ts";
-import type { Terminal } from "../output/terminal.ts";
-import { openConfig } from "./open-config.ts";
-import { openRedis } from "./open-redis.ts";
-import { openSecrets } from "./open-secrets.ts";
-import { aborted, type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
-import { BROKERS, REGISTRY, untilThere } from "./until-there.ts";
+} from "./open-kafka-gate.ts";
 import { WatchedKeys } from "./watched-keys.ts";
 import { WatchedPolicy } from "./watched-policy.ts";
 
 const PORT = 8_080;
 const BATCH_BYTES_MAX = 2 * 1024 * 1024;
 
-export async function runGate(file: string | undefined, terminal: Terminal): Promise<ExitCode> {
+export async function runGate(file: string | undefined, output: ProcessOutput): Promise<ExitCode> {
   const config = openConfig(file, ["policy.files", "secret.value"]);
-  return runProcess({ service: "gate", config, portDefault: PORT, start: startGate }, terminal);
+  return runProcess({ service: "gate", config, portDefault: PORT, start: startGate }, output);
 }
 
 async function startGate(context: ProcessContext): Promise<RunningService> {

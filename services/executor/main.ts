@@ -1,21 +1,26 @@
 /** `callgate executor`: runs allowed calls with the handlers of a module. */
-import type { Config } from "../../adapters/config/config-schema.ts";
-import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
-import { GroupMembership } from "../../adapters/kafka/group-membership.ts";
-import { KafkaOwnership } from "../../adapters/kafka/kafka-ownership.ts";
-import { ALL_KAFKA_SAFEGUARDS } from "../../adapters/kafka/kafka-safeguards.ts";
-import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
-import { systemClock } from "../../adapters/system/clock.ts";
-import { ExecutorHost } from "../../executor/executor-host.ts";
-import { type OpenedCluster, openCluster } from "../../process/open-cluster.ts";
-import type { Ownership } from "../../runtime/ports.ts";
-import type { ExitCode } from "../output/exit-codes.ts";
-import type { Terminal } from "../output/terminal.ts";
-import { createLeftTools } from "./left-tools.ts";
+import type { Config } from "../adapters/config/config-schema.ts";
+import { ClusterLink } from "../adapters/kafka/cluster-link.ts";
+import { GroupMembership } from "../adapters/kafka/group-membership.ts";
+import { KafkaOwnership } from "../adapters/kafka/kafka-ownership.ts";
+import { ALL_KAFKA_SAFEGUARDS } from "../adapters/kafka/kafka-safeguards.ts";
+import { KafkaTopicInspector } from "../adapters/kafka/topic-inspector.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import type { ExitCode } from "../process/exit-error.ts";
+import { type OpenedCluster, openCluster } from "../process/open-cluster.ts";
+import { openConfig } from "../process/open-config.ts";
+import {
+  aborted,
+  type ProcessContext,
+  type ProcessOutput,
+  type RunningService,
+  runProcess,
+} from "../process/run-process.ts";
+import { BROKERS, untilThere } from "../process/wait-for-cluster.ts";
+import type { Ownership } from "../runtime/ports.ts";
+import { ExecutorHost } from "./executor-host.ts";
 import { type Handlers, loadHandlers } from "./load-handlers.ts";
-import { openConfig } from "./open-config.ts";
-import { aborted, type ProcessContext, type RunningService, runProcess } from "./run-process.ts";
-import { BROKERS, untilThere } from "./until-there.ts";
+import { createLeftTools } from "./unserved-tools.ts";
 
 const PORT = 8_081;
 /** Of the time to stop in: the rest is for what is left to write, and for leaving the group. */
@@ -29,12 +34,15 @@ export type ExecutorOptions = {
   readonly handlers: string | undefined;
 };
 
-export async function runExecutor(options: ExecutorOptions, terminal: Terminal): Promise<ExitCode> {
+export async function runExecutor(
+  options: ExecutorOptions,
+  output: ProcessOutput,
+): Promise<ExitCode> {
   const needs = options.handlers === undefined ? ["executor.handlers"] : [];
   const config = openConfig(options.config, needs);
   const handlers = await loadHandlers(options.handlers ?? config.executor.handlers ?? "");
   const start = (context: ProcessContext) => startExecutor(handlers, context);
-  return runProcess({ service: "executor", config, portDefault: PORT, start }, terminal);
+  return runProcess({ service: "executor", config, portDefault: PORT, start }, output);
 }
 
 async function startExecutor(handlers: Handlers, context: ProcessContext): Promise<RunningService> {
