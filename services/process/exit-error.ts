@@ -5,7 +5,7 @@ export const EXIT_OK = 0;
 export const EXIT_FINDINGS = 1;
 /** What was asked or handed in is wrong: options, a policy, a recording. */
 export const EXIT_USAGE = 2;
-/** The environment failed: an unreadable file, a lock, a full disk, brokers, a defect of ours. */
+/** Environment error: an unreadable file, a lock, a full disk, brokers, a defect of ours. */
 export const EXIT_ENVIRONMENT = 3;
 
 export type ExitCode = 0 | 1 | 2 | 3;

@@ -1,4 +1,4 @@
-/** `callgate dlq`: inputs that could not be decided, and how to give them back. */
+/** `callgate dlq`: lists dead letters (inputs that could not be decided) and replays them. */
 
 import { EXIT_OK, type ExitCode, environmentError, usageError } from "../../process/exit-error.ts";
 import { PoisonRecordError } from "../../runtime/errors.ts";
