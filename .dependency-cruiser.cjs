@@ -113,7 +113,8 @@ const forbidden = [
   },
   {
     name: "services-reach-node-through-adapters",
-    comment: "Gate, executor and analytics get Node's own modules through `adapters` and `process`.",
+    comment:
+      "Gate, executor and analytics get Node's own modules through `adapters` and `process`.",
     severity: "error",
     from: { path: "^services/(gate|executor|analytics)/" },
     to: { dependencyTypes: ["core"] },
