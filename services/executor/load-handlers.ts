@@ -1,4 +1,4 @@
-import type { Handler } from "../client/run-call.ts";
+import type { Handler } from "../client/calls/run-call.ts";
 import { usageError } from "../process/exit-error.ts";
 import { loadModule } from "../process/load-module.ts";
 

@@ -1,7 +1,7 @@
 import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
 import type { Clock, Logger } from "../runtime/ports.ts";
-import { KnownDecisions } from "./known-decisions.ts";
 import type { LeftCall } from "./log-executor.ts";
+import { SettledDecisions } from "./settled-decisions.ts";
 
 const TOOLS_MAX = 200;
 const OTHER_TOOLS = "(other)";
@@ -16,18 +16,18 @@ export function createLeftTools(
   metrics: Pick<ProcessMetrics, "add">,
   clock: Pick<Clock, "nowMs">,
 ): (call: LeftCall) => void {
-  const told = new Set<string>();
-  const counted = new KnownDecisions([], 0);
+  const logged = new Set<string>();
+  const counted = new SettledDecisions([], 0);
   return ({ decisionId, tool, notAfterMs }) => {
     const isCounted = counted.recall(decisionId, notAfterMs);
     counted.forget(clock.nowMs());
     if (isCounted) return;
     counted.add(decisionId, notAfterMs);
     // A policy may allow any name that an agent makes up.
-    const name = told.has(tool) || told.size < TOOLS_MAX ? tool : OTHER_TOOLS;
+    const name = logged.has(tool) || logged.size < TOOLS_MAX ? tool : OTHER_TOOLS;
     metrics.add("executor_left", "calls of tools that have no handler here", { tool: name });
-    if (told.has(name)) return;
-    told.add(name);
+    if (logged.has(name)) return;
+    logged.add(name);
     const what = "a tool has no handler here: its calls are left to executors of other groups";
     logger.warn(what, { tool: name });
   };

@@ -9,8 +9,8 @@ import {
   secretFrom,
 } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
-import { asCallgateError, CallgateError } from "../client/callgate-error.ts";
-import { keptAlive } from "../client/keep-alive.ts";
+import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
+import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
@@ -109,7 +109,7 @@ function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilitie
 
 async function started(embedded: Embedded): Promise<Embedded> {
   try {
-    await keptAlive(() => running(embedded.gate));
+    await runKeepingAlive(() => running(embedded.gate));
     return embedded;
   } catch (error) {
     await embedded.close();
@@ -201,7 +201,7 @@ function compose(
     argumentsOf: (event) => openedArguments(byKeyId, event) ?? undefined,
     close: () => {
       // Else a program with nothing else to do would end before the last checkpoint is written.
-      closing ??= keptAlive(close);
+      closing ??= runKeepingAlive(close);
       return closing;
     },
   };

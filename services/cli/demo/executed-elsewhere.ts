@@ -1,8 +1,8 @@
 /** For an agent whose tools are run by an executor elsewhere: it asks, and waits for what came of it. */
 
-import type { Tools } from "../../client/guard-types.ts";
-import { valueOfText } from "../../client/output-text.ts";
-import { refusedOf } from "../../client/refused.ts";
+import type { Tools } from "../../client/api/guard-types.ts";
+import { readOutput } from "../../client/values/output-text.ts";
+import { refusedOf } from "../../client/api/refused.ts";
 import type { Callgate, CallOptions, Decision, GuardContext } from "../../library/callgate.ts";
 import { environmentError } from "../../process/exit-error.ts";
 
@@ -60,7 +60,7 @@ function refusal(decision: Decision): unknown {
   }
   const earlier = why.previousResult;
   if (isRead && why.reason === "duplicate_call" && earlier !== null && "inline" in earlier) {
-    return valueOfText(earlier.inline);
+    return readOutput(earlier.inline);
   }
   return refusedOf(decision, why);
 }

@@ -4,7 +4,7 @@
  */
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CallgateError } from "../../client/callgate-error.ts";
+import type { CallgateError } from "../../client/api/callgate-error.ts";
 import { openCallgate } from "../../library/callgate.ts";
 import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
 import { fileError, isFileError } from "../../process/file-error.ts";

@@ -1,6 +1,6 @@
 /** Every way a command can fail, as lines for people and an exit code. */
 import { CommanderError } from "commander";
-import { CallgateError, type CallgateErrorCode } from "../../client/callgate-error.ts";
+import { CallgateError, type CallgateErrorCode } from "../../client/api/callgate-error.ts";
 import {
   EXIT_ENVIRONMENT,
   EXIT_OK,

@@ -8,7 +8,7 @@ import { HEAD_FILE, syncNewDirectory } from "../../adapters/files/head-file.ts";
 import { Environment, LOG_FILE } from "../../adapters/lmdb/environment.ts";
 import { dropGateRole } from "../../adapters/lmdb/gate-role.ts";
 import { makeDirectory } from "../../adapters/system/make-directory.ts";
-import { asCallgateError, CallgateError } from "../../client/callgate-error.ts";
+import { asCallgateError, CallgateError } from "../../client/api/callgate-error.ts";
 import { assertNoLosses, findMissingParts, lookAtDirectory } from "./data-directory.ts";
 
 /**

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { LOG_FILE } from "../../adapters/lmdb/environment.ts";
 import { systemClock } from "../../adapters/system/clock.ts";
-import { asCallgateError } from "../../client/callgate-error.ts";
+import { asCallgateError } from "../../client/api/callgate-error.ts";
 import type { Log } from "../../runtime/ports.ts";
 import { type AvroCodec, createAvroCodec } from "../../wire/codec.ts";
 import { environmentError } from "../exit-error.ts";

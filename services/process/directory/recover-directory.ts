@@ -14,7 +14,7 @@ import { LOG_FILE } from "../../adapters/lmdb/environment.ts";
 import { HEARTBEAT_FILE } from "../../adapters/lmdb/gate-role.ts";
 import type { LmdbLog } from "../../adapters/lmdb/lmdb-log.ts";
 import { systemClock } from "../../adapters/system/clock.ts";
-import { CallgateError } from "../../client/callgate-error.ts";
+import { CallgateError } from "../../client/api/callgate-error.ts";
 import type { Acceptance } from "../../runtime/anchor.ts";
 import { coreFold } from "../../runtime/core-engine.ts";
 import { FatalError, PipelineError } from "../../runtime/errors.ts";

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
+import type { Handler } from "../../../services/client/calls/run-call.ts";
 import { GateClient } from "../../../services/client/gate-client.ts";
-import type { Handler } from "../../../services/client/run-call.ts";
 import { ExecutorHost } from "../../../services/executor/executor-host.ts";
 import { linkToEmbedded } from "../../../services/library/embedded-link.ts";
 import { openEmbedded } from "../../../services/library/open-embedded.ts";
