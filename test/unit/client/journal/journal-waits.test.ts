@@ -89,10 +89,10 @@ describe("the search of one who waits", () => {
 
   test("ends when the time is over, which it is counted in", async () => {
     const wait = decisions().begin("a", { timeoutMs: 100 });
-    const first = wait.searched(() => new Promise((resolve) => setTimeout(resolve, 60)));
+    const first = wait.search(() => new Promise((resolve) => setTimeout(resolve, 60)));
     await vi.advanceTimersByTimeAsync(60);
     await first;
-    const searched = wait.searched(endless).catch((error: unknown) => error);
+    const searched = wait.search(endless).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(40);
     const error = await searched;
     expect(error).toMatchObject({ code: "timeout" });
@@ -104,7 +104,7 @@ describe("the search of one who waits", () => {
 
   test("is given the time it needs by who asks for what is there", async () => {
     const wait = decisions().begin("a", { timeoutMs: 0 });
-    const searched = wait.searched(() => new Promise((resolve) => setTimeout(resolve, 60, "it")));
+    const searched = wait.search(() => new Promise((resolve) => setTimeout(resolve, 60, "it")));
     await vi.advanceTimersByTimeAsync(60);
     expect(await searched).toBe("it");
     expect(await stateOf(wait.ended())).toBe("timeout");
@@ -115,7 +115,7 @@ describe("the search of one who waits", () => {
   test("ends when its signal aborts, with the reason", async () => {
     const given = new AbortController();
     const wait = decisions().begin("a", { signal: given.signal });
-    const searched = wait.searched(endless).catch((error: unknown) => error);
+    const searched = wait.search(endless).catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(20);
     const reason = new Error("enough");
     given.abort(reason);
