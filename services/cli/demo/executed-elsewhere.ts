@@ -1,8 +1,8 @@
 /** For an agent whose tools are run by an executor elsewhere: it asks, and waits for what came of it. */
 
 import type { Tools } from "../../client/api/guard-types.ts";
-import { readOutput } from "../../client/values/output-text.ts";
 import { refusedOf } from "../../client/api/refused.ts";
+import { readOutput } from "../../client/values/output-text.ts";
 import type { Callgate, CallOptions, Decision, GuardContext } from "../../library/callgate.ts";
 import { environmentError } from "../../process/exit-error.ts";
 
