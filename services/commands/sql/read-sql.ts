@@ -85,7 +85,7 @@ function quoteStart(tokens: readonly Token[]): string {
 }
 
 /** Whether a statement's table is one that a rule names: `users` names it in every schema, `public.users` in that one alone. */
-export function isTableNamed(table: string, name: string): boolean {
+export function matchesTable(table: string, name: string): boolean {
   const wanted = name.toLowerCase();
   return table === wanted || (!wanted.includes(".") && table.endsWith(`.${wanted}`));
 }

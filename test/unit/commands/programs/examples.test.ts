@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { openPrograms } from "../../../../services/adapters/programs/load-programs.ts";
 import {
   readProgramFile,
   readProgramFiles,
 } from "../../../../services/adapters/programs/read-programs.ts";
-import { compilePrograms } from "../../../../services/commands/programs/compile-programs.ts";
 import { doesOfLine } from "../../../support/commands/forms.ts";
 
 const DIRECTORY = new URL("../../../../services/commands/programs/", import.meta.url);
@@ -35,7 +35,7 @@ it("has a page whose example does what it says", () => {
   const text = /```yaml\n(shelf:[\s\S]*?)```/.exec(page)?.[1] ?? "";
   const specs = readProgramFile("shelf.yaml", text);
   const examples = Object.entries(specs["shelf"]?.examples ?? {});
-  const programs = compilePrograms(specs);
+  const programs = openPrograms(specs);
   expect(examples.length).toBeGreaterThan(4);
   expect(examples.map(([line]) => [line, doesOfLine(line, programs)])).toEqual(examples);
 });

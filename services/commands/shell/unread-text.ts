@@ -23,7 +23,7 @@ const OPERATOR = /\|&|\|\||&&|[|;(){}\n]/g;
  * The first position of `text` that neither `tokens` nor `documents` (the bodies of here-documents
  * with their last lines) account for; null: there is none. Both lists are in the order of the text.
  */
-export function findUncovered(
+export function findUnreadText(
   text: string,
   tokens: readonly Token[],
   documents: readonly Span[],
