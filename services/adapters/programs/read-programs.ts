@@ -51,7 +51,8 @@ export function readProgramFile(
     fail(offsetOf(document, keys), `program ${keys.join(" > ")}: ${problem}`);
   const [error] = document.errors;
   if (error !== undefined) return fail(error.pos[0], error.message.split("\n")[0] ?? "");
-  const parsed = programFile.safeParse(document.toJS());
+  const texts = document.toJS() as ProgramTexts;
+  const parsed = programFile.safeParse(texts);
   const [issue] = parsed.error?.issues ?? [];
   if (issue !== undefined) {
     const keys = issue.path.filter((key) => typeof key === "string" && !STRUCTURE.has(key));
@@ -65,7 +66,7 @@ export function readProgramFile(
     const fault = findFault(spec, key);
     if (fault !== null) failAt([key, ...fault.keys], fault.message);
   }
-  return document.toJS() as ProgramTexts;
+  return texts;
 }
 
 function findFault(spec: ProgramSpec, name: string): ProgramFault | null {

@@ -20,7 +20,7 @@ type Node = Statement["command"];
 
 /** With them grows what is done for a line, so that one of 64 KB takes less than 20 ms. */
 const WORDS_MAX = 4_096;
-const COMMANDS_MAX = 1_000;
+const COMMANDS_MAX = 500;
 const DIRECTORIES_MAX = 4;
 
 const NODES: Partial<Record<Node["type"], string>> = {
@@ -46,6 +46,8 @@ export class LineReader {
   readonly documents: Span[] = [];
   readonly #assignable: ReadonlySet<string>;
   #words = 0;
+  /** What is judged by itself. */
+  #judged = 0;
 
   constructor({ assignments }: LineOptions) {
     this.#assignable = assignments;
@@ -145,15 +147,16 @@ export class LineReader {
       throw new NotPlain("a command that may run in many directories", node);
     const draft = new CommandDraft(program);
     for (const piece of pieces) {
-      this.#addSpan(piece);
-      draft.add(piece, this.#assignable);
       this.#words += piece.type === "Word" ? (piece.parts?.length ?? 1) : 1;
       if (this.#words > WORDS_MAX) throw new NotPlain(`more than ${WORDS_MAX} words`, node);
+      this.#addSpan(piece);
+      draft.add(piece, this.#assignable);
     }
     const command = draft.finish(node);
+    this.#judged += directories.length * (1 + command.redirections.length);
+    if (this.#judged > COMMANDS_MAX)
+      throw new NotPlain(`more than ${COMMANDS_MAX} commands and redirections`, node);
     for (const directory of directories) this.commands.push({ ...command, directory });
-    if (this.commands.length > COMMANDS_MAX)
-      throw new NotPlain(`more than ${COMMANDS_MAX} commands`, node);
     return command;
   }
 
