@@ -4,7 +4,10 @@ import type { CommandsDocument } from "../../../services/core/policy/document.ts
 import { judge } from "../../support/core/judge.ts";
 
 /** The tier of a line, and whether it is a read; null: no tier, as with a read that is free. */
-const judgeUnder = (rules: CommandsDocument["rules"], more: Partial<CommandsDocument> = {}) => {
+const judgeUnder = (
+  rules: NonNullable<CommandsDocument["rules"]>,
+  more: Partial<CommandsDocument> = {},
+) => {
   const verdict = judge({ unclear: "ask", rules, ...more });
   return (command: string) => verdict({ command })[0];
 };
