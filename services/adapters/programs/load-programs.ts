@@ -1,27 +1,21 @@
-/** The tables of programs: from one file in the package, from YAML files in a checkout. */
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+/** The tables of programs, from the file that `npm run programs` writes. */
+import { readFileSync } from "node:fs";
 import type { Program, Programs } from "../../commands/programs/program.ts";
 import { compileProgram, splitNames } from "./compile-program.ts";
 import { type ProgramTexts, programSchema } from "./program-schema.ts";
-import { readProgramFiles } from "./read-programs.ts";
 
-/** Written by the build. */
-const BUILT = new URL("../../commands/programs.json", import.meta.url);
-const SOURCES = new URL("../../commands/programs/", import.meta.url);
+/** A test holds that it is current and has no fault, so that no start has to. */
+const TABLES = new URL("../../commands/programs.json", import.meta.url);
 
 let loaded: Programs | undefined;
 
-/**
- * The tables of all programs; the files are read once in a process.
- * @throws ProgramFileError a YAML file of a checkout has a fault
- */
+/** The tables of all programs; the file is read once in a process, when it is first asked for. */
 export function loadPrograms(): Programs {
-  loaded ??= openPrograms(readTexts());
+  loaded ??= openPrograms(JSON.parse(readFileSync(TABLES, "utf8")) as ProgramTexts);
   return loaded;
 }
 
-/** Compiles a program when it is asked for: to compile all takes longer than to start a gate. */
+/** A program is compiled when it is first asked for, since a policy and its calls use few of them. */
 export function openPrograms(texts: ProgramTexts): Programs {
   const keys = new Map<string, { readonly key: string; readonly name: string }>();
   for (const [key, { also = [] }] of Object.entries(texts)) {
@@ -40,9 +34,4 @@ export function openPrograms(texts: ProgramTexts): Programs {
       return program;
     },
   };
-}
-
-function readTexts(): ProgramTexts {
-  if (!existsSync(BUILT)) return readProgramFiles(fileURLToPath(SOURCES));
-  return JSON.parse(readFileSync(BUILT, "utf8")) as ProgramTexts;
 }

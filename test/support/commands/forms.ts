@@ -1,9 +1,9 @@
 /** Forms of lines under the programs of the checkout. */
 import { fileURLToPath } from "node:url";
 import { loadPrograms } from "../../../services/adapters/programs/load-programs.ts";
-import { readProgramFiles } from "../../../services/adapters/programs/read-programs.ts";
 import { type CommandForm, readCommand } from "../../../services/commands/programs/read-command.ts";
 import { type PlainCommand, parseLine } from "../../../services/commands/shell/plain-line.ts";
+import { readProgramFiles } from "../../../tasks/programs/read-programs.ts";
 
 const DIRECTORY = new URL("../../../services/commands/programs/", import.meta.url);
 

@@ -2,10 +2,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { openPrograms } from "../../../../services/adapters/programs/load-programs.ts";
-import {
-  readProgramFile,
-  readProgramFiles,
-} from "../../../../services/adapters/programs/read-programs.ts";
+import { formatPrograms } from "../../../../tasks/programs/format-programs.ts";
+import { readProgramFile, readProgramFiles } from "../../../../tasks/programs/read-programs.ts";
 import { doesOfLine } from "../../../support/commands/forms.ts";
 
 const DIRECTORY = new URL("../../../../services/commands/programs/", import.meta.url);
@@ -24,6 +22,11 @@ describe.each(PROGRAMS)("the examples of %s", (name, { examples = {}, loose = fa
     expect(known).toBe(true);
     expect(loose || Object.values(examples).includes("unknown")).toBe(true);
   });
+});
+
+it("are loaded as the files describe them (else run `npm run programs`)", () => {
+  const written = readFileSync(new URL("../programs.json", DIRECTORY), "utf8");
+  expect(written === formatPrograms(Object.fromEntries(PROGRAMS))).toBe(true);
 });
 
 it("knows at least 200 programs", () => {

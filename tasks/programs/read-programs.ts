@@ -2,13 +2,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
-import { compileProgram, ProgramFault, splitNames } from "./compile-program.ts";
+import {
+  compileProgram,
+  ProgramFault,
+  splitNames,
+} from "../../services/adapters/programs/compile-program.ts";
 import {
   type ProgramSpec,
   type ProgramText,
   type ProgramTexts,
   programFile,
-} from "./program-schema.ts";
+} from "../../services/adapters/programs/program-schema.ts";
 
 type Document = ReturnType<typeof parseDocument>;
 
