@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeTokenKey } from "../../../services/adapters/tokens/token-keys.ts";
-import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons.ts";
+import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
 import { type GateStory, outcomeOf } from "../../support/gate-story/gate-story.ts";
 import { tell, tellWith } from "../../support/gate-story/tell.ts";

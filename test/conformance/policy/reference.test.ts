@@ -6,7 +6,7 @@ import { readCases } from "../../../services/adapters/policy/read-cases.ts";
 import { NORMALIZER_NAMES } from "../../../services/core/normalize/compile-normalizers.ts";
 import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
 import { formatProblem } from "../../../services/core/policy/problem.ts";
-import { REASON_CODES } from "../../../services/core/reasons.ts";
+import { REASON_CODES } from "../../../services/core/reasons/reasons.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 
 const ROOT = new URL("../../../", import.meta.url);

@@ -8,7 +8,7 @@ import {
   proposalOf,
 } from "../../../../services/cli/replay/replay-conversation.ts";
 import { replayPolicy } from "../../../../services/cli/replay/replay-policy.ts";
-import { REASON_CODES } from "../../../../services/core/reasons.ts";
+import { REASON_CODES } from "../../../../services/core/reasons/reasons.ts";
 import { capabilities } from "../../../../services/gate/capabilities.ts";
 import { compileGatePolicy } from "../../../../services/gate/gate-policy.ts";
 
@@ -49,8 +49,7 @@ const check = (explanation: ReturnType<typeof explainLast>, name: string) =>
   explanation.checks.find((row) => row.check === name);
 
 test("every reason that a check can give has its row, in the order of the checks", () => {
-  /** Given after the checks, or by no check at all. */
-  const without = ["approval_denied", "approval_expired", "internal_error", "gate_unavailable"];
+  const without = ["internal_error", "gate_unavailable"];
   const inRows = CHECK_ROWS.flatMap(({ reasons }) => reasons);
   expect(inRows.toSorted()).toEqual(
     REASON_CODES.filter((code) => !without.includes(code)).toSorted(),

@@ -5,17 +5,17 @@ import { given } from "../../../support/decider-spec.ts";
 
 test("the checks stand in the documented order", () => {
   expect(CHECKS.map(({ name }) => name)).toEqual([
-    "checkConversation",
-    "checkBudgets",
-    "checkDuplicate",
-    "checkHistory",
-    "checkNearDuplicate",
-    "checkSideEffects",
-    "checkLoops",
-    "checkAcknowledged",
-    "checkDenied",
-    "checkTier",
-    "checkDeniedForm",
+    "conversation",
+    "budgets",
+    "duplicate",
+    "history",
+    "near_duplicate",
+    "side_effects",
+    "loops",
+    "acknowledgement",
+    "denials",
+    "tier",
+    "denied_forms",
   ]);
 });
 
