@@ -9,7 +9,12 @@ import {
   placeOf,
   problemAt,
 } from "../../core/policy/problem.ts";
-import { isAlwaysEnforced, isReasonCode, REASON_CODES, REASONS } from "../../core/reasons/reasons.ts";
+import {
+  isAlwaysEnforced,
+  isReasonCode,
+  REASON_CODES,
+  REASONS,
+} from "../../core/reasons/reasons.ts";
 import { readToolName } from "../../core/tool-name.ts";
 import { nearest } from "../config/nearest.ts";
 import type { RawDocument } from "./fold-blocks.ts";

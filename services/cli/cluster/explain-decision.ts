@@ -182,7 +182,10 @@ function outcomeRows(event: DecisionEvent, verdicts: readonly SaidVerdict[]): re
 function refusalRows(event: CallRefused, verdicts: readonly SaidVerdict[]): readonly Row[] {
   const { refusal } = event;
   const rows: Row[] = [
-    ["reason", `${refusal.reason}: ${REASONS[refusal.reason].cause} ${REASONS[refusal.reason].remedy}`],
+    [
+      "reason",
+      `${refusal.reason}: ${REASONS[refusal.reason].cause} ${REASONS[refusal.reason].remedy}`,
+    ],
     ...verdictRows(event, verdicts),
     ["told", printable(refusal.message, TEXT_CHARACTERS)],
   ];

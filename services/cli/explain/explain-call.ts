@@ -6,7 +6,7 @@ import type { DecisionEvent, Notice } from "../../core/events.ts";
 import type { ProposalInput } from "../../core/inputs.ts";
 import { isObject } from "../../core/policy/argument-path.ts";
 import type { CompiledTool } from "../../core/policy/compiled.ts";
-import type { PolicySource } from "../../core/policy/document.ts";
+import type { PolicySource } from "../../core/policy/source.ts";
 import { toolOfCall } from "../../core/policy/tool-of-call.ts";
 import { isAlwaysEnforced, type Mode, type ReasonCode } from "../../core/reasons/reasons.ts";
 import type { ConversationState } from "../../core/state/state.ts";
@@ -86,7 +86,7 @@ export function explainCall(
 }
 
 /** As the gate read them; none where it could not. */
-function argumentsOf({ arguments: text }: DecisionEvent): JsonObject {
+export function argumentsOf({ arguments: text }: DecisionEvent): JsonObject {
   const value: JsonValue = text === "" ? {} : (JSON.parse(text) as JsonValue);
   return isObject(value) ? value : {};
 }

@@ -74,7 +74,9 @@ function lintStop(document: PolicyDocument, rungs: readonly Rung[], report: Repo
 function enforcesStrikes(document: PolicyDocument): boolean {
   if (document.mode === "shadow") return false;
   const preset = document.preset === "observe" ? "shadow" : "enforce";
-  return REASON_CODES.filter((code) => REASONS[code].isStrike === true).some((code) => (document.checks?.[code] ?? preset) === "enforce");
+  return REASON_CODES.filter((code) => REASONS[code].isStrike === true).some(
+    (code) => (document.checks?.[code] ?? preset) === "enforce",
+  );
 }
 
 /** Rungs 3 and 4, and what is counted per turn, depend on proposals that say where a turn begins. */
