@@ -100,7 +100,7 @@ function typeOf(schema: Schema): string {
     case "array":
       return `list of ${plural(typeOf(def.element))}`;
     case "tuple":
-      return `pair of ${plural(typeOf(def.items[0]))}`;
+      return `pair of ${plural(typeOf(def.items[0] as Schema))}`;
     case "object":
     case "record":
       return "map";
