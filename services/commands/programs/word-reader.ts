@@ -152,8 +152,8 @@ export class WordReader {
     const { bundle, loose } = this.#program;
     if (word === "--" && !loose) return index + 1;
     if (isFirst && bundle && this.#isBundle(word)) return this.#takeBundle(word, index + 1);
-    const whole = this.#find(word);
-    if (whole !== undefined) return this.#takeValues(whole, index + 1);
+    const option = this.#find(word);
+    if (option !== undefined) return this.#takeValues(option, index + 1);
     if (this.#takeAttached(word, index)) return index + 1;
     if (!word.startsWith("-") || word === "-") return null;
     const isCluster = !word.startsWith("--") && this.#find(word.slice(0, 2)) !== undefined;
@@ -237,7 +237,7 @@ export class WordReader {
   #add(option: Option, value: string | null, position = 0): void {
     const { name, effect, values } = option;
     this.options.push({ name, value });
-    if (effect === "unsafe") this.fail(`the option ${name} runs or loads what it is told`);
+    if (effect === "unsafe") this.fail(`the option ${name} runs or loads what its value names`);
     else if (effect !== "none") this.#effects.push(effect);
     const kind = values[position];
     if (value !== null && kind !== undefined && !this.#take(kind, value))

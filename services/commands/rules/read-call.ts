@@ -53,7 +53,7 @@ export function createReader(settings: ReaderSettings, vocabulary: Vocabulary): 
   };
 }
 
-/** UTF-16 units of the texts whose readings are kept. */
+/** UTF-16 units of the texts whose readings are remembered. */
 const REMEMBERED = 262_144;
 /** What a text counts for beside its length. */
 const ENTRY = 256;
@@ -124,8 +124,8 @@ function spellCanonically([part]: readonly CommandPart[]): readonly string[] | n
   if (part === undefined || part.words[0] === "cd") return null;
   const { problem, inner, path, options, operands } = part.form;
   if (problem !== null || inner !== null) return null;
-  const named = options.map(({ name, value }) => (value === null ? name : `${name}=${value}`));
-  return [...path, ...named, "", ...operands.map((one) => one.replace(/^(?:\.\/+)+(?=.)/, ""))];
+  const spelled = options.map(({ name, value }) => (value === null ? name : `${name}=${value}`));
+  return [...path, ...spelled, "", ...operands.map((one) => one.replace(/^(?:\.\/+)+(?=.)/, ""))];
 }
 
 function isWords(value: unknown): value is readonly string[] {

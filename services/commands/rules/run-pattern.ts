@@ -198,7 +198,7 @@ function mayBeOption(word: string, spelling: string): boolean {
   return name.length > 2 && spelling.startsWith(name);
 }
 
-/** Programs that run what they are told: a rule that names no more than them allows anything. */
+/** Programs that run what their words say: a rule that names no more than them allows anything. */
 export function isInterpreter(spelling: string, programs: Programs): boolean {
   const words = spelling.split(" ");
   const name = programs.get(words[0] ?? "")?.name ?? words[0] ?? "";
