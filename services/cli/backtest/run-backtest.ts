@@ -1,5 +1,5 @@
 /** `callgate backtest`: what another policy would have decided differently. */
-import type { PolicySource } from "../../core/policy/document.ts";
+import type { PolicySource } from "../../core/policy/source.ts";
 import { openPolicy } from "../../gate/open-policy.ts";
 import {
   EXIT_FINDINGS,

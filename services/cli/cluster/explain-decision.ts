@@ -1,6 +1,6 @@
 /** `callgate explain`: one journaled decision, and what it rests on. */
 import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
-import { REASON_SENTENCES } from "../../core/reason-sentences.ts";
+import { REASONS } from "../../core/reasons/reasons.ts";
 import { openPolicy } from "../../gate/open-policy.ts";
 import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
@@ -181,7 +181,10 @@ function outcomeRows(event: DecisionEvent, verdicts: readonly SaidVerdict[]): re
 function refusalRows(event: CallRefused, verdicts: readonly SaidVerdict[]): readonly Row[] {
   const { refusal } = event;
   const rows: Row[] = [
-    ["reason", `${refusal.reason}: ${REASON_SENTENCES[refusal.reason].operator}`],
+    [
+      "reason",
+      `${refusal.reason}: ${REASONS[refusal.reason].cause} ${REASONS[refusal.reason].remedy}`,
+    ],
     ...verdictRows(event, verdicts),
     ["told", printable(refusal.message, TEXT_CHARACTERS)],
   ];

@@ -6,8 +6,7 @@ import type { CallAllowed, CallHeld, DecisionEvent } from "../../core/events.ts"
 import { escapeHidden } from "../../core/hidden-text.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { withKey, withoutKey } from "../../core/policy/key-argument.ts";
-import { REASON_SENTENCES } from "../../core/reason-sentences.ts";
-import type { ReasonCode } from "../../core/reasons.ts";
+import { REASONS, type ReasonCode } from "../../core/reasons/reasons.ts";
 import type { CallRefusal, Decision, UnavailableDetail } from "../api/gate-types.ts";
 
 export type DecisionOptions = {
@@ -124,7 +123,7 @@ function plainRefusal(
   text: string,
   reason: ReasonCode,
 ): Omit<CallRefusal, "decisionId"> {
-  const sentences = REASON_SENTENCES[reason];
+  const sentences = REASONS[reason];
   return {
     schemaVersion: 1,
     callId,
@@ -138,7 +137,7 @@ function plainRefusal(
     policy: "",
     level: 0,
     count: 0,
-    retryable: sentences.retryable,
+    retryable: sentences.isRetryable === true,
     disposition: "wait",
     previousCall: null,
     previousResult: null,
