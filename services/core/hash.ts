@@ -73,7 +73,9 @@ function shortId(text: string): string {
 export function idempotencyKey(secret: Uint8Array | string, name: OccurrenceName): string {
   const { tenantId, conversationId, tool, identity, decisionId } = name;
   const parts = JSON.stringify([tenantId, conversationId, tool, identity, decisionId]);
-  return createHmac("sha256", secret).update(`callgate.key/1\n${parts}`, "utf8").digest("base64url");
+  return createHmac("sha256", secret)
+    .update(`callgate.key/1\n${parts}`, "utf8")
+    .digest("base64url");
 }
 
 /** HMAC-SHA-256, 32 bytes. */

@@ -6,7 +6,7 @@ import type { Retries, Similarity } from "./compiled.ts";
 import type { PolicyDocument, ToolDocument } from "./document.ts";
 
 const ATTEMPTS = 3;
-const RETRYABLE_STATUS = [408, 429, 500, 502, 503, 504];
+const RETRYABLE_STATUS: readonly number[] = [408, 429, 500, 502, 503, 504];
 
 /** The tool's own block, else the one for all tools; key by key the narrower one counts. */
 export function compileRetries(entry: ToolDocument, document: PolicyDocument): Retries | null {
