@@ -49,9 +49,17 @@ export function findLines(paths: readonly string[], pattern: RegExp): readonly s
 /** One use of a name in code: `Date.now` for a property access, the bare name otherwise. */
 export type Use = { readonly name: string; readonly line: number };
 
+const usesByPath = new Map<string, readonly Use[]>();
+
 /** Every identifier and every `a.b` of a file's code; comments and strings are not code. */
 export function listUses(path: string): readonly Use[] {
-  const source = ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, true);
+  const uses = usesByPath.get(path) ?? parseUses(path);
+  usesByPath.set(path, uses);
+  return uses;
+}
+
+function parseUses(path: string): readonly Use[] {
+  const source = ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, false);
   const uses: Use[] = [];
   const visit = (node: ts.Node): void => {
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
