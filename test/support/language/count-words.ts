@@ -11,7 +11,7 @@ export interface WordUse {
 /** Data of others, recordings, what tools write, and the list of the words itself. */
 const NOT_OUR_WORDS =
   /^(package-lock\.json|test\/(fixtures|golden|language|support\/language)\b|services\/commands\/programs|test\/eval\/commands\/lines\/|infra\/recordings\/|schemas\/released\/)/;
-const CODE = /\.(ts|js|mjs|cjs)$/;
+const CODE = /\.(ts|mts|js|mjs|cjs)$/;
 
 /** ` find twin ` for `findTwin`, `FIND_TWIN`, `find-twin` and `Find twin`; lines stay lines. */
 function spellWords(text: string): string {
