@@ -1,4 +1,4 @@
-// docs/policy.md is the reference for authors: complete, and each of its examples is a valid policy.
+// The pages for authors name every key and code, and each of their examples is a valid policy.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadPolicy } from "../../../services/adapters/policy/load.ts";
@@ -6,11 +6,14 @@ import { readCases } from "../../../services/adapters/policy/read-cases.ts";
 import { NORMALIZER_NAMES } from "../../../services/core/normalize/compile-normalizers.ts";
 import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
 import { formatProblem } from "../../../services/core/policy/problem.ts";
-import { REASON_CODES } from "../../../services/core/reasons.ts";
+import { REASON_CODES } from "../../../services/core/reasons/reasons.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
-const reference = readFileSync(new URL("docs/policy.md", ROOT), "utf8");
+const PAGES = ["policy.md", "policy-reference.md", "reason-codes.md"];
+const reference = PAGES.map((page) => readFileSync(new URL(`docs/${page}`, ROOT), "utf8")).join(
+  "\n",
+);
 const schema: unknown = JSON.parse(
   readFileSync(new URL("schemas/policy.schema.json", ROOT), "utf8"),
 );
