@@ -46,6 +46,12 @@ export default defineConfig({
     // More than two cores: tests of processes and brokers wait most of their time.
     maxWorkers: 3,
     passWithNoTests: true,
+    // `npm run coverage`: of what the package ships, also where no test loads it.
+    coverage: {
+      provider: "v8",
+      include: ["services/**/*.ts"],
+      reporter: ["text-summary", "json-summary", "html"],
+    },
     allowOnly: false,
     projects: [
       project("unit", { ...pure, include: ["test/*.test.ts"] }),
