@@ -43,7 +43,11 @@ const obstacle = findObstacle();
 if (obstacle !== "") saySkipped("git", `the subjects of commits are not checked: ${obstacle}`);
 
 test.skipIf(obstacle !== "")("every new commit has a subject in the form that we use", () => {
-  const faults = listNewCommits().flatMap(([hash, subject]) =>
+  // Exempt is what came onto main before this test did; nothing is added there.
+  const commits = listNewCommits().filter(
+    ([hash]) => !base.exempt.some((exempt) => exempt.startsWith(hash)),
+  );
+  const faults = commits.flatMap(([hash, subject]) =>
     findSubjectFaults(subject, TYPES).map((fault) => `${hash} ${fault}: ${subject}`),
   );
   expect(faults).toEqual([]);

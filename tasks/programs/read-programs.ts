@@ -24,7 +24,8 @@ export class ProgramFileError extends Error {
 export function readProgramFiles(directory: string): ProgramSpecs {
   const all = new Map<string, ProgramSpec>();
   const names = readdirSync(directory).filter((name) => name.endsWith(".yaml"));
-  if (names.length === 0) throw new ProgramFileError(`no file of programs lies in ${directory}`);
+  if (names.length === 0)
+    throw new ProgramFileError(`there is no file of programs in ${directory}`);
   for (const name of names.sort()) {
     const specs = readProgramFile(name, readFileSync(join(directory, name), "utf8"));
     for (const [program, spec] of Object.entries(specs)) {
