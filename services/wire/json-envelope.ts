@@ -8,7 +8,6 @@ import type { CanonicalLimits } from "../core/canonical/limits.ts";
 import { keepAhead } from "../core/canonical/parse-canonical.ts";
 import { type Member, readMembers } from "../core/canonical/read-members.ts";
 import type { Envelope } from "./envelope.ts";
-import { RecentTexts } from "./recent-texts.ts";
 import { asBuffer } from "./record-types.ts";
 
 export const DEFAULT_TENANT = "default";
@@ -55,8 +54,6 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
   "ceType",
   "ceTime",
 ]);
-
-const recent = new RecentTexts();
 
 type Draft = { -readonly [field in keyof Envelope]: Envelope[field] | undefined };
 
@@ -109,12 +106,12 @@ function take(draft: Draft, member: Member): boolean {
     case "turn":
     case "step":
       if (!isText && !Number.isSafeInteger(Number(text))) return false;
-      draft[key] = recent.of(text);
+      draft[key] = String(JSON.parse(text));
       return true;
     case "tenantId":
     case "agentId":
     case "tool":
-      if (isText) draft[key] = recent.of(text);
+      if (isText) draft[key] = String(JSON.parse(text));
       return isText;
     case "conversationId":
     case "callId":

@@ -42,7 +42,7 @@ export const CHECK_ROWS: readonly CheckRow[] = [
     reasons: ["malformed", "too_large", "misrouted", "unauthenticated"],
     rule: () => "limits",
     value: ({ unenforced, policy }) =>
-      `${unenforced.arguments.length} characters of at most ${policy.canonicalLimits.maxBytes} bytes`,
+      `${unenforced.arguments.text.length} characters of at most ${policy.canonicalLimits.maxBytes} bytes`,
   },
   {
     number: "2",
@@ -162,7 +162,7 @@ function spent(scope: string, limit: BudgetLimit, calls: number, steps: number):
 
 function duplicate({ state, unenforced, tool, nowMs }: Looked): string {
   if (state === undefined || unenforced.type !== "allowed") return "no such call before";
-  const twin = findTwin(state, unenforced.call.twinKey, tool.isRead, nowMs);
+  const twin = findTwin(state, unenforced.facts.twinKey, tool.isRead, nowMs);
   if (twin === undefined) return "no such call before";
   const ageS = ((nowMs - twin.atMs) / 1000).toFixed(0);
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
@@ -178,7 +178,7 @@ function nearDuplicate({ tool }: Looked): string {
 
 function sideEffects({ unenforced }: Looked): string {
   if (unenforced.type !== "allowed") return "not known";
-  const { exclusive, resources, more } = unenforced.call;
+  const { exclusive, resources, more } = unenforced.facts;
   const pending = more?.pending ?? [];
   const said = [...exclusive, ...pending].map((e) => `${e.kind} ${e.resource}`);
   if (pending.length > 0) return `${said.join(", ")}; the result names {result.…}`;
@@ -188,7 +188,9 @@ function sideEffects({ unenforced }: Looked): string {
 }
 
 function loops({ state, unenforced, policy, tool }: Looked): string {
-  const same = (state?.ring ?? []).filter(({ actionKey }) => actionKey === unenforced.actionKey);
+  const same = (state?.ring ?? []).filter(
+    ({ actionKey }) => actionKey === unenforced.arguments.actionKey,
+  );
   if (tool.polling !== null) return `polling, ${same.length} calls so far`;
   const { sameOutput } = policy.loops;
   const most = sameOutput === null ? "no limit" : `refused at ${sameOutput} with one output`;

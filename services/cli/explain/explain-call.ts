@@ -73,10 +73,10 @@ export function explainCall(
     nowMs,
     unenforced,
   };
-  const explained = { decision, fired: unenforced.shadow, tool, source };
+  const explained = { decision, fired: unenforced.notices.shadow, tool, source };
   return {
     tool: proposal.tool,
-    isRead: decision.isRead,
+    isRead: decision.policy.isRead,
     outcome: decision.type,
     reason: reasonOf(decision),
     message: messageOf(decision),
@@ -85,7 +85,7 @@ export function explainCall(
 }
 
 /** As the gate read them; none where it could not. */
-function argumentsOf({ arguments: text }: DecisionEvent): JsonObject {
+function argumentsOf({ arguments: { text } }: DecisionEvent): JsonObject {
   const value: JsonValue = text === "" ? {} : (JSON.parse(text) as JsonValue);
   return isObject(value) ? value : {};
 }

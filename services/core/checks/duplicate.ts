@@ -13,7 +13,7 @@ const ASK_AGAIN_MS = 1_000;
 
 export function checkDuplicate(call: CallContext): readonly Finding[] {
   const held = findHeldTwin(call.state, call.facts.twinKey, call.decisionId);
-  if (held?.held && !isBatch(call, held.held) && !isToggle(call)) return [waitForApproval()];
+  if (held?.held && !isBatch(call, held.held.call) && !isToggle(call)) return [waitForApproval()];
   const { twin, tool } = call;
   if (twin === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
   switch (twin.status) {

@@ -70,7 +70,7 @@ class Conversation {
       type: "result",
       tenantId: "tenant",
       conversationId: "conversation",
-      callId: call.callId,
+      callId: call.call.callId,
       decisionId: call.decisionId,
       status: "failed",
       output: null,

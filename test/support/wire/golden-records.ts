@@ -109,8 +109,8 @@ const JOURNAL: readonly GoldenRecord[] = [
 
 const named = {
   decisionId: ALLOWED.decisionId,
-  callId: ALLOWED.callId,
-  arguments: ALLOWED.arguments,
+  callId: ALLOWED.call.callId,
+  arguments: ALLOWED.arguments.text,
   inputOffset: SAMPLE_POSITION.offset,
 };
 

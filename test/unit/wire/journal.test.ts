@@ -64,32 +64,32 @@ describe("what the input and its decision both say is written once", () => {
   const once = bytesOf(journalOf(PLAIN_PROPOSAL, [PLAIN_ALLOWED]));
 
   test.each([
-    PLAIN_ALLOWED.arguments,
-    PLAIN_ALLOWED.callId,
+    PLAIN_ALLOWED.arguments.text,
+    PLAIN_ALLOWED.call.callId,
     PLAIN_ALLOWED.conversationId,
     PLAIN_ALLOWED.decisionId,
-    PLAIN_ALLOWED.actionKey,
-    PLAIN_ALLOWED.policy,
+    PLAIN_ALLOWED.arguments.actionKey,
+    PLAIN_ALLOWED.policy.revision,
   ])("%s", (text) => {
     expect(timesIn(once, text)).toBe(1);
   });
 
   test("for a repeated decision too", () => {
     const bytes = bytesOf(journalOf(PLAIN_PROPOSAL, [{ ...SAMPLE_EVENTS.repeated }]));
-    expect(timesIn(bytes, PLAIN_ALLOWED.arguments)).toBe(1);
+    expect(timesIn(bytes, PLAIN_ALLOWED.arguments.text)).toBe(1);
   });
 
   test("but not where they differ", () => {
-    const spaced = `${PLAIN_ALLOWED.arguments} `;
+    const spaced = `${PLAIN_ALLOWED.arguments.text} `;
     const record = journalOf({ ...PLAIN_PROPOSAL, arguments: spaced, agentId: null }, [
       PLAIN_ALLOWED,
     ]);
-    expect(timesIn(bytesOf(record), PLAIN_ALLOWED.arguments)).toBe(2);
+    expect(timesIn(bytesOf(record), PLAIN_ALLOWED.arguments.text)).toBe(2);
     expect(roundTrip(record)).toStrictEqual(record);
   });
 
   test("and arguments of bytes are not taken for text", () => {
-    const bytes = new Uint8Array(Buffer.from(PLAIN_ALLOWED.arguments));
+    const bytes = new Uint8Array(Buffer.from(PLAIN_ALLOWED.arguments.text));
     const record = journalOf({ ...PLAIN_PROPOSAL, arguments: bytes }, [PLAIN_ALLOWED]);
     expect(roundTrip(record)).toStrictEqual(record);
   });
@@ -146,7 +146,13 @@ describe("an allowed call", () => {
 
   test("carries the key of its occurrence and how to pass it on", () => {
     const secret = SAMPLE_SECRETS.get("k1") ?? new Uint8Array();
-    const { tenantId, conversationId, tool, actionKey, occurrence } = ALLOWED;
+    const {
+      tenantId,
+      conversationId,
+      call: { tool },
+      arguments: { actionKey },
+      occurrence,
+    } = ALLOWED;
     const { decisionId } = occurrence;
     const name = { tenantId, conversationId, tool, identity: actionKey, decisionId };
     expect(call.idempotencyKey).toBe(idempotencyKey(secret, name));
@@ -200,8 +206,11 @@ describe("sensitive arguments", () => {
   const event: CallAllowed = {
     ...PLAIN_ALLOWED,
     keyId,
-    arguments: '{"card":"sealed:1","to":{"id":"sealed:2"}}',
-    sealed: [sealedAt("/card", '"4111222233334444"'), sealedAt("/to/id", "7")],
+    arguments: {
+      ...PLAIN_ALLOWED.arguments,
+      text: '{"card":"sealed:1","to":{"id":"sealed:2"}}',
+      sealed: [sealedAt("/card", '"4111222233334444"'), sealedAt("/to/id", "7")],
+    },
   };
 
   test("are clear in the allowed record alone", () => {

@@ -49,7 +49,9 @@ type Rule = {
 };
 
 function rulesNamed(decision: DecisionEvent): readonly string[] {
-  const notices = [...decision.warnings, ...decision.shadow].map(({ rule }) => rule);
+  const notices = [...decision.notices.warnings, ...decision.notices.shadow].map(
+    ({ rule }) => rule,
+  );
   if (decision.type === "refused") return [decision.refusal.rule, ...notices];
   return decision.type === "held" ? [decision.rule, ...notices] : notices;
 }
@@ -61,7 +63,7 @@ function isIn(rule: string, path: string): boolean {
 }
 
 function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rule[] {
-  const isUnknown = ({ tool }: DecisionEvent): boolean => !policy.tool(tool).known;
+  const isUnknown = ({ call: { tool } }: DecisionEvent): boolean => !policy.tool(tool).known;
   return [
     ...written(document, ["unknown_tools"]).map(({ path }) => ({ path, isReached: isUnknown })),
     ...written(document, ["deduplication"]),
@@ -103,7 +105,7 @@ type Tiers = NonNullable<PolicyDocument["authorization"]>["tiers"];
 function tierRules(tiers: Tiers): readonly Rule[] {
   return (tiers ?? []).flatMap((tier, at): readonly Rule[] => {
     const path = policyPath(["authorization", "tiers", at]);
-    const of: Rule = { path, isReached: (decision) => decision.tier === tier.name };
+    const of: Rule = { path, isReached: (decision) => decision.policy.tier === tier.name };
     if (tier.action === "per_conversation_grant") return [of, { path: `${path}.ceiling` }];
     const hasRate = tier.action === "allowlist" && tier.rate_limit !== undefined;
     return hasRate ? [of, { path: `${path}.rate_limit` }] : [of];
@@ -122,7 +124,7 @@ function toolRules(name: string, tool: ToolDocument): readonly Rule[] {
     tool[key] === undefined ? [] : [inner(key)],
   );
   return [
-    { path: own, isReached: (decision) => decision.tool === name },
+    { path: own, isReached: (decision) => decision.call.tool === name },
     ...keys,
     ...effects,
     ...similar,
