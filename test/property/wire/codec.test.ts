@@ -32,7 +32,9 @@ describe("what is written is what is read", () => {
     fc.assert(
       fc.property(arbitrary, (event) => {
         const journal = journalOf({ type: "tick" }, [event]);
-        expect(codec.decodeJournal(codec.encodeJournal(journal))).toStrictEqual(journal);
+        expect(structuredClone(codec.decodeJournal(codec.encodeJournal(journal)))).toStrictEqual(
+          journal,
+        );
       }),
       RUNS,
     );
@@ -41,7 +43,7 @@ describe("what is written is what is read", () => {
   test("in a journal record of any input", () => {
     fc.assert(
       fc.property(journalRecord, (each) => {
-        expect(codec.decodeJournal(codec.encodeJournal(each))).toStrictEqual(each);
+        expect(structuredClone(codec.decodeJournal(codec.encodeJournal(each)))).toStrictEqual(each);
       }),
       { numRuns: 1_000 },
     );
@@ -54,7 +56,10 @@ describe("what is written is what is read", () => {
         // Text with the replacement character is handed on as its bytes, which say whether it was sent so.
         const { arguments: given, ...rest } = decoded.ok ? (decoded.input as ProposalInput) : input;
         const read = typeof given === "string" ? given : Buffer.from(given).toString("utf8");
-        expect({ ok: decoded.ok, ...rest, arguments: read }).toStrictEqual({ ok: true, ...input });
+        expect(structuredClone({ ok: decoded.ok, ...rest, arguments: read })).toStrictEqual({
+          ok: true,
+          ...input,
+        });
       }),
       RUNS,
     );
@@ -76,7 +81,7 @@ describe("what is written is what is read", () => {
     fc.assert(
       fc.property(result, (input) => {
         const decoded = codec.decodeInput("results", codec.encodeResult(input));
-        expect(decoded).toStrictEqual({ ok: true, input });
+        expect(structuredClone(decoded)).toStrictEqual({ ok: true, input });
       }),
       RUNS,
     );
@@ -86,7 +91,7 @@ describe("what is written is what is read", () => {
     fc.assert(
       fc.property(verdict, (input) => {
         const decoded = codec.decodeInput("verdicts", codec.encodeVerdict(input));
-        expect(decoded).toStrictEqual({ ok: true, input });
+        expect(structuredClone(decoded)).toStrictEqual({ ok: true, input });
       }),
       RUNS,
     );

@@ -109,8 +109,8 @@ const JOURNAL: readonly GoldenRecord[] = [
 
 const named = {
   decisionId: ALLOWED.decisionId,
-  callId: ALLOWED.call.callId,
-  arguments: ALLOWED.arguments.text,
+  call: ALLOWED.call,
+  arguments: ALLOWED.arguments,
   inputOffset: SAMPLE_POSITION.offset,
 };
 

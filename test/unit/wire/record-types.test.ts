@@ -80,7 +80,7 @@ describe("a value that is not what the schema says", () => {
       { ...ALLOWED, times: { ...ALLOWED.times, atMs: 1.5 } },
     ]);
     expect(() => codec.encodeJournal(record)).toThrow(FatalError);
-    expect(() => codec.encodeJournal(record)).toThrow(/events\.0\.decision\.atMs/);
+    expect(() => codec.encodeJournal(record)).toThrow(/events\.0\.times\.atMs/);
   });
 
   test("is refused where a number would be read as another", () => {
