@@ -25,9 +25,9 @@ const HOMES = {
   re2js: "services/adapters/patterns",
   // The parser of shell lines: pure and synchronous, so it may live below the core.
   unbash: "services/commands/shell",
-  // Policies, configuration and tables of programs are written by people: one reader for all.
-  yaml: "services/adapters/(policy|config|programs)",
-  zod: "services/adapters/(policy|config|programs)",
+  // Policies and configuration are written by people: one reader for both.
+  yaml: "services/adapters/(policy|config)",
+  zod: "services/adapters/(policy|config)",
 };
 
 /** @param {string} text */

@@ -9,6 +9,6 @@ const FAILED = 1;
 ensureInstalled();
 const tsx = join(ROOT, "node_modules", "tsx", "dist", "cli.mjs");
 const program = join(ROOT, "test", "bench", "kafka", "run.ts");
-process.exitCode = (await compileBench("bench:kafka"))
+process.exitCode = compileBench("bench:kafka")
   ? runNode("bench:kafka", [tsx, program, ...process.argv.slice(2)])
   : FAILED;

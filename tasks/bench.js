@@ -7,6 +7,6 @@ import { ensureInstalled } from "./ensure-installed.js";
 const FAILED = 1;
 
 ensureInstalled();
-process.exitCode = (await compileBench("bench"))
+process.exitCode = compileBench("bench")
   ? runNode("bench", ["--expose-gc", join(BUILD, "run.js"), ...process.argv.slice(2)])
   : FAILED;

@@ -3,8 +3,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { copyPrograms } from "./copy-programs.js";
 import { ROOT } from "./ensure-installed.js";
-import { writePrograms } from "./write-programs.js";
 
 const CACHE = join(ROOT, "node_modules", ".cache", "callgate-bench");
 
@@ -36,9 +36,9 @@ export function runNode(bench, args) {
 
 /**
  * @param {string} bench for messages
- * @returns {Promise<boolean>} whether it compiled
+ * @returns {boolean} whether it compiled
  */
-export async function compileBench(bench) {
+export function compileBench(bench) {
   mkdirSync(CACHE, { recursive: true });
   writeFileSync(join(CACHE, "package.json"), '{ "private": true, "type": "module" }\n');
   link("schemas", join(ROOT, "schemas"));
@@ -48,6 +48,6 @@ export async function compileBench(bench) {
     process.stderr.write(`${bench}: the sources do not compile: see above\n`);
     return false;
   }
-  await writePrograms(join(CACHE, "build"));
+  copyPrograms(join(CACHE, "build"));
   return true;
 }

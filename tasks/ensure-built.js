@@ -15,8 +15,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { copyPrograms } from "./copy-programs.js";
 import { ROOT } from "./ensure-installed.js";
-import { PROGRAMS, writePrograms } from "./write-programs.js";
 
 const SOURCES = ["services", "schemas", "tsconfig.json", "package.json"];
 const DIST = join(ROOT, "dist");
@@ -155,23 +155,6 @@ function moveInPlace() {
   }
 }
 
-/**
- * A checkout of which the tables were taken out builds without them: its gate says that they are missing.
- * @returns {Promise<boolean>} whether they have no fault
- */
-async function buildPrograms() {
-  if (!existsSync(join(ROOT, PROGRAMS))) {
-    return true;
-  }
-  try {
-    await writePrograms(OUT);
-    return true;
-  } catch (error) {
-    note(error instanceof Error ? error.message : String(error));
-    return false;
-  }
-}
-
 /** @returns {Promise<boolean>} whether dist/ is now a build of the sources */
 async function build() {
   const digest = sourcesDigest();
@@ -180,9 +163,7 @@ async function build() {
     if ((await compile()) !== 0) {
       return false;
     }
-    if (!(await buildPrograms())) {
-      return false;
-    }
+    copyPrograms(OUT);
     writeFileSync(join(OUT, ".sources"), digest);
     moveInPlace();
     return true;

@@ -28,7 +28,7 @@ Try:
   callgate policy lint --policy policy.yaml        look for mistakes in it
   callgate replay calls.jsonl --policy policy.yaml try it on recorded conversations
 
-Exit codes: 0 ok, 1 findings (policy lint, test and fmt --check, backtest, verify, recover, demo --config), 2 wrong usage or input, 3 the machine is in the way.`;
+Exit codes: 0 ok, 1 findings (policy lint, test and fmt --check, backtest, verify, recover, demo --config), 2 wrong usage or input, 3 environment error (machine, disk, cluster).`;
 
 export async function runCli(args: readonly string[], given: Terminal): Promise<ExitCode> {
   const terminal = escapedTerminal(given);

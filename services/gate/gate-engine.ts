@@ -5,25 +5,14 @@ import type { Engine } from "../runtime/engine.ts";
 import { journalKeepMsMin } from "../runtime/retention.ts";
 import { defaultTaskOptions, type TaskOptions } from "../runtime/task-context.ts";
 
-/** What the core's `decide` is under a policy; tests and benches may put another in its place. */
-export type Decide = Engine["decide"];
-
 export type SwitchableEngine = {
   readonly engine: Engine;
   /** Decides under this policy from the next record on. */
   setPolicy(policy: CompiledPolicy): void;
 };
 
-/** @param decideUnchecked decides instead of the policy; null but in a bench. */
-export function createSwitchableEngine(
-  policy: CompiledPolicy,
-  decideUnchecked: Decide | null,
-): SwitchableEngine {
-  const engineOf = (next: CompiledPolicy): Engine => {
-    const engine = createCoreEngine(next);
-    return decideUnchecked === null ? engine : { ...engine, decide: decideUnchecked };
-  };
-  let current = engineOf(policy);
+export function createSwitchableEngine(policy: CompiledPolicy): SwitchableEngine {
+  let current = createCoreEngine(policy);
   // A record is judged and journaled without a pause, so a switch falls between two of them.
   const engine: Engine = {
     ...coreFold,
@@ -39,7 +28,7 @@ export function createSwitchableEngine(
   return {
     engine,
     setPolicy: (next) => {
-      current = engineOf(next);
+      current = createCoreEngine(next);
     },
   };
 }

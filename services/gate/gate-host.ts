@@ -17,7 +17,6 @@ import type { CommittedRecord } from "../runtime/journal.ts";
 import { Listeners } from "../runtime/listeners.ts";
 import type { Assignment, Membership } from "../runtime/membership.ts";
 import type { ReadContext } from "../runtime/restore-context.ts";
-import { ALL_SAFEGUARDS, type Safeguards } from "../runtime/safeguards.ts";
 import { StreamTask } from "../runtime/task.ts";
 import type { TaskContext, TaskOptions, TaskStatus } from "../runtime/task-context.ts";
 import { Watchdog } from "../runtime/watchdog.ts";
@@ -50,8 +49,6 @@ export type GateHostParts = GateParts & {
   readonly tuning: GateTuning;
   /** Done before the group is joined; ends when it is aborted, and never rejects. */
   readonly warmUp?: (signal: AbortSignal) => Promise<unknown>;
-  /** All of them but in a fault test. */
-  readonly safeguards?: Safeguards;
 };
 
 export type PartitionStatus = TaskStatus & { readonly partition: number };
@@ -118,7 +115,7 @@ export class GateHost {
     this.#parts = parts;
     this.#keepMs = Math.max(parts.keepMs, journalKeepMs(parts.policy));
     this.#options = this.#optionsFor(parts.policy);
-    this.#engine = createSwitchableEngine(parts.policy, parts.decideUnchecked);
+    this.#engine = createSwitchableEngine(parts.policy);
     this.#committed = new Listeners(parts.logger);
     this.#statuses = new Listeners(parts.logger);
     this.failed = new Promise((resolve) => {
@@ -127,9 +124,9 @@ export class GateHost {
     void parts.membership.failed.then((error) => this.#fail(error));
     const { clock, logger, metrics } = parts;
     const contextOf = (partition: number): ReadContext => {
-      const { log, checkpoints, codec, safeguards = ALL_SAFEGUARDS } = this.#parts;
+      const { log, checkpoints, codec } = this.#parts;
       const spanMs = this.#options.journalSpanMs;
-      const read = { partition, log, checkpoints, codec, clock, logger, safeguards, spanMs };
+      const read = { partition, log, checkpoints, codec, clock, logger, spanMs };
       return { ...read, metrics, fold: coreFold };
     };
     this.#standby = new Standby({ contextOf, clock, logger, followMs: FOLLOW_MS });
@@ -246,7 +243,6 @@ export class GateHost {
       ...{ heads, secrets },
       fold: coreFold,
       options: this.#options,
-      safeguards: this.#parts.safeguards ?? ALL_SAFEGUARDS,
       prepared: () => this.#standby.take(partition),
     };
     const task = new StreamTask(context, this.#engine.engine);

@@ -14,15 +14,9 @@ import type {
   Ownership,
   ProposalAuthority,
 } from "../runtime/ports.ts";
-import { ALL_SAFEGUARDS } from "../runtime/safeguards.ts";
 import { StreamTask } from "../runtime/task.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
-import {
-  createSwitchableEngine,
-  type Decide,
-  journalKeepMs,
-  taskOptionsFor,
-} from "./gate-engine.ts";
+import { createSwitchableEngine, journalKeepMs, taskOptionsFor } from "./gate-engine.ts";
 
 export type GateParts = {
   readonly log: Log;
@@ -41,8 +35,6 @@ export type GateParts = {
   readonly keepMs: number;
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
-  /** Decides instead of the policy. Only a bench may: nothing is checked then. */
-  readonly decideUnchecked: Decide | null;
 };
 
 export type CommittedListener = (records: readonly CommittedRecord[], partition: number) => void;
@@ -68,7 +60,7 @@ export function createGate(parts: GateParts): Gate {
   const keepMs = Math.max(parts.keepMs, journalKeepMs(parts.policy));
   // Its log has no leader that may not know all of it yet.
   const options = { ...taskOptionsFor(parts.policy, keepMs), offsetsGraceMs: 0 };
-  const { engine, setPolicy } = createSwitchableEngine(parts.policy, parts.decideUnchecked);
+  const { engine, setPolicy } = createSwitchableEngine(parts.policy);
   const tasks = Array.from({ length: parts.log.partitions }, (_, partition) => {
     const { log, ownership, checkpoints, codec, authority, clock, logger, metrics } = parts;
     const { heads = null, secrets = null } = parts;
@@ -84,7 +76,7 @@ export function createGate(parts: GateParts): Gate {
       logger,
       metrics,
     };
-    const context = { partition, ...ports, fold: coreFold, options, safeguards: ALL_SAFEGUARDS };
+    const context = { partition, ...ports, fold: coreFold, options };
     return new StreamTask(context, engine);
   });
   return {

@@ -4,7 +4,6 @@ import { ClusterLink } from "../adapters/kafka/cluster-link.ts";
 import { GroupMembership } from "../adapters/kafka/group-membership.ts";
 import { type KafkaLog, openKafkaLog } from "../adapters/kafka/kafka-log.ts";
 import { KafkaOwnership } from "../adapters/kafka/kafka-ownership.ts";
-import { ALL_KAFKA_SAFEGUARDS, type KafkaSafeguards } from "../adapters/kafka/kafka-safeguards.ts";
 import { KafkaTopicInspector } from "../adapters/kafka/topic-inspector.ts";
 import type { TopicNames } from "../adapters/kafka/topic-names.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
@@ -18,10 +17,9 @@ import type {
   Metrics,
   ProposalAuthority,
 } from "../runtime/ports.ts";
-import type { Safeguards } from "../runtime/safeguards.ts";
 import type { TopicFacts, TopicInspector } from "../runtime/topic-facts.ts";
 import type { Topic } from "../runtime/topics.ts";
-import { type Decide, journalKeepMs } from "./gate-engine.ts";
+import { journalKeepMs } from "./gate-engine.ts";
 import { GateHost, type GateTuning } from "./gate-host.ts";
 import {
   checkTopics,
@@ -57,10 +55,6 @@ export type KafkaGateOptions = {
   readonly tuning: GateTuning;
   /** Longest time that made-up calls are decided before the group is joined; 0: none are. */
   readonly warmUpMs: number;
-  /** Only a bench may decide instead of the policy: nothing is checked then. */
-  readonly decideUnchecked?: Decide;
-  /** All of them but in a fault test. */
-  readonly safeguards?: { readonly runtime?: Safeguards; readonly kafka?: KafkaSafeguards };
 };
 
 export interface KafkaGate {
@@ -126,7 +120,6 @@ function createMembership(options: KafkaGateOptions): GroupMembership {
     names,
     settings: { group, sessionTimeoutMs, heartbeatIntervalMs },
     logger,
-    safeguards: options.safeguards?.kafka ?? ALL_KAFKA_SAFEGUARDS,
   });
 }
 
@@ -149,7 +142,6 @@ function createOwnership(
       ...{ topics: OUTPUTS, writtenWith: writtenWithOf(codec), logger },
       newLink: () => new ClusterLink(newKafka(), outputs, requestTimeoutMs),
     },
-    safeguards: options.safeguards?.kafka ?? ALL_KAFKA_SAFEGUARDS,
     ...{ names, membership, metrics, topics, journal: topics },
   });
 }
@@ -161,7 +153,7 @@ function createHost(
   ownership: KafkaOwnership,
   facts: readonly TopicFacts[],
 ): GateHost {
-  const { codec, authority, clock, logger, metrics, policy, tuning, safeguards } = options;
+  const { codec, authority, clock, logger, metrics, policy, tuning } = options;
   const journal = facts.find(({ topic }) => topic === "decisions");
   const retentionMs = journal?.retentionMs ?? -1;
   return new GateHost({
@@ -171,10 +163,8 @@ function createHost(
     secrets: options.secrets ?? null,
     // Kept without end: an idle partition need not write for its retention more often than for the policy.
     keepMs: retentionMs === -1 ? 0 : retentionMs,
-    decideUnchecked: options.decideUnchecked ?? null,
     tuning: { ...tuning, batch: batchLimits(tuning, facts) },
     ...(options.warmUpMs === 0 ? {} : { warmUp: warmUpOf(options) }),
-    ...(safeguards?.runtime === undefined ? {} : { safeguards: safeguards.runtime }),
   });
 }
 

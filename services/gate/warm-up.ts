@@ -14,7 +14,6 @@ import { coreFold } from "../runtime/core-engine.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
 import type { Clock, Codec, Logger, OutgoingRecord } from "../runtime/ports.ts";
 import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
-import { ALL_SAFEGUARDS } from "../runtime/safeguards.ts";
 import { StreamTask } from "../runtime/task.ts";
 import type { AvroCodec } from "../wire/codec.ts";
 import { capabilities } from "./capabilities.ts";
@@ -84,9 +83,8 @@ class WarmUp {
         ...{ partition: PARTITION, log: this.#log, ownership: this.#log, checkpoints: null },
         ...{ codec, clock, fold: coreFold, logger: quietLogger, metrics: noMetrics },
         options: { ...taskOptionsFor(judged, Number.MAX_SAFE_INTEGER), batch: BATCH },
-        safeguards: ALL_SAFEGUARDS,
       },
-      createSwitchableEngine(judged, null).engine,
+      createSwitchableEngine(judged).engine,
     );
     this.#task.onCommitted(({ length }) => {
       this.#open -= length;

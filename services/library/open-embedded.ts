@@ -14,7 +14,6 @@ import { keptAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
-import type { Decide } from "../gate/gate-engine.ts";
 import {
   compileGatePolicy,
   type GatePolicy,
@@ -54,8 +53,6 @@ export type EmbeddedOptions = {
   readonly authority?: ProposalAuthority | undefined;
   readonly logger?: Logger | undefined;
   readonly metrics?: Metrics | undefined;
-  /** For benches alone: decides in place of the policy, and so checks nothing. */
-  readonly decideUncheckedForBench?: Decide | undefined;
 };
 
 export interface Embedded {
@@ -188,7 +185,6 @@ function compose(
     metrics: options.metrics ?? noMetrics,
     policy: policy.compiled,
     keepMs: KEEP_MS,
-    decideUnchecked: options.decideUncheckedForBench ?? null,
   });
   const retention = setInterval(() => trim(log, gate.keepMs, logger), RETENTION_EVERY_MS).unref();
   let closing: Promise<void> | undefined;

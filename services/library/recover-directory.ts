@@ -21,7 +21,6 @@ import { FatalError, PipelineError } from "../runtime/errors.ts";
 import { findJournalLosses } from "../runtime/find-losses.ts";
 import { journalAcceptance } from "../runtime/journal-acceptance.ts";
 import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
-import { ALL_SAFEGUARDS } from "../runtime/safeguards.ts";
 import { createAvroCodec } from "../wire/codec.ts";
 import {
   type DirectoryLook,
@@ -183,7 +182,7 @@ async function journalAll(
     await journalAcceptance({
       ...{ partition, log, ownership, codec, heads, secrets, fold: coreFold },
       ...{ clock: systemClock, logger: quietLogger, metrics: noMetrics },
-      ...{ checkpoints: null, safeguards: ALL_SAFEGUARDS, spanMs: SPAN_MS, offsetsGraceMs: 0 },
+      ...{ checkpoints: null, spanMs: SPAN_MS, offsetsGraceMs: 0 },
     });
   }
 }

@@ -12,13 +12,11 @@ type Now = {
 };
 
 export function batchContextOf(context: TaskContext, engine: Engine, now: Now): BatchContext {
-  const { partition, log, codec, authority, logger, metrics, options, safeguards } = context;
+  const { partition, log, codec, authority, logger, metrics, options } = context;
   return {
     partition,
     partitions: log.partitions,
     hashEvery: options.hashEvery,
-    quarantine: safeguards.quarantine,
-    monotoneTime: safeguards.monotoneTime,
     keepsRecords: now.keepsRecords,
     engine,
     codec,

@@ -10,7 +10,6 @@ import { addDigests, ZERO_DIGEST } from "./digest-sum.ts";
 import type { StateFold } from "./engine.ts";
 import { PartitionState } from "./partition-state.ts";
 import type { Checkpoint, CheckpointBlob, CheckpointHeader, Clock, Codec, Log } from "./ports.ts";
-import type { Safeguards } from "./safeguards.ts";
 import { exchanged, NO_SUM } from "./state-hash.ts";
 import { type Conversation, conversationBytes, StoredConversation } from "./stored-conversation.ts";
 import { JOURNAL_TOPIC } from "./topics.ts";
@@ -62,13 +61,12 @@ export type CheckpointPlace = {
   readonly clock: Clock;
   readonly journalStart: number;
   readonly journalEnd: number;
-  readonly safeguards: Safeguards;
 };
 
 /** Whether a checkpoint is of this log, and of the history that its journal has. */
 export async function isOfJournal(
   header: CheckpointHeader,
-  place: Omit<CheckpointPlace, "fold" | "clock" | "safeguards">,
+  place: Omit<CheckpointPlace, "fold" | "clock">,
 ): Promise<boolean> {
   return (await findForeign(header, place)) === null;
 }
@@ -78,9 +76,7 @@ export async function useCheckpoint(
   checkpoint: Checkpoint,
   place: CheckpointPlace,
 ): Promise<CheckpointUse> {
-  const problem = place.safeguards.checkpointIdentity
-    ? await findForeign(checkpoint.header, place)
-    : null;
+  const problem = await findForeign(checkpoint.header, place);
   if (problem !== null) return { ok: false, why: problem };
   try {
     return await stateFrom(checkpoint, place);
@@ -91,7 +87,7 @@ export async function useCheckpoint(
 
 async function findForeign(
   header: CheckpointHeader,
-  place: Omit<CheckpointPlace, "fold" | "clock" | "safeguards">,
+  place: Omit<CheckpointPlace, "fold" | "clock">,
 ): Promise<string | null> {
   const { log, journalStart, journalEnd } = place;
   if (header.schemaVersion !== CHECKPOINT_SCHEMA_VERSION) return "it has another format";
@@ -122,9 +118,8 @@ export async function standsInChain(
 /** Digests are compared of all of it before any is used; texts are read when they are needed. */
 async function stateFrom(checkpoint: Checkpoint, place: CheckpointPlace): Promise<CheckpointUse> {
   const { header, blobs } = checkpoint;
-  const { fold, clock, safeguards } = place;
-  const checked = safeguards.checkpointDigests;
-  if (checked && checkpoint.count !== blobs.length) {
+  const { fold, clock } = place;
+  if (checkpoint.count !== blobs.length) {
     return { ok: false, why: "conversations are missing" };
   }
   const conversations = new Map<string, Conversation>();
@@ -133,7 +128,7 @@ async function stateFrom(checkpoint: Checkpoint, place: CheckpointPlace): Promis
   let sum = ZERO_DIGEST;
   let sliceMs = clock.nowMs();
   for (const [at, { key, seq, hash, digest, bytes }] of blobs.entries()) {
-    if (checked && blobDigest(key, seq, hash, bytes) !== digest) {
+    if (blobDigest(key, seq, hash, bytes) !== digest) {
       return { ok: false, why: "it is damaged" };
     }
     sum = addDigests(sum, digest);
@@ -144,8 +139,7 @@ async function stateFrom(checkpoint: Checkpoint, place: CheckpointPlace): Promis
     await clock.sleep(0);
     sliceMs = clock.nowMs();
   }
-  if (checked && sum !== checkpoint.digestSum)
-    return { ok: false, why: "it is a mixture of several" };
+  if (sum !== checkpoint.digestSum) return { ok: false, why: "it is a mixture of several" };
   const { seq, chainHead, next, clocks, latestMs, anchor } = header;
   const state = new PartitionState(fold);
   state.apply({

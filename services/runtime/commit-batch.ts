@@ -1,9 +1,7 @@
 import type { CommittedRecord } from "./journal.ts";
 import type { PartitionState } from "./partition-state.ts";
-import type { Appended, CommitOutcome, PartitionWriter } from "./ports.ts";
+import type { CommitOutcome, PartitionWriter } from "./ports.ts";
 import type { StagedBatch } from "./process-batch.ts";
-import { ALL_SAFEGUARDS, type Safeguards } from "./safeguards.ts";
-import { JOURNAL_TOPIC } from "./topics.ts";
 
 export type BatchOutcome =
   | { readonly type: "committed"; readonly records: readonly CommittedRecord[] }
@@ -18,14 +16,13 @@ export async function commitBatch(
   writer: PartitionWriter,
   state: PartitionState,
   batch: StagedBatch,
-  safeguards: Safeguards = ALL_SAFEGUARDS,
 ): Promise<BatchOutcome> {
-  if (!safeguards.swapAfterCommit) applyUnseen(state, batch);
-  const outcome = await commitAll(writer, batch, safeguards);
+  const { records: sent, staged } = batch;
+  const outcome = await writer.commit({ records: sent, consumed: staged.progress.next });
   if (outcome.type !== "committed") return outcome;
-  if (outcome.appended.length !== batch.records.length) {
+  if (outcome.appended.length !== sent.length) {
     const error = new Error(
-      `${batch.records.length} records were sent, ${outcome.appended.length} acknowledged`,
+      `${sent.length} records were sent, ${outcome.appended.length} acknowledged`,
     );
     return { type: "unknown", error };
   }
@@ -37,40 +34,7 @@ export async function commitBatch(
   }
   const last = outcome.appended[batch.lastJournaled];
   if (last !== undefined) {
-    state.apply(batch.staged.change(last.offset + 1, last.appendTimeMs));
+    state.apply(staged.change(last.offset + 1, last.appendTimeMs));
   }
   return { type: "committed", records };
-}
-
-function commitAll(
-  writer: PartitionWriter,
-  batch: StagedBatch,
-  safeguards: Safeguards,
-): Promise<CommitOutcome> {
-  const { records } = batch;
-  const consumed = batch.staged.progress.next;
-  return safeguards.oneCommit ? writer.commit({ records, consumed }) : commitApart(writer, batch);
-}
-
-/** Simulation only: what happens if the journal is written before the decisions. */
-async function commitApart(writer: PartitionWriter, batch: StagedBatch): Promise<CommitOutcome> {
-  const consumed = batch.staged.progress.next;
-  const isJournal = (index: number): boolean => batch.records[index]?.topic === JOURNAL_TOPIC;
-  const appended: Appended[] = [];
-  for (const journalFirst of [true, false]) {
-    const indexes = [...batch.records.keys()].filter((index) => isJournal(index) === journalFirst);
-    const records = indexes.flatMap((index) => batch.records[index] ?? []);
-    const outcome = await writer.commit({ records, consumed });
-    if (outcome.type !== "committed") return outcome;
-    for (const [at, index] of indexes.entries()) {
-      const place = outcome.appended[at];
-      if (place !== undefined) appended[index] = place;
-    }
-  }
-  return { type: "committed", appended };
-}
-
-/** Simulation only: what happens if state changes before the outcome is known. */
-function applyUnseen(state: PartitionState, batch: StagedBatch): void {
-  state.apply(batch.staged.change(state.journalOffset + batch.journaled, state.journalTimeMs));
 }

@@ -21,7 +21,7 @@ export async function journalAcceptance(context: AcceptanceContext): Promise<voi
       {
         ...{ partition, codec, logger, metrics },
         ...{ partitions: log.partitions, hashEvery: Number.MAX_SAFE_INTEGER },
-        ...{ quarantine: true, monotoneTime: true, keepsRecords: false },
+        keepsRecords: false,
         engine: undecided(context),
         anchor: { known: secrets, repeatAfterMs: 0, spanMs: context.spanMs, acceptance },
       },

@@ -29,7 +29,7 @@ export class Preparation {
     this.#offset = from;
     this.#replay = new Replay(start.state, {
       startMoved: from > 0,
-      checkChain: context.safeguards.chainCheck,
+      checkChain: true,
       hashesFromSeq: start.hashesFromSeq,
       spanMs: context.spanMs,
     });

@@ -49,10 +49,6 @@ export type BatchContext = {
   readonly partitions: number;
   /** Every n-th record carries the hash of the state; see `STATE_HASH_EVERY`. */
   readonly hashEvery: number;
-  /** False: an input that cannot be processed stops the partition (simulation only). */
-  readonly quarantine: boolean;
-  /** False: gate time follows the log's clock wherever it goes (simulation only). */
-  readonly monotoneTime: boolean;
   /** False: nobody is told of them, and what was encoded need not live until the commit is known. */
   readonly keepsRecords: boolean;
   readonly engine: Engine;
@@ -136,7 +132,7 @@ export class BatchBuilder {
       // what can be had later, or a state that cannot be read.
       const isOurs = error instanceof FatalError && error.code === "secret_missing";
       const isForNow = error instanceof RetryableError || error instanceof StateCorruptError;
-      if (isOurs || isForNow || !this.#context.quarantine) throw error;
+      if (isOurs || isForNow) throw error;
       const message = this.#isHidden(topic) ? HIDDEN_TEXT : errorText(error);
       this.#context.metrics.count("internal_errors");
       this.#context.logger.error("an input could not be processed and went to the dead letters", {
@@ -365,9 +361,7 @@ export class BatchBuilder {
   /** Where the partition stands once the input is journaled; its clock never falls. */
   #advanced(at: InputPosition): Progress {
     const { progress } = this.#staged;
-    const clockMs = this.#context.monotoneTime
-      ? Math.max(progress.clocks[at.topic], at.appendTimeMs)
-      : at.appendTimeMs;
+    const clockMs = Math.max(progress.clocks[at.topic], at.appendTimeMs);
     return {
       seq: progress.seq + 1,
       chainHead: progress.chainHead,

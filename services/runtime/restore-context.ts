@@ -14,7 +14,6 @@ import type {
   Metrics,
   Ownership,
 } from "./ports.ts";
-import type { Safeguards } from "./safeguards.ts";
 
 /** For reading a partition's state; nothing of it is written. */
 export type ReadContext = {
@@ -26,7 +25,6 @@ export type ReadContext = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  readonly safeguards: Safeguards;
   /** How long what a conversation was can matter: its longest life and the longest hold. */
   readonly spanMs: number;
 };

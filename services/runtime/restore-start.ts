@@ -36,11 +36,11 @@ async function fromCheckpoint(
   journal: { readonly journalStart: number; readonly journalEnd: number },
   toldSeq: number | null,
 ): Promise<Start | null> {
-  const { log, codec, partition, fold, clock, safeguards } = context;
+  const { log, codec, partition, fold, clock } = context;
   const loaded = await loadCheckpoint(context);
   if (loaded === null) return null;
   if (toldSeq !== null && (loaded.checkpoint?.header.seq ?? 0) > toldSeq) return null;
-  const place = { log, codec, partition, fold, clock, safeguards, ...journal };
+  const place = { log, codec, partition, fold, clock, ...journal };
   const use =
     loaded.checkpoint === null
       ? { ok: false as const, why: loaded.problem }

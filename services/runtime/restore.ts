@@ -52,14 +52,12 @@ export async function restorePartition(
   held: () => Promise<Start | null>,
 ): Promise<Restored> {
   const startedMs = context.clock.nowMs();
-  const { endAfterFence } = context.safeguards;
-  const before = endAfterFence ? null : { held: await held(), end: await endOf(context) };
   const writer = await context.ownership.takeOver(context.partition);
   const fencedMs = context.clock.nowMs() - startedMs;
   try {
-    const start = before === null ? await held() : before.held;
+    const start = await held();
     const acceptance = await assertNothingLost(context);
-    const restored = await readState(context, writer, start, before?.end ?? null);
+    const restored = await readState(context, writer, start);
     assertSecretsOf(context, restored.state, acceptance);
     return { ...restored, fencedMs, acceptance };
   } catch (error) {
@@ -72,12 +70,11 @@ async function readState(
   context: RestoreContext,
   writer: PartitionWriter,
   held: Start | null,
-  early: number | null,
 ): Promise<Omit<Restored, "fencedMs" | "acceptance">> {
   const again: readonly RestoreSource[] = ["checkpoint", "journal"];
   const sources: readonly RestoreSource[] = held === null ? again : ["held", ...again];
   for (const source of sources) {
-    const end = early ?? (await endOf(context));
+    const end = await endOf(context);
     try {
       const start =
         source === "held"
@@ -166,7 +163,7 @@ async function stillThere(
 }
 
 async function replay(context: RestoreContext, start: Start, end: number): Promise<number> {
-  const { log, codec, partition, clock, safeguards, spanMs } = context;
+  const { log, codec, partition, clock, spanMs } = context;
   const { state, hashesFromSeq } = start;
   const from =
     state.progress.seq === 0
@@ -174,7 +171,7 @@ async function replay(context: RestoreContext, start: Start, end: number): Promi
       : state.journalOffset;
   const replaying = new Replay(state, {
     startMoved: from > 0,
-    checkChain: safeguards.chainCheck,
+    checkChain: true,
     hashesFromSeq,
     spanMs,
   });
@@ -217,8 +214,6 @@ async function catchUp(
   writer: PartitionWriter,
   start: Start,
 ): Promise<number> {
-  const { positionsFromJournal, endAfterFence } = context.safeguards;
-  if (!positionsFromJournal || !endAfterFence) return 0;
   const untilMs = context.clock.nowMs() + context.offsetsGraceMs;
   let replayed = 0;
   for (;;) {

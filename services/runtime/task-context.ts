@@ -16,7 +16,6 @@ import type {
 import type { BatchLimits } from "./process-batch.ts";
 import type { Start } from "./restore-context.ts";
 import { idleRecordAfterMs } from "./retention.ts";
-import type { Safeguards } from "./safeguards.ts";
 
 export type TaskState = "restoring" | "running" | "suspended" | "closed";
 
@@ -64,8 +63,6 @@ export type TaskContext = {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly options: TaskOptions;
-  /** `ALL_SAFEGUARDS` but in the simulation. */
-  readonly safeguards: Safeguards;
   /** Absent: whoever writes proposals is trusted. */
   readonly authority?: ProposalAuthority | undefined;
   /** A state that was made ready before, if there is one: asked for once, after the first fence. */

@@ -183,7 +183,7 @@ export class StreamTask {
 
   async #restore(): Promise<Run> {
     const { partition, log, ownership, checkpoints, codec, clock, logger, metrics } = this.#context;
-    const { options, fold, safeguards } = this.#context;
+    const { options, fold } = this.#context;
     const startedMs = clock.nowMs();
     const first = this.#toldSeq === null;
     metrics.count("take_overs");
@@ -194,7 +194,7 @@ export class StreamTask {
     this.#held = null;
     const restored = await restorePartition(
       {
-        ...{ partition, log, ownership, codec, clock, logger, metrics, safeguards, fold },
+        ...{ partition, log, ownership, codec, clock, logger, metrics, fold },
         checkpoints: store,
         heads: this.#context.heads ?? null,
         secrets: this.#context.secrets ?? null,
@@ -216,9 +216,7 @@ export class StreamTask {
     this.#toldSeq ??= state.progress.seq;
     this.#distrustsCheckpoint = false;
     if (stored !== null) this.#checkpointer?.begin(stored, source === "held");
-    const next = safeguards.positionsFromJournal
-      ? state.progress.next
-      : await writer.recordedOffsets();
+    const { next } = state.progress;
     this.#queue.reset(next);
     this.#ticks.reset();
     const elapsedMs = clock.nowMs() - startedMs;
@@ -291,9 +289,9 @@ export class StreamTask {
   }
 
   async #commit(run: Run, batch: StagedBatch, first: FetchedInput | undefined): Promise<void> {
-    const { clock, metrics, safeguards } = this.#context;
+    const { clock, metrics } = this.#context;
     const startedMs = clock.nowMs();
-    const outcome = await commitBatch(run.writer, run.state, batch, safeguards);
+    const outcome = await commitBatch(run.writer, run.state, batch);
     this.#commitMs = clock.nowMs() - startedMs;
     if (outcome.type === "committed") {
       this.#failures.succeeded(batch.inputs);
@@ -311,10 +309,6 @@ export class StreamTask {
       this.#acceptance = null;
       this.#checkpointer?.committed(run.state);
       this.#heads?.keep(run.state);
-      return;
-    }
-    if (outcome.type === "unknown" && !safeguards.takeOverOnUnknown) {
-      this.#queue.reset(run.state.progress.next);
       return;
     }
     this.#failures.failed(first, batch.inputs, outcome.type === "failed" && outcome.oversize);

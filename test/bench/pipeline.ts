@@ -10,10 +10,10 @@ import type { Callgate } from "../../services/client/callgate-gate.ts";
 import { composeCallgate } from "../../services/client/compose-callgate.ts";
 import { GateClient } from "../../services/client/gate-client.ts";
 import type { Decision, ProposedCall } from "../../services/client/gate-types.ts";
-import type { Decide } from "../../services/gate/gate-engine.ts";
 import { linkToEmbedded } from "../../services/library/embedded-link.ts";
 import { openEmbedded } from "../../services/library/open-embedded.ts";
-import { allowAll } from "./allow-all.ts";
+import { EditedCopy } from "../support/edited-copy/edited-copy.ts";
+import { ALLOW_ALL } from "../support/edited-copy/safeguards.ts";
 import { type BenchRow, percentile } from "./bench-row.ts";
 import { BENCH_POLICY, benchCalls } from "./calls.ts";
 
@@ -51,6 +51,22 @@ export async function benchPipeline(
   gate: PipelineGate,
   load: PipelineLoad,
 ): Promise<readonly BenchRow[]> {
+  if (gate !== "allow all") return runPipeline(gate, load);
+  const copy = new EditedCopy(ALLOW_ALL);
+  try {
+    type Pipeline = { readonly runPipeline: typeof runPipeline };
+    const edited = await copy.load<Pipeline>("test/bench/pipeline.ts");
+    return await edited.runPipeline(gate, load);
+  } finally {
+    copy.remove();
+  }
+}
+
+/** Under the sources that it is part of. */
+export async function runPipeline(
+  gate: PipelineGate,
+  load: PipelineLoad,
+): Promise<readonly BenchRow[]> {
   const secret = makeSecret();
   const dataDir = mkdtempSync(join(process.cwd(), "node_modules/.cache/callgate-bench/data-"));
   try {
@@ -58,7 +74,6 @@ export async function benchPipeline(
       policy: { document: BENCH_POLICY },
       dataDir,
       secret: secret.bytes,
-      decideUncheckedForBench: gate === "allow all" ? decideAll(secret.keyId) : undefined,
     });
     const link = linkToEmbedded(embedded);
     const client = new GateClient(link, { timeoutMs: TIMEOUT_MS, onLost: undefined });
@@ -71,10 +86,6 @@ export async function benchPipeline(
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
-}
-
-function decideAll(keyId: string): Decide {
-  return (_state, input, nowMs) => allowAll(keyId, input, nowMs);
 }
 
 async function measure(

@@ -1,9 +1,11 @@
 // The real stream task and the real core, over a log, an ownership and a checkpoint store that fail
 // at every call they can fail at. Each seed is one run: a faulty phase, then a healed one in which all
 // that was begun must come to its end. A checker that reads topics only judges it.
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
+import { EditedCopy } from "../support/edited-copy/edited-copy.ts";
+import { RUNTIME_SAFEGUARDS } from "../support/edited-copy/safeguards.ts";
 import { createEngines } from "../support/simulation/engines.ts";
-import { type FaultRates, SOME_FAULTS, type Switch } from "../support/simulation/faults.ts";
+import { type FaultRates, type OutsideFault, SOME_FAULTS } from "../support/simulation/faults.ts";
 import { Simulation, type SimulationRun } from "../support/simulation/run-simulation.ts";
 
 const SEEDS = Number(process.env["CALLGATE_SEEDS"] ?? 400);
@@ -30,25 +32,39 @@ const CALLS = [
   "waitForNew",
 ];
 
-const SWITCHES: readonly Switch[] = [
-  "chainCheck",
-  "checkpointDigests",
-  "checkpointIdentity",
-  "endAfterFence",
-  "fencing",
-  "monotoneTime",
-  "oneCommit",
-  "positionsFromJournal",
-  "quarantine",
-  "redelivery",
-  "swapAfterCommit",
-  "takeOverOnUnknown",
-];
+type Sources = {
+  readonly Simulation: typeof Simulation;
+  readonly createEngines: typeof createEngines;
+};
+
+const OUTSIDE: readonly OutsideFault[] = ["fencing", "redelivery"];
+const SAFEGUARDS = Object.keys(RUNTIME_SAFEGUARDS) as (keyof typeof RUNTIME_SAFEGUARDS)[];
 
 const engines = createEngines();
 
-function simulate(seed: number, off?: Switch): Promise<SimulationRun> {
+function simulate(seed: number, off?: OutsideFault): Promise<SimulationRun> {
   return new Simulation({ seed, engines, ...(off === undefined ? {} : { off }) }).run();
+}
+
+/** The simulation, and all of the runtime below it, without one safeguard. */
+async function loadWithout(safeguard: keyof typeof RUNTIME_SAFEGUARDS): Promise<Sources> {
+  const copy = new EditedCopy(RUNTIME_SAFEGUARDS[safeguard]);
+  onTestFinished(() => copy.remove());
+  const folder = "test/support/simulation";
+  const simulation = await copy.load<Pick<Sources, "Simulation">>(`${folder}/run-simulation.ts`);
+  const made = await copy.load<Pick<Sources, "createEngines">>(`${folder}/engines.ts`);
+  return { Simulation: simulation.Simulation, createEngines: made.createEngines };
+}
+
+/** The problems of the first seed that has any. */
+async function findProblems(
+  run: (seed: number) => Promise<SimulationRun>,
+): Promise<readonly string[]> {
+  for (let seed = 1; seed <= SEEDS_TO_NOTICE; seed += 1) {
+    const { problems } = await run(seed);
+    if (problems.length > 0) return problems;
+  }
+  return [];
 }
 
 describe("the stream task, simulated", () => {
@@ -110,12 +126,17 @@ describe("the stream task, simulated", () => {
   });
 });
 
-describe("the checker notices when a safeguard is off:", () => {
-  it.each(SWITCHES)("%s", async (off) => {
-    let problems: readonly string[] = [];
-    for (let seed = 1; seed <= SEEDS_TO_NOTICE && problems.length === 0; seed += 1) {
-      ({ problems } = await simulate(seed, off));
-    }
+describe("the checker notices what is wrong", () => {
+  it.each(SAFEGUARDS)("without the safeguard %s", async (safeguard) => {
+    const sources = await loadWithout(safeguard);
+    const edited = sources.createEngines();
+    const problems = await findProblems((seed) =>
+      new sources.Simulation({ seed, engines: edited }).run(),
+    );
     expect(problems).not.toEqual([]);
+  });
+
+  it.each(OUTSIDE)("where the outside leaves out its %s", async (off) => {
+    expect(await findProblems((seed) => simulate(seed, off))).not.toEqual([]);
   });
 });

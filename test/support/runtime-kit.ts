@@ -13,7 +13,6 @@ import type {
   Metrics,
   Ownership,
 } from "../../services/runtime/ports.ts";
-import { ALL_SAFEGUARDS } from "../../services/runtime/safeguards.ts";
 import { StreamTask } from "../../services/runtime/task.ts";
 import {
   defaultTaskOptions,
@@ -96,7 +95,6 @@ export class RuntimeKit {
         logger: createTestLogger(this.lines),
         metrics: silentMetrics,
         options: { ...defaults, waitMsMax: 10, ...given.options },
-        safeguards: ALL_SAFEGUARDS,
         ...given.context,
       },
       given.engine === undefined ? this.engines[0] : given.engine,

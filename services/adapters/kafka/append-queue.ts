@@ -39,8 +39,6 @@ const GROUP_RECORDS_MAX = 2_000;
 const TRANSACTION_TIMEOUT_MS = 10_000;
 
 export type AppendQueueOptions = {
-  /** Test-only: false lets sends overlap, to show what A1 guards against. */
-  readonly oneSend?: boolean;
   readonly kafka: Kafka;
   readonly names: TopicNames;
   /** Begins the transactional id, which is new in each process: nobody takes it over. */
@@ -64,10 +62,6 @@ export class AppendQueue {
   append(records: readonly OutgoingRecord[]): Promise<readonly Appended[]> {
     if (records.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
-      if (this.#options.oneSend === false) {
-        void this.#sendGroup([{ records, resolve, reject }]);
-        return;
-      }
       this.#pending.push({ records, resolve, reject });
       this.#running ??= this.#run();
     });

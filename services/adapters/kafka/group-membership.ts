@@ -24,9 +24,7 @@ import { INPUT_TOPICS } from "../../runtime/topics.ts";
 import { Watchdog } from "../../runtime/watchdog.ts";
 import { RETRY } from "./client.ts";
 import { GroupPulse, REBALANCE_TIMEOUT_MS } from "./group-pulse.ts";
-import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { mapKafkaError, protocolCode } from "./map-error.ts";
-import { loadKafkajs } from "./mends.ts";
 import { assignedNumbers, createNumberAssigner, numbersForOneMore } from "./partition-assigner.ts";
 import type { TopicNames } from "./topic-names.ts";
 
@@ -43,7 +41,6 @@ export type GroupContext = {
   readonly names: TopicNames;
   readonly settings: GroupSettings;
   readonly logger: Logger;
-  readonly safeguards: KafkaSafeguards;
 };
 
 /** The right to one number, from an assignment until the number goes. */
@@ -218,17 +215,16 @@ export class GroupMembership implements Membership {
   }
 
   #createConsumer(): Consumer {
-    const { newKafka, settings, safeguards } = this.#context;
+    const { newKafka, settings } = this.#context;
     const claim = (): { readonly numbers: readonly number[]; readonly generation: number } => {
       // The only sure sign of a rebalance, whatever started it: no event comes before it (K13).
       this.#watchdog.disarm();
       this.#pulse.joining();
       return { numbers: this.#assignment.numbers, generation: this.#generation };
     };
-    const { roundRobin } = loadKafkajs().PartitionAssigners;
     return newKafka().consumer({
       groupId: settings.group,
-      partitionAssigners: [safeguards.assignNumbers ? createNumberAssigner(claim) : roundRobin],
+      partitionAssigners: [createNumberAssigner(claim)],
       sessionTimeout: settings.sessionTimeoutMs,
       heartbeatInterval: settings.heartbeatIntervalMs,
       rebalanceTimeout: Math.max(REBALANCE_TIMEOUT_MS, settings.sessionTimeoutMs),
@@ -295,13 +291,13 @@ export class GroupMembership implements Membership {
 
   /** Numbers that we have of every input topic; part of a number is not run (K17). */
   #whole(memberAssignment: ConsumerGroupJoinEvent["payload"]["memberAssignment"]): number[] {
-    const { names, logger, safeguards } = this.#context;
+    const { names, logger } = this.#context;
     const inputs = INPUT_TOPICS.map((topic) => names[topic]);
     const all = new Set(Object.values(memberAssignment).flat());
     const numbers: number[] = [];
     for (const number of all) {
       const has = inputs.filter((name) => memberAssignment[name]?.includes(number));
-      if (has.length === inputs.length || !safeguards.assignNumbers) numbers.push(number);
+      if (has.length === inputs.length) numbers.push(number);
       else logger.error("part of a partition number was assigned; it is not run", { number });
     }
     return numbers.sort((a, b) => a - b);

@@ -16,7 +16,6 @@ import { type FetchedPartition, fetchRequest } from "./fetch-request.ts";
 import { Fetcher, isStaleLeader, PARTITION_BYTES_MAX, POLL_MS } from "./fetcher.ts";
 import { CONTROL } from "./internals.ts";
 import { mapKafkaError } from "./map-error.ts";
-import { WALK, type WalkSettings } from "./record-batches.ts";
 import { findChange, type TopicFacts, topicFacts } from "./topic-facts.ts";
 import type { TopicNames } from "./topic-names.ts";
 import type { Track } from "./track.ts";
@@ -31,9 +30,6 @@ export type KafkaLogOptions = {
   readonly requestTimeoutMs: number;
   /** How often the topics are compared with what they were at the start. */
   readonly watchMs?: number;
-  /** Test-only: leaves out what guards the reader, or the writer. */
-  readonly walk?: WalkSettings;
-  readonly oneSend?: boolean;
 };
 
 const WATCH_MS = 10_000;
@@ -100,7 +96,7 @@ export class KafkaLog implements Log {
     this.clusterId = facts.clusterId;
     this.#links = links;
     this.#link = links[0];
-    this.#tracks = new Tracks(nowMs, options.walk ?? WALK);
+    this.#tracks = new Tracks(nowMs);
     this.#fetcher = new Fetcher(links, this.#tracks, nowMs);
     this.#appends = new AppendQueue({
       ...options,

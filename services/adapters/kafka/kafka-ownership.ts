@@ -14,7 +14,6 @@ import {
 import { RETRY } from "./client.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import type { Grant, GroupMembership } from "./group-membership.ts";
-import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { LeftOpen, type LeftOpenContext } from "./left-open.ts";
 import { mapKafkaError } from "./map-error.ts";
 import { SharedAdmin } from "./shared-admin.ts";
@@ -49,7 +48,6 @@ export type OwnershipContext = {
   };
   /** Read where somebody else may have written it. Left out: nobody looks. */
   readonly journal?: Pick<Log, "endOffset" | "read" | "startOffset">;
-  readonly safeguards: KafkaSafeguards;
 };
 
 /** Of what a topic takes at once, this much is used: what the broker counts is not quite what we do. */
@@ -63,21 +61,18 @@ const LOOK_AGAIN_MS = 100;
 export class KafkaOwnership implements Ownership {
   readonly #context: OwnershipContext;
   readonly #writer: WriterContext;
-  /** Only without K4: the producer that is used on. */
-  readonly #kept = new Map<number, Producer>();
   readonly #latest = new Map<number, symbol>();
   /** When a grant was found to be worthless, though the group has not told us yet. */
   readonly #worthless = new WeakMap<Grant, number>();
   readonly #leftOpen: LeftOpen | null;
-  readonly #processId = `${process.pid}-${Date.now()}`;
   readonly #admin: SharedAdmin;
 
   constructor(context: OwnershipContext) {
     this.#context = context;
-    const { names, settings, membership, safeguards, metrics, messageBytesMax, topics } = context;
+    const { names, settings, membership, metrics, messageBytesMax, topics } = context;
     this.#admin = new SharedAdmin(context.newKafka);
     this.#writer = {
-      ...{ names, membership, safeguards },
+      ...{ names, membership },
       group: settings.group,
       positions: context.positions ?? INPUT_TOPICS,
       transactionTimeoutMs: settings.transactionTimeoutMs,
@@ -103,21 +98,18 @@ export class KafkaOwnership implements Ownership {
     }
     const take = Symbol(partition);
     this.#latest.set(partition, take);
-    const kept = this.#kept.get(partition);
-    const producer = kept ?? (await this.#initialised(partition));
-    if (!this.#context.safeguards.freshProducer) this.#kept.set(partition, producer);
+    const producer = await this.#initialised(partition);
     const isLatest = (): boolean => this.#latest.get(partition) === take;
     try {
       const sole = await this.#soleWriter(partition);
       return new TransactionalWriter(this.#writer, { producer, grant, sole, isLatest });
     } catch (error) {
-      if (kept === undefined) await producer.disconnect().catch(() => undefined);
+      await producer.disconnect().catch(() => undefined);
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    for (const producer of this.#kept.values()) void producer.disconnect().catch(() => undefined);
     await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);
   }
 
@@ -132,8 +124,8 @@ export class KafkaOwnership implements Ownership {
 
   /** After fencing: what is written from the journal's end on is ours, or of somebody who does not know of us. */
   async #soleWriter(partition: number): Promise<SoleWriter | null> {
-    const { journal, safeguards } = this.#context;
-    if (journal === undefined || !safeguards.soleWriter) return null;
+    const { journal } = this.#context;
+    if (journal === undefined) return null;
     const end = await journal.endOffset(JOURNAL_TOPIC, partition);
     return new SoleWriter({ journal, partition, end });
   }
@@ -155,10 +147,9 @@ export class KafkaOwnership implements Ownership {
   }
 
   #transactionalId(partition: number): string {
-    const { settings, safeguards } = this.#context;
-    const owner = safeguards.idOfNumber ? String(partition) : `${partition}.${this.#processId}`;
+    const { settings } = this.#context;
     // K1: the group's generation does not travel with offsets; the producer's epoch alone fences.
-    return `${settings.app}.${settings.group}.${owner}`;
+    return [settings.app, settings.group, partition].join(".");
   }
 
   async #fenced(partition: number): Promise<Producer> {

@@ -20,7 +20,7 @@ import type {
 import { INPUT_TOPICS, type InputTopic, NO_POSITION, type Topic } from "../../runtime/topics.ts";
 import { type BatchRecord, measureBatch, writeBatch } from "./encode-batch.ts";
 import { toTopicMessages } from "./outgoing-messages.ts";
-import { stampBatch, WALK } from "./record-batches.ts";
+import { stampBatch } from "./record-batches.ts";
 import type { TopicNames } from "./topic-names.ts";
 import { KnownEnd, Track } from "./track.ts";
 
@@ -43,7 +43,7 @@ export class LoopbackLog implements Log, Ownership {
     this.#nowMs = nowMs;
     const tracks = INPUT_TOPICS.map((topic): [InputTopic, Track] => {
       const place = { name: names[topic], partition: PARTITION, end: new KnownEnd() };
-      return [topic, new Track(place, 0, nowMs(), WALK)];
+      return [topic, new Track(place, 0, nowMs())];
     });
     this.#tracks = new Map(tracks);
   }

@@ -22,7 +22,7 @@ const REFUSED = new Map<number, string>([
   [30, "no right to use the consumer group: grant READ"],
   [31, "no right on the cluster: grant WRITE of the topics that it writes, or IDEMPOTENT_WRITE"],
   [33, "the broker does not offer this SASL mechanism"],
-  [34, "the broker wants no login there: leave `kafka.sasl` out, or name a listener that has one"],
+  [34, "this listener does not use SASL: leave `kafka.sasl` out, or name a SASL listener"],
   [38, "more replicas are asked for than there are brokers: give fewer by --replication"],
   [53, "no right to use the transactional id: grant WRITE and DESCRIBE"],
   [58, "the user name or the password is wrong"],
@@ -161,7 +161,7 @@ function hintOf(error: unknown, text: string, addresses: readonly string[]): str
   if (CUT_OFF_AT_TLS.test(text)) {
     return `; the listener ${where} may not speak TLS, see \`kafka.ssl.enabled\``;
   }
-  if (CUT_OFF.test(text)) return "; does that listener want TLS, or a login?";
+  if (CUT_OFF.test(text)) return "; does that listener require TLS or SASL?";
   const isNobodyThere = [text, ...codesOf(error)].some((one) => NOBODY_THERE.test(String(one)));
   return isNobodyThere ? `; is a broker running ${where}? see \`kafka.brokers\`` : "";
 }

@@ -4,7 +4,7 @@ import type { ClusterLink } from "./cluster-link.ts";
 import { RecordCursor } from "./decode-records.ts";
 import { type FetchedPartition, fetchRequest } from "./fetch-request.ts";
 import { CONTROL } from "./internals.ts";
-import { producerOf, type RecordBatch, WALK, walkBatches } from "./record-batches.ts";
+import { producerOf, type RecordBatch, walkBatches } from "./record-batches.ts";
 
 export type Stretch = {
   /** The topic's real name. */
@@ -31,8 +31,7 @@ export async function readRange(link: ClusterLink, stretch: Stretch): Promise<Re
   const producers = new Set<number>();
   for (let offset = from; offset < to; ) {
     const fetched = await fetchAt(link, stretch, offset);
-    const settings = { ...WALK, filterAborted: committed };
-    const { batches, nextOffset, failure } = walkBatches(fetched, offset, settings);
+    const { batches, nextOffset, failure } = walkBatches(fetched, offset, committed);
     for (const batch of batches) {
       producers.add(producerOf(batch));
       records.push(...recordsOf(batch).filter((one) => one.offset >= from && one.offset < to));

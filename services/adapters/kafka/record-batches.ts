@@ -32,15 +32,6 @@ export type WalkedBatches = {
   readonly failure: FatalError | null;
 };
 
-/** What a walk must know; the switches show in a test what they guard against. */
-export type WalkSettings = {
-  readonly checkCrc: boolean;
-  readonly filterAborted: boolean;
-  readonly checkGaps: boolean;
-};
-
-export const WALK: WalkSettings = { checkCrc: true, filterAborted: true, checkGaps: true };
-
 const LENGTH_AT = 8;
 const LENGTH_FROM = 12;
 const MAGIC_AT = 16;
@@ -57,26 +48,29 @@ const APPEND_TIME = 8;
 const TRANSACTIONAL = 16;
 const CONTROL = 32;
 
-/** @param fromOffset what was asked for: a batch may begin before it. */
+/**
+ * @param fromOffset what was asked for: a batch may begin before it.
+ * @param committed false: records of aborted transactions, too.
+ */
 export function walkBatches(
   fetched: FetchedPartition,
   fromOffset: number,
-  settings: WalkSettings = WALK,
+  committed = true,
 ): WalkedBatches {
   const { payload, to } = fetched;
-  const aborted = new AbortedProducers(settings.filterAborted ? fetched.aborted : []);
+  const aborted = new AbortedProducers(committed ? fetched.aborted : []);
   const batches: RecordBatch[] = [];
   let nextOffset = fromOffset;
   for (let at = fetched.from; at + HEADER_BYTES <= to; ) {
     const end = at + LENGTH_FROM + payload.readInt32BE(at + LENGTH_AT);
     // What the limit of the fetch cut off comes whole the next time.
     if (end > to) break;
-    const failure = checkBatch(payload, at, end, fetched, settings);
+    const failure = checkBatch(payload, at, end, fetched);
     if (failure !== null) return { batches, nextOffset, failure };
     const read = readBatch(payload, at, end);
     at = end;
     if (read.batch.lastOffset < nextOffset) continue;
-    const problem = findProblem(fetched, read, nextOffset, settings);
+    const problem = findProblem(fetched, read, nextOffset);
     if (problem !== null) return { batches, nextOffset, failure: problem };
     nextOffset = read.batch.lastOffset + 1;
     if (aborted.take(read) && read.batch.count > 0) batches.push(read.batch);
@@ -124,18 +118,14 @@ function checkBatch(
   at: number,
   end: number,
   place: FetchedPartition,
-  settings: WalkSettings,
 ): FatalError | null {
   const magic = payload[at + MAGIC_AT];
   if (magic !== MAGIC || end < at + HEADER_BYTES) {
     const text = `${where(place)}: records of format ${magic}, which is older than Kafka 0.11`;
     return new FatalError("log_unreadable", text, { context: context(place, payload, at) });
   }
-  if (
-    !settings.checkCrc ||
-    crc32c(payload.subarray(at + CRC_FROM, end)) === payload.readUInt32BE(at + CRC_AT)
-  )
-    return null;
+  const checksum = crc32c(payload.subarray(at + CRC_FROM, end));
+  if (checksum === payload.readUInt32BE(at + CRC_AT)) return null;
   const text = `${where(place)}: a record batch does not fit its checksum`;
   return new FatalError("log_corrupt", text, { context: context(place, payload, at) });
 }
@@ -144,11 +134,10 @@ function findProblem(
   place: FetchedPartition,
   { batch, attributes }: ReadBatch,
   expected: number,
-  settings: WalkSettings,
 ): FatalError | null {
   const { baseOffset, lastOffset, count } = batch;
   const lost = count > 0 && count !== lastOffset - baseOffset + 1;
-  if (settings.checkGaps && (baseOffset > expected || lost)) {
+  if (baseOffset > expected || lost) {
     return new FatalError(
       "input_out_of_reach",
       `${where(place)}: records from ${expected} on are gone and nothing tells what became of ` +

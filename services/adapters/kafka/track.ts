@@ -9,7 +9,7 @@ import { FatalError } from "../../runtime/errors.ts";
 import type { LogRecord, ReadLimits } from "../../runtime/ports.ts";
 import { RecordCursor } from "./decode-records.ts";
 import type { FetchedPartition } from "./fetch-request.ts";
-import { type RecordBatch, type WalkSettings, walkBatches } from "./record-batches.ts";
+import { type RecordBatch, walkBatches } from "./record-batches.ts";
 
 /** Fetching ahead stops here and goes on below half of it. */
 const BUFFERED_BYTES_MAX = 2 * 1024 * 1024;
@@ -49,7 +49,6 @@ export class Track {
   /** When a broker last said that there is nothing more. */
   atEndMs = Number.NEGATIVE_INFINITY;
   usedMs: number;
-  readonly #walk: WalkSettings;
   readonly #end: KnownEnd;
   readonly #waiting = new Set<() => void>();
   #batches: RecordBatch[] = [];
@@ -65,13 +64,11 @@ export class Track {
     place: { readonly name: string; readonly partition: number; readonly end: KnownEnd },
     fromOffset: number,
     nowMs: number,
-    walk: WalkSettings,
   ) {
     this.name = place.name;
     this.partition = place.partition;
     this.#end = place.end;
     this.usedMs = nowMs;
-    this.#walk = walk;
     this.#readFrom = fromOffset;
     this.#fetchFrom = fromOffset;
   }
@@ -110,7 +107,7 @@ export class Track {
   feed(fetched: FetchedPartition, offset: number, nowMs: number): void {
     this.#end.raise(fetched.stableOffset);
     if (offset !== this.#fetchFrom || this.#failure !== null) return;
-    const { batches, nextOffset, failure } = walkBatches(fetched, offset, this.#walk);
+    const { batches, nextOffset, failure } = walkBatches(fetched, offset);
     for (const batch of batches) {
       this.#batches.push(batch);
       this.#bytes += batch.to - batch.from;

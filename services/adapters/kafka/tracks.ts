@@ -1,4 +1,3 @@
-import type { WalkSettings } from "./record-batches.ts";
 import { KnownEnd, Track } from "./track.ts";
 
 /** A track that nobody has read from for so long is let go, with what it holds. */
@@ -13,12 +12,10 @@ export class Tracks {
   /** Kept when the tracks are let go: one for each topic-partition. */
   readonly #ends = new Map<string, KnownEnd>();
   readonly #nowMs: () => number;
-  readonly #walk: WalkSettings;
   readonly #sweep: NodeJS.Timeout;
 
-  constructor(nowMs: () => number, walk: WalkSettings) {
+  constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
-    this.#walk = walk;
     this.#sweep = setInterval(() => this.#dropIdle(), SWEEP_MS).unref();
   }
 
@@ -37,7 +34,7 @@ export class Tracks {
       return { track: known, isNew: false };
     }
     const end = this.endOf(name, partition);
-    const track = new Track({ name, partition, end }, offset, nowMs, this.#walk);
+    const track = new Track({ name, partition, end }, offset, nowMs);
     const kept = group.length < TRACKS_MAX ? group : group.filter(({ hasWaiters }) => hasWaiters);
     this.#byPlace.set(place, [...kept, track]);
     return { track, isNew: true };

@@ -20,7 +20,6 @@ import type {
 } from "../../runtime/ports.ts";
 import type { InputTopic, PerInput } from "../../runtime/topics.ts";
 import type { Grant, GroupMembership } from "./group-membership.ts";
-import type { KafkaSafeguards } from "./kafka-safeguards.ts";
 import { isFencedCode, isTooLargeCode, mapKafkaError, protocolCode } from "./map-error.ts";
 import { SentRecords, toTopicMessages } from "./outgoing-messages.ts";
 import type { SoleWriter } from "./sole-writer.ts";
@@ -35,7 +34,6 @@ export type WriterContext = {
   /** The broker ends a transaction after this time: whatever takes longer has failed. */
   readonly transactionTimeoutMs: number;
   readonly membership: Pick<GroupMembership, "confirm" | "isCurrent">;
-  readonly safeguards: KafkaSafeguards;
   /** Told of work that came after its number had gone (K13). */
   readonly onLateDrop: () => void;
   /** Told that the grant's number was taken over elsewhere, and when that was noticed (K5). */
@@ -104,7 +102,6 @@ export class TransactionalWriter implements PartitionWriter {
 
   async close(): Promise<void> {
     this.#sole?.close();
-    if (!this.#context.safeguards.freshProducer) return;
     const gone = this.#throwAway();
     // Where the cluster does not answer, the connection is of no use to anybody either.
     await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, CLOSE_MS_MAX))]);
@@ -171,13 +168,7 @@ export class TransactionalWriter implements PartitionWriter {
     topicMessages: TopicMessages[],
   ): Promise<readonly RecordMetadata[]> {
     if (topicMessages.length === 0) return [];
-    if (this.#context.safeguards.oneSend) {
-      return transaction.sendBatch({ acks: -1, topicMessages });
-    }
-    const parts = topicMessages.map((one) =>
-      transaction.sendBatch({ acks: -1, topicMessages: [one] }),
-    );
-    return (await Promise.all(parts)).flat();
+    return transaction.sendBatch({ acks: -1, topicMessages });
   }
 
   async #sendOffsets(transaction: Transaction, consumed: PerInput): Promise<void> {
@@ -208,12 +199,7 @@ export class TransactionalWriter implements PartitionWriter {
     metadata: readonly RecordMetadata[],
   ): readonly Appended[] {
     const sent = new SentRecords(metadata, this.#context.names);
-    if (this.#context.safeguards.acknowledged) return records.map((record) => sent.take(record));
-    const known = new Set(metadata.map(({ topicName }) => topicName));
-    const nowhere: Appended = { offset: -1, appendTimeMs: -1 };
-    return records.map((record) =>
-      known.has(this.#context.names[record.topic]) ? sent.take(record) : nowhere,
-    );
+    return records.map((record) => sent.take(record));
   }
 
   /** What an error means, once the producer has been thrown away (K4, K5). */
@@ -223,12 +209,12 @@ export class TransactionalWriter implements PartitionWriter {
     otherwise: (cause: Error) => CommitOutcome,
   ): Promise<CommitOutcome> {
     const atMs = Date.now();
-    const { membership, safeguards } = this.#context;
+    const { membership } = this.#context;
     // Not waited for: what is in flight may go unanswered for long.
-    if (safeguards.freshProducer) void this.#throwAway();
+    void this.#throwAway();
     if (error instanceof FatalError) throw error;
     const cause = error instanceof Error ? error : new Error(String(error));
-    if (safeguards.askGroup && isFencedCode(protocolCode(cause))) {
+    if (isFencedCode(protocolCode(cause))) {
       const isOurs = this.#isLatest() && (await membership.confirm(this.#grant, atMs));
       if (!isOurs) {
         // Refused, so not written; and the number is another's now.

@@ -1,26 +1,15 @@
-/** The programs that the gate knows: from one file in the package, from YAML files in a checkout. */
-import { existsSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { compilePrograms } from "../../commands/programs/compile-programs.ts";
+/** The programs that the gate knows, from the file that `npm run programs` writes. */
+import { readFileSync } from "node:fs";
+import { compileProgramsOnDemand } from "../../commands/programs/compile-programs.ts";
 import type { ProgramSpecs, Programs } from "../../commands/programs/program-spec.ts";
-import { readProgramFiles } from "./read-programs.ts";
 
-/** Written by the build. */
-const BUILT = new URL("../../commands/programs.json", import.meta.url);
-const SOURCES = new URL("../../commands/programs/", import.meta.url);
+/** A test holds that it is current and has no fault, so that no start has to. */
+const TABLES = new URL("../../commands/programs.json", import.meta.url);
 
-let loaded: Programs | undefined;
+let programs: Programs | undefined;
 
-/**
- * The tables of all programs; read when they are asked for, once in a process.
- * @throws ProgramFileError a YAML file of a checkout has a fault
- */
+/** The tables of all programs; read when they are asked for, once in a process. */
 export function loadPrograms(): Programs {
-  loaded ??= compilePrograms(readSpecs());
-  return loaded;
-}
-
-function readSpecs(): ProgramSpecs {
-  if (!existsSync(BUILT)) return readProgramFiles(fileURLToPath(SOURCES));
-  return JSON.parse(readFileSync(BUILT, "utf8")) as ProgramSpecs;
+  programs ??= compileProgramsOnDemand(JSON.parse(readFileSync(TABLES, "utf8")) as ProgramSpecs);
+  return programs;
 }

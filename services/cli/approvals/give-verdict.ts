@@ -85,7 +85,7 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
 
 /** @throws CliError where the name is empty, or has characters that nobody sees: no gate would take it. */
 export function speakerOf({ by }: { readonly by: string | undefined }): string {
-  if (by !== undefined && by.trim() === "") throw usageError("--by: give the name of who says so");
+  if (by !== undefined && by.trim() === "") throw usageError("--by: give the approver's name");
   const name = by ?? userInfo().username;
   const problem = speakerProblem(name, "--by");
   if (problem === undefined) return name;

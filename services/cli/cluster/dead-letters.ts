@@ -1,4 +1,4 @@
-/** `callgate dlq`: inputs that could not be decided, and how to give them back. */
+/** `callgate dlq`: lists dead letters (inputs that could not be decided) and replays them. */
 import { PoisonRecordError } from "../../runtime/errors.ts";
 import type { DeadLetter, LogRecord, OutgoingRecord } from "../../runtime/ports.ts";
 import { environmentError, usageError } from "../output/cli-error.ts";

@@ -1,4 +1,4 @@
-/** `callgate doctor`: what of the environment is wrong, and the mend. */
+/** `callgate doctor`: checks the environment and prints each problem with its fix. */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";

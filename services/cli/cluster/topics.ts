@@ -55,7 +55,7 @@ export async function runTopics(
   }
   const plan = { actions, notes: topicNotes(facts, keepMs), partitions: facts[0]?.partitions ?? 0 };
   await tell(plan, { ...options, apply }, terminal);
-  if (conflict) throw environmentError("the topics cannot be mended by a program; see above");
+  if (conflict) throw environmentError("the topics must be changed by hand; see above");
   return EXIT_OK;
 }
 

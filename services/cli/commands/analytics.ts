@@ -18,9 +18,12 @@ export function addAnalytics(program: Command, cli: Cli): void {
     .description("numbers, alerts and SQL over the decisions");
   analytics
     .command("run", { isDefault: true })
-    .description("follow the decisions until it is stopped")
+    .description("fold decisions into metrics, alerts and tables until stopped")
     .option("-c, --config <file>", "configuration (default: $CALLGATE_CONFIG)")
-    .option("-d, --data-dir <directory>", "of an embedded gate, instead of the brokers")
+    .option(
+      "-d, --data-dir <directory>",
+      "data directory of an embedded gate, instead of a cluster",
+    )
     .action(async ({ config, dataDir }: RunOptions) => {
       const { runAnalytics } = await import("../analytics/run-analytics.ts");
       cli.end(await runAnalytics(config, dataDir, cli.terminal));

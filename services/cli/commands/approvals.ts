@@ -39,7 +39,7 @@ const OUTCOMES = ["succeeded", "failed", "not_executed"] as const;
 export function addApprovals(program: Command, cli: Cli): void {
   const approvals = program
     .command("approvals")
-    .description("see and answer calls that wait for a person, also while a gate is running");
+    .description("list and answer held calls, also while a gate runs");
   const list = approvals.command("list").description("calls that wait");
   addLog(list).action(async (options: LogOptions) => {
     const { listApprovals } = await import("../approvals/list-approvals.ts");
@@ -47,10 +47,8 @@ export function addApprovals(program: Command, cli: Cli): void {
   });
   const show = approvals
     .command("show")
-    .description(
-      "one of them: arguments, what differs from earlier calls, the rule, who may approve",
-    )
-    .argument("<approval>", "its id, or enough of the beginning (see: approvals list)");
+    .description("show a held call: arguments, differences from earlier calls, rule, approvers")
+    .argument("<approval>", "id, or a unique prefix of it (see: approvals list)");
   addLog(addPolicyOption(show, "optional")).action(
     async (id: string, options: LogOptions & { readonly policy?: readonly string[] }) => {
       const { showApproval } = await import("../approvals/show-approval.ts");
@@ -59,35 +57,28 @@ export function addApprovals(program: Command, cli: Cli): void {
       cli.end(await showApproval(asked, cli.terminal));
     },
   );
-  addVerdict(approvals, "approve", "let a held call run, after it was checked again", cli);
+  addVerdict(approvals, "approve", "approve a held call; the gate checks it again first", cli);
   addVerdict(approvals, "deny", "refuse a held call for good", cli);
-  addVerdict(approvals, "cancel", "take a held call back: nobody needs it any more", cli);
-  addRuling(approvals, "grant", "let a tier or a tool be called in a conversation", cli);
-  addRuling(approvals, "revoke", "take such a grant back", cli);
+  addVerdict(approvals, "cancel", "withdraw a held call that nobody needs any more", cli);
+  addRuling(approvals, "grant", "grant a conversation calls of a tier or a tool", cli);
+  addRuling(approvals, "revoke", "revoke a grant", cli);
 }
 
 export function addConversations(program: Command, cli: Cli): void {
   const conversations = program
     .command("conversations")
     .description("end and reopen conversations");
-  addRuling(
-    conversations,
-    "reopen",
-    "let calls of a conversation that was ended be decided again",
-    cli,
-  );
+  addRuling(conversations, "reopen", "decide calls of an ended conversation again", cli);
   addRuling(conversations, "end", "refuse all further calls of a conversation", cli);
 }
 
 export function addCalls(program: Command, cli: Cli): void {
-  const calls = program.command("calls").description("tell what became of calls");
+  const calls = program.command("calls").description("settle calls whose outcome is unknown");
   const command = calls
     .command("reconcile")
-    .description("tell the outcome of a call that nobody knows")
-    .argument("<decision>", "id of the decision that allowed it, or enough of the beginning")
-    .addOption(
-      choiceOption("--outcome <outcome>", "what became of it", OUTCOMES).makeOptionMandatory(),
-    );
+    .description("report the outcome of a call whose outcome is unknown")
+    .argument("<decision>", "id of the decision that allowed it, or a unique prefix")
+    .addOption(choiceOption("--outcome <outcome>", "the outcome", OUTCOMES).makeOptionMandatory());
   type Options = SaidOptions & { readonly outcome: (typeof OUTCOMES)[number] };
   addLog(addSaid(command)).action(async (decision: string, options: Options) => {
     const { reconcileCall } = await import("../conversations/rule.ts");
@@ -105,20 +96,20 @@ function addVerdict(
   const command = approvals
     .command(kind)
     .description(description)
-    .argument("<approval>", "its id, or enough of the beginning (see: approvals list)");
+    .argument("<approval>", "id, or a unique prefix of it (see: approvals list)");
   if (kind === "approve") {
     command
       .option(
         "--calls <number>",
-        "and so many further calls of the tool in the conversation, or any",
+        "further calls of the same rule to approve: a number, or any",
         callCount,
       )
-      .option("--for <time>", "and further calls for so long: 30min, 2h", duration);
+      .option("--for <time>", "how long further calls are approved: 30min, 2h", duration);
   }
   command
-    .option("--call <id>", "only of this call: what was looked at (see: approvals show)")
-    .option("--action <digest>", "only of this action, or the beginning of its digest")
-    .option("--rule <digest>", "only under this rule, or the beginning of its digest");
+    .option("--call <id>", "approve only if the call id is this one (see: approvals show)")
+    .option("--action <digest>", "only if the action digest begins so")
+    .option("--rule <digest>", "only if the rule digest begins so");
   addLog(addSaid(command)).action(async (id: string, options: AnswerOptions) => {
     const { giveVerdict } = await import("../approvals/give-verdict.ts");
     const { call = null, action = null, rule = null } = options;
@@ -157,7 +148,7 @@ function addRuling(
 
 function addSaid(command: Command): Command {
   return command
-    .option("--by <name>", "who says so; default: the user of this process")
+    .option("--by <name>", "the approver's name; default: the user of this process")
     .option("--reason <text>", "why");
 }
 

@@ -31,7 +31,7 @@ Exit codes: 0 nothing changed (or --allow-changes), 1 decisions changed, 2 a pol
 export function addBacktest(program: Command, cli: Cli): void {
   const command = program
     .command("backtest")
-    .description("decide what was recorded by another policy, and show what changes")
+    .description("decide recorded calls by another policy, and show what changes")
     .argument("[file...]", "recordings, JSON Lines; - is stdin")
     .addOption(
       new Option("--candidate <file>", "the other policy; several files are merged")
@@ -41,7 +41,7 @@ export function addBacktest(program: Command, cli: Cli): void {
         ])
         .makeOptionMandatory(),
     )
-    .option("--allow-changes", "changed decisions are no failure")
+    .option("--allow-changes", "exit with 0 even where decisions changed")
     .addHelpText("after", HELP);
   const described = addPolicyOption(addConfigOption(addDataDirOption(command)), "optional");
   addJsonOption(described).action(async (files: string[], options: Options) => {

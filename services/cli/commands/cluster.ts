@@ -25,7 +25,7 @@ export function addCluster(program: Command, cli: Cli): void {
   addVerify(program, cli);
   const doctor = program
     .command("doctor")
-    .description("look at everything that a gate needs; say what is wrong, and the mend");
+    .description("check everything that a gate needs; print each problem and its fix");
   addJsonOption(addConfigOption(doctor)).action(async ({ config, json }: Common) => {
     const { runDoctor } = await import("../cluster/doctor.ts");
     cli.end(await runDoctor(config, json === true, cli.terminal));
@@ -33,13 +33,19 @@ export function addCluster(program: Command, cli: Cli): void {
 }
 
 function addTopics(program: Command, cli: Cli): void {
-  const topics = program.command("topics").description("the topics of the gate on a cluster");
+  const topics = program
+    .command("topics")
+    .description("check, create and configure the topics of a cluster");
   type Options = Common & { readonly partitions?: number; readonly replication?: number };
   const add = (name: "plan" | "apply", description: string) => {
     const command = topics
       .command(name)
       .description(description)
-      .option("--partitions <number>", "of topics to be made; default: as the others, or 4", count)
+      .option(
+        "--partitions <number>",
+        "partitions of new topics; default: as existing topics, or 4",
+        count,
+      )
       .option("--replication <number>", "copies of each; default: 3, or all brokers", count);
     addJsonOption(addConfigOption(command)).action(async (options: Options) => {
       const { openConfig } = await import("../process/open-config.ts");
@@ -55,7 +61,9 @@ function addTopics(program: Command, cli: Cli): void {
 }
 
 function addSchemas(program: Command, cli: Cli): void {
-  const schemas = program.command("schemas").description("our schemas and the registry's");
+  const schemas = program
+    .command("schemas")
+    .description("compare and register the schemas of the topics");
   const add = (name: "check" | "register", description: string) => {
     addJsonOption(addConfigOption(schemas.command(name).description(description))).action(
       async ({ config, json }: Common) => {
@@ -78,14 +86,14 @@ function addTail(program: Command, cli: Cli): void {
     };
   const command = program
     .command("tail")
-    .description("decisions as they come")
-    .option("--conversation <id>", "of one conversation alone (or tenant/conversation)")
-    .option("--tool <name>", "of one tool alone")
-    .option("--reason <code>", "with one reason alone")
+    .description("print decisions as they are made")
+    .option("--conversation <id>", "only this conversation (or tenant/conversation)")
+    .option("--tool <name>", "only this tool")
+    .option("--reason <code>", "only this reason")
     .addOption(choiceOption("--outcome <outcome>", "of one kind alone", OUTCOMES))
-    .option("--from-beginning", "what is there already, too")
-    .option("--once", "print what is there and end")
-    .option("--limit <number>", "end after so many", count);
+    .option("--from-beginning", "begin with the oldest decision")
+    .option("--once", "end at the newest decision")
+    .option("--limit <number>", "end after this many", count);
   addSource(command).action(async (options: Options) => {
     const { runTail } = await import("../cluster/tail.ts");
     const { conversation, tool, reason, outcome, limit } = options;
@@ -99,8 +107,8 @@ function addTail(program: Command, cli: Cli): void {
 function addExplainDecision(program: Command, cli: Cli): void {
   const command = program
     .command("explain")
-    .description("one decision: which check, which earlier call, which line of the policy")
-    .argument("<decision>", "its id, or enough of the beginning");
+    .description("explain one decision: its check, earlier call and policy line")
+    .argument("<decision>", "id, or a unique prefix of it");
   addSource(addPolicyOption(command, "optional")).action(
     async (id: string, options: Common & { readonly policy?: readonly string[] }) => {
       const { runExplainDecision } = await import("../cluster/explain-decision.ts");
@@ -111,8 +119,10 @@ function addExplainDecision(program: Command, cli: Cli): void {
 }
 
 function addDeadLetters(program: Command, cli: Cli): void {
-  const dlq = program.command("dlq").description("inputs that could not be decided");
-  addSource(dlq.command("list").description("all that are there")).action(
+  const dlq = program
+    .command("dlq")
+    .description("list and replay dead letters: inputs that could not be decided");
+  addSource(dlq.command("list").description("list the dead letters")).action(
     async (options: Common) => {
       const { listDeadLetters } = await import("../cluster/dead-letters.ts");
       cli.end(await listDeadLetters(sourceOf(options), cli.terminal));
@@ -127,10 +137,10 @@ function addDeadLetters(program: Command, cli: Cli): void {
   addSource(
     dlq
       .command("replay")
-      .description("append inputs again, as they were: after the cause was mended")
+      .description("append inputs again, unchanged, once their cause is fixed")
       .argument("[letters...]", "as `dlq list` names them")
       .option("--all", "all of them")
-      .option("--dry-run", "say what would be done"),
+      .option("--dry-run", "print what would be replayed"),
   ).action(
     async (
       names: readonly string[],
@@ -149,7 +159,9 @@ function addDeadLetters(program: Command, cli: Cli): void {
 function addVerify(program: Command, cli: Cli): void {
   const command = program
     .command("verify")
-    .description("check the journal: gapless, chained, one decision a call, one record an input");
+    .description(
+      "check the journal: no gaps, chained, one decision per call, one record per input",
+    );
   addSource(command).action(async (options: Common) => {
     const { runVerify } = await import("../cluster/verify.ts");
     cli.end(await runVerify(sourceOf(options), cli.terminal));

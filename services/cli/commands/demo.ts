@@ -9,7 +9,7 @@ call was decided otherwise than it should.`;
 export function addDemo(program: Command, cli: Cli): void {
   const command = program
     .command("demo")
-    .description("watch the gate decide the calls of an agent that misbehaves; takes seconds");
+    .description("watch the gate decide calls of a misbehaving agent; takes seconds");
   type Options = ConfigOptions & { readonly json?: true };
   const described = command.option(
     "-c, --config <file>",

@@ -13,8 +13,8 @@ One JSON object a line:
   {"conversationId": "c1", "turn": 1, "step": 1, "callId": "a", "tool": "get_order", "arguments": {"order_id": "7"}}
   {"conversationId": "c1", "turn": 1, "step": 1, "callId": "a", "status": "succeeded", "output": {"total": 3}}
 A result may name its call by \`decisionId\` instead. Each line gives one line of output, also
-one that cannot be used: then it is of type "error", and the command exits with 2 unless it was told to
-stay. The first SIGINT or SIGTERM finishes what is under way, the second ends at once.`;
+one that cannot be used: then its type is "error", and the command exits with 2 unless --stay was
+given. The first SIGINT or SIGTERM finishes what is under way, the second ends at once.`;
 
 export function addDev(program: Command, cli: Cli): void {
   const dev = program

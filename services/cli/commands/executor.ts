@@ -7,15 +7,15 @@ interface Options extends ConfigOptions {
 
 const HELP = `
 The module exports one function for each tool, (args, { idempotencyKey, callId, decisionId, signal }) =>
-result, by name or as an object \`handlers\`. A call is run at most once by the executors of one group
-(executor.group); after a crash nobody knows, and the gate is told \`unknown\`. Every group reads every
-allowed call: a tool that two groups have runs twice for each call, so no two may have one.
+result, by name or as an object \`handlers\`. Executors of one group (executor.group) start a
+call at most once; after a crash its outcome is reported as \`unknown\`. Every group reads every allowed
+call, so a tool must have a handler in one group only: two groups would both run it.
 SIGTERM lets running calls end within shutdownMs.`;
 
 export function addExecutor(program: Command, cli: Cli): void {
   const command = program
     .command("executor")
-    .description("run allowed calls with the handlers of a module, and report what came of them")
+    .description("run allowed calls with the handlers of a module, and report their results")
     .option("--handlers <file>", "module that exports the handlers; or executor.handlers");
   addConfigOption(command)
     .addHelpText("after", HELP)

@@ -21,9 +21,9 @@ docs/policy.md lists the keys. Exit codes: 0 all as expected, 1 a case failed, 2
 export function addPolicyTest(policy: Command, cli: Cli): void {
   const command = policy
     .command("test")
-    .description("decide the cases of a policy, and tell which rules no case reaches")
-    .argument("[file...]", "files of cases")
-    .option("--require-coverage", "a rule that no case reaches is a failure")
+    .description("run the test cases of a policy, and list rules that no case reaches")
+    .argument("[file...]", "case files")
+    .option("--require-coverage", "fail if a rule is reached by no case")
     .addHelpText("after", HELP);
   addJsonOption(addPolicyOption(command)).action(async (files: string[], options: Options) => {
     const { runTest } = await import("../policy/test/run-test.ts");

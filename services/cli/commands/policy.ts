@@ -31,7 +31,7 @@ interface ExplainOptions {
 }
 
 export function addPolicy(program: Command, cli: Cli): void {
-  const policy = program.command("policy").description("make, check and explain policies");
+  const policy = program.command("policy").description("write, check and explain policies");
   addImport(policy, cli);
   addLint(policy, cli);
   addExplain(policy, cli);
@@ -46,9 +46,9 @@ const TEMPLATES = ["support-agent", "coding-agent", "payments", "mcp-server"] as
 function addNew(policy: Command, cli: Cli): void {
   policy
     .command("new")
-    .description("write a policy to start from")
+    .description("write a policy template")
     .addArgument(new Argument("<template>", "what it is for").choices(TEMPLATES))
-    .option("-o, --out <file>", "write it to a file that is not there yet")
+    .option("-o, --out <file>", "write to a new file")
     .action(async (template: (typeof TEMPLATES)[number], { out }: { readonly out?: string }) => {
       const { runNew } = await import("../policy/run-new.ts");
       cli.end(await runNew(template, out, cli.terminal));
@@ -58,7 +58,7 @@ function addNew(policy: Command, cli: Cli): void {
 function addFormat(policy: Command, cli: Cli): void {
   policy
     .command("fmt")
-    .description("bring policy files into one layout, in place")
+    .description("format policy files in place")
     .argument("<file...>", "policy files")
     .option("--check", "change nothing; exits 1 if a file would change")
     .action(async (files: string[], { check }: { readonly check?: true }) => {
@@ -91,12 +91,12 @@ function addGraph(policy: Command, cli: Cli): void {
 function addImport(policy: Command, cli: Cli): void {
   const command = policy
     .command("import")
-    .description("make a policy of tool definitions; it goes to stdout, notes go to stderr")
+    .description("make a policy from tool definitions; notes go to stderr")
     .argument("<file...>", "JSON files with tool definitions")
     .addOption(
       choiceOption("-f, --format <format>", "format of the files", FORMATS).makeOptionMandatory(),
     )
-    .option("-o, --out <file>", "write the policy to a file that is not there yet")
+    .option("-o, --out <file>", "write to a new file")
     .option("--trusted", "mcp: believe the server's `readOnlyHint`");
   addJsonOption(command).action(async (files: string[], options: ImportOptions) => {
     const { runImport } = await import("../policy/run-import.ts");
@@ -110,7 +110,7 @@ function addImport(policy: Command, cli: Cli): void {
 function addLint(policy: Command, cli: Cli): void {
   const command = policy
     .command("lint")
-    .description("look for what a policy says and its author may not have meant; exits 1 if any")
+    .description("find probable mistakes in a valid policy; exits 1 if there are any")
     .argument("[file...]", "policy files, merged; - is stdin; the same as --policy");
   addJsonOption(addPolicyOption(command, "optional")).action(
     async (files: string[], options: LintOptions) => {
@@ -125,7 +125,7 @@ function addLint(policy: Command, cli: Cli): void {
 function addExplain(policy: Command, cli: Cli): void {
   const command = policy
     .command("explain")
-    .description("show what every check says of one call, and by which line of the policy")
+    .description("trace one call through every check, with the policy line of each")
     .option("-c, --call <json>", 'the call, {"tool": "…", "args": {…}}; - reads it from stdin')
     .option(
       "--conversation <file>",

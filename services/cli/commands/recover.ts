@@ -19,7 +19,7 @@ interface RecoverArguments {
 }
 
 const HELP = `
-Says what of the journal, its head and its secret is lost, and changes nothing. With --accept-loss it goes on
+Reports what is lost of the journal, its head and its secret, and changes nothing. With --accept-loss it goes on
 without it, and writes into the journal what was accepted, by whom and why.
 
 Exit codes: 0 nothing is lost, or it was accepted; 1 something is lost; 2 wrong options; 3 it cannot be read.`;
@@ -27,9 +27,9 @@ Exit codes: 0 nothing is lost, or it was accepted; 1 something is lost; 2 wrong 
 export function addRecover(program: Command, cli: Cli): void {
   const command = program
     .command("recover")
-    .description("say what state is lost, and go on without it where a person accepts that")
+    .description("report lost state, and go on without it if a person accepts the loss")
     .option("--accept-loss", "go on without what is lost")
-    .option("--by <name>", "who accepts it; default: your user name")
+    .option("--by <name>", "name of the person who accepts it; default: your user name")
     .option("--reason <text>", "why")
     .option("--secret-file <file>", "secret of a data directory that has none of its own");
   addJsonOption(addDataDirOption(addConfigOption(command)))
@@ -50,7 +50,7 @@ export function addBackup(program: Command, cli: Cli): void {
   program
     .command("backup")
     .description("copy the data directory of an embedded gate, also while it runs")
-    .argument("<target>", "a directory that is not there, or empty")
+    .argument("<target>", "a new or empty directory")
     .option("-d, --data-dir <directory>", "what to copy", DATA_DIR_ELSE)
     .action(async (target: string, { dataDir }: { readonly dataDir: string }) => {
       const { runBackup } = await import("../cluster/backup.ts");

@@ -25,10 +25,7 @@ export function addReplay(program: Command, cli: Cli): void {
     .argument("<file...>", "recordings, JSON Lines; - is stdin")
     .addOption(choiceOption("-f, --format <format>", "default: table", REPLAY_FORMATS))
     .option("-o, --out <file>", "write the result to a file")
-    .option(
-      "--feed-refused",
-      "feed the recorded output of refused calls too: they ran all the same",
-    )
+    .option("--feed-refused", "feed the recorded output of refused calls to the gate, too")
     .option("--apply-stops", "let the ladder stop conversations, as it does live")
     .addOption(
       choiceOption("--held <what>", "held calls stay held, or go on as if approved", [

@@ -51,7 +51,7 @@ function addMake(token: Command, cli: Cli): void {
     .requiredOption("--conversation <id>", "conversation")
     .requiredOption("--agent <id>", "agent")
     .requiredOption("--turn <id>", "turn")
-    .option("--expires <seconds>", "how long it counts from now on", "900")
+    .option("--expires <seconds>", "seconds until it expires", "900")
     .option("--jti <id>", "id of the token; default: a new one")
     .option("--confirmation <id>", "id of a user's confirmation, which counts once")
     .option("--confirms-tool <name>", "tool of the one call that it confirms")

@@ -3,7 +3,6 @@ import type { Config } from "../../adapters/config/config-schema.ts";
 import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
 import { GroupMembership } from "../../adapters/kafka/group-membership.ts";
 import { KafkaOwnership } from "../../adapters/kafka/kafka-ownership.ts";
-import { ALL_KAFKA_SAFEGUARDS } from "../../adapters/kafka/kafka-safeguards.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
 import { systemClock } from "../../adapters/system/clock.ts";
 import { ExecutorHost } from "../../executor/executor-host.ts";
@@ -95,7 +94,6 @@ function membershipOf(
   return new GroupMembership({
     ...{ newKafka: () => newKafka({ requestTimeoutMs }), names, logger },
     settings: { group: executor.group, sessionTimeoutMs, heartbeatIntervalMs },
-    safeguards: ALL_KAFKA_SAFEGUARDS,
   });
 }
 
@@ -110,7 +108,7 @@ async function ownershipOf(
   const bytes = new Map(facts.map(({ name, messageBytesMax }) => [name, messageBytesMax]));
   return new KafkaOwnership({
     settings: { app, group: executor.group, transactionTimeoutMs },
-    ...{ names, newKafka, membership, metrics, safeguards: ALL_KAFKA_SAFEGUARDS },
+    ...{ names, newKafka, membership, metrics },
     messageBytesMax: (name) => bytes.get(name) ?? 0,
     // It reads no inputs of the gate, and has no right to.
     positions: [],

@@ -37,19 +37,51 @@ const COMMANDS: ReadonlySet<string> = new Set(["command", "fed-command"]);
 const STOPS: ReadonlySet<string> = new Set(["command", "fed-command", "rest"]);
 const SPELLING = /^(?:--?[\w.:?@-]+|-#|\+\w+|[a-z]+=|[()]|[=!]=?)$/;
 
-/** @throws ProgramSpecError at the first fault */
-export function compilePrograms(specs: ProgramSpecs): Programs {
+/**
+ * Every program under each of its names.
+ * @throws ProgramSpecError at the first fault
+ */
+export function compilePrograms(specs: ProgramSpecs): ReadonlyMap<string, Program> {
   const programs = new Map<string, Program>();
   for (const [key, spec] of Object.entries(specs)) {
     const program = compileProgram(spec, key);
-    for (const name of splitNames(key, "|")) {
-      for (const known of [name, ...(spec.also ?? [])]) {
-        if (programs.has(known)) throw new ProgramSpecError([key], `${known} is there twice`);
-        programs.set(known, { ...program, name });
-      }
+    for (const [name, canonical] of namesOf(key, spec)) {
+      if (programs.has(name)) throw new ProgramSpecError([key], `${name} is there twice`);
+      programs.set(name, { ...program, name: canonical });
     }
   }
   return programs;
+}
+
+/**
+ * The same of data that has no fault: a program is compiled when it is first asked for, since a
+ * policy and its calls use few of them.
+ */
+export function compileProgramsOnDemand(specs: ProgramSpecs): Programs {
+  const keys = new Map<string, { readonly key: string; readonly canonical: string }>();
+  for (const [key, spec] of Object.entries(specs)) {
+    for (const [name, canonical] of namesOf(key, spec)) keys.set(name, { key, canonical });
+  }
+  const compiled = new Map<string, Program>();
+  const get = (name: string): Program | undefined => {
+    const source = keys.get(name);
+    const spec = source && specs[source.key];
+    if (source === undefined || spec === undefined) return undefined;
+    const program = compiled.get(name) ?? {
+      ...compileProgram(spec, source.key),
+      name: source.canonical,
+    };
+    compiled.set(name, program);
+    return program;
+  };
+  return { get, has: (name) => keys.has(name) };
+}
+
+/** Each name of a program, and the one that is canonical for it. */
+function namesOf(key: string, spec: ProgramSpec): readonly (readonly [string, string])[] {
+  return splitNames(key, "|").flatMap((canonical) =>
+    [canonical, ...(spec.also ?? [])].map((name) => [name, canonical] as const),
+  );
 }
 
 function compileProgram(spec: ProgramSpec, name: string): Program {

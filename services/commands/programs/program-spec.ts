@@ -160,5 +160,5 @@ export interface Program extends ProgramNode {
   readonly hosts: boolean;
 }
 
-/** Every program under each of its names. */
-export type Programs = ReadonlyMap<string, Program>;
+/** Programs by each of their names. */
+export type Programs = Pick<ReadonlyMap<string, Program>, "get" | "has">;

@@ -3,7 +3,7 @@
  * which may have several words; groups `npm run {build|test}`; `*` inside of a word. A word with a dash is an option
  * that must be used, wherever it stands: `git checkout -b`, `curl --request=POST`. `make {|test}` is also `make` alone.
  */
-import type { Option, Program, ProgramNode, Programs } from "../programs/program-spec.ts";
+import type { Option, ProgramNode, Programs } from "../programs/program-spec.ts";
 import type { CommandForm } from "../programs/read-form.ts";
 import { fitsGlob } from "./glob.ts";
 
@@ -202,7 +202,7 @@ function mayBeOption(word: string, spelling: string): boolean {
 }
 
 /** Programs that run what they are told: a rule that names no more than them allows anything. */
-export function isInterpreter(spelling: string, programs: ReadonlyMap<string, Program>): boolean {
+export function isInterpreter(spelling: string, programs: Programs): boolean {
   const words = spelling.split(" ");
   const name = programs.get(words[0] ?? "")?.name ?? words[0] ?? "";
   if (!INTERPRETERS.test(name)) return false;

@@ -103,7 +103,7 @@ describe("approvals show", () => {
     const id = await held("unsaid", "delete_row");
     const { code, stderr } = await run("approvals", "approve", id, "--reason", "so", "--by", " ");
     expect(code).toBe(2);
-    expect(stderr).toContain("--by: give the name of who says so");
+    expect(stderr).toContain("--by: give the approver's name");
   });
 
   it("takes no word under a name with characters that nobody sees", async () => {

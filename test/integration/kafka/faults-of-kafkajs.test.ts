@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { oneBroker } from "../../support/backends/one-broker.ts";
+import { loadWithout } from "../../support/edited-copy/gates-without.ts";
 import { sendAfterFailed } from "../../support/kafka/failed-send.ts";
 import { openTestLog } from "../../support/kafka/test-cluster.ts";
 import {
@@ -26,18 +27,18 @@ const record = (topic: Topic, value: string, partition = 0): OutgoingRecord => (
 });
 
 /** A log behind a proxy. */
-async function openBehind({ brokers, names, opened }: TwoLeaders, oneSend = true) {
+async function openBehind({ brokers, names, opened }: TwoLeaders, open = openTestLog) {
   const proxy = await KafkaProxy.start(brokers);
   opened.unshift(proxy);
   const requestTimeoutMs = REQUEST_TIMEOUT_MS;
-  const log = await openTestLog(proxy.brokers, names, { requestTimeoutMs, oneSend });
+  const log = await open(proxy.brokers, names, { requestTimeoutMs });
   opened.push(log);
   return { proxy, log };
 }
 
 /** Two appends at once; the answer to the first one that is sent never comes. */
-async function appendTwo(two: TwoLeaders, oneSend: boolean): Promise<void> {
-  const { proxy, log } = await openBehind(two, oneSend);
+async function appendTwo(two: TwoLeaders, open = openTestLog): Promise<void> {
+  const { proxy, log } = await openBehind(two, open);
   await log.append([record("proposals", "first")]);
   const { struck } = proxy.arm({ api: "Produce", deed: { type: "swallow" } });
   const one = log.append([record("proposals", "a")]);
@@ -50,13 +51,15 @@ async function appendTwo(two: TwoLeaders, oneSend: boolean): Promise<void> {
 describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
   it("appends once each where sends do not overlap and an answer is lost (K6)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
-    await appendTwo(two, true);
+    await appendTwo(two);
     expect(await valuesOf(two, "proposals")).toEqual(["first", "a", "b"]);
   });
 
   it("would lose one record and double another where sends overlap (K6)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
-    await appendTwo(two, false);
+    type Opens = { readonly openTestLog: typeof openTestLog };
+    const copy = await loadWithout<Opens>("oneAppend", "test-cluster.ts");
+    await appendTwo(two, copy.openTestLog);
     expect(await valuesOf(two, "proposals")).toEqual(["first", "a", "a"]);
   });
 

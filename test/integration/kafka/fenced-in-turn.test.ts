@@ -3,21 +3,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { type Gates, loadGatesWithout } from "../../support/edited-copy/gates-without.ts";
 import { propose, readDecided } from "../../support/kafka/test-gate.ts";
-import {
-  type GateSafeguards,
-  makeWorld,
-  type ProxiedGate,
-  startCounted,
-  startUnaware,
-  type World,
-} from "../../support/kafka/two-owners.ts";
+import type { ProxiedGate, World } from "../../support/kafka/two-owners.ts";
+import * as whole from "../../support/kafka/two-owners.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 import { until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
-const ON: GateSafeguards = {};
-const OFF: GateSafeguards = { kafka: { askGroup: false } };
 /** Shorter than a request may take; the pauses are 0.25, 0.5, 1 and 2 s in the time that is looked at. */
 const RESTORE_MS = 7_000;
 /** The one is fenced so far into the restore of the other, then and later: never near its ends. */
@@ -36,26 +29,26 @@ function slowRestores(proxy: KafkaProxy): { readonly struck: Promise<void> } {
 }
 
 /** The first has lost its number to the second, which restores it, and will know with the next call. */
-async function startBoth(world: World, safeguards: GateSafeguards) {
-  const first = await startUnaware(world, safeguards);
+async function startBoth(world: World, gates: Gates) {
+  const first = await gates.startUnaware(world);
   const proxy = await KafkaProxy.start(world.brokers);
   onTestFinished(() => proxy.close());
   slowRestores(first.proxy);
   const { struck } = slowRestores(proxy);
-  const second = { ...(await startCounted(world, safeguards, proxy.brokers)), proxy };
+  const second = { ...(await gates.startCounted(world, proxy.brokers)), proxy };
   await struck;
   return { first, second };
 }
 
 /** Proposes calls, and tells what has become of them. */
-async function proposeToBoth(safeguards: GateSafeguards) {
-  const world = await makeWorld(kafka.brokers, 1);
-  const { first, second } = await startBoth(world, safeguards);
+async function proposeToBoth(gates: Gates) {
+  const world = await gates.makeWorld(kafka.brokers, 1);
+  const { first, second } = await startBoth(world, gates);
   const both = [first, second];
   const fencesBefore = first.proxy.seen("InitProducerId");
   await sleep(LATE_MS);
   await propose(world.log, DECIDED, PROPOSED - DECIDED);
-  if (safeguards === OFF) await until(() => both.every((one) => count(one, "take_overs") >= 2));
+  if (gates !== whole) await until(() => both.every((one) => count(one, "take_overs") >= 2));
   await sleep(DEAD_MS);
   const { proposals, problems } = await readDecided(world.log);
   const refused = both.map((one) => count(one, "commit_failures"));
@@ -70,7 +63,10 @@ async function proposeToBoth(safeguards: GateSafeguards) {
 
 describe.skipIf(!kafka.available)(`two that fence each other in turn ${kafka.reason}`, () => {
   it("K5: decide nothing any more, and everything where who was fenced asks the group first", async () => {
-    const [on, off] = await Promise.all([proposeToBoth(ON), proposeToBoth(OFF)]);
+    const [on, off] = await Promise.all([
+      proposeToBoth(whole),
+      proposeToBoth(await loadGatesWithout("askGroup")),
+    ]);
     expect(on).toEqual({ proposals: PROPOSED, problems: [], refused: [0, 0], fencesOfFirst: 0 });
     expect(off).toMatchObject({ proposals: DECIDED, problems: [] });
     // Both went on trying all the while.

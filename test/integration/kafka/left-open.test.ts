@@ -51,7 +51,7 @@ describe.skipIf(!parts.available)(`what a broker has left open ${parts.reason}`,
   async function decided() {
     const world = await makeWorld(kafka.bootstrap, 1);
     const proxy = await proxied();
-    const started = await startCounted(world, {}, proxy.brokers);
+    const started = await startCounted(world, proxy.brokers);
     await untilReady(started.gate);
     await propose(world.log, 0, 20);
     await untilDecided(world.log, 20);

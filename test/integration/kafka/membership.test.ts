@@ -2,7 +2,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GroupMembership } from "../../../services/adapters/kafka/group-membership.ts";
 import { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
-import { ALL_KAFKA_SAFEGUARDS } from "../../../services/adapters/kafka/kafka-safeguards.ts";
 import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { FatalError, FencedError } from "../../../services/runtime/errors.ts";
@@ -25,7 +24,6 @@ type MemberChoices = { readonly brokers?: readonly string[]; readonly lines?: Lo
 function memberOf(
   names: TopicNames,
   group: string,
-  safeguards = ALL_KAFKA_SAFEGUARDS,
   { brokers = kafka.brokers, lines = [] }: MemberChoices = {},
 ): GroupMembership {
   const membership = new GroupMembership({
@@ -33,7 +31,6 @@ function memberOf(
     names,
     settings: { group, sessionTimeoutMs: 15_000, heartbeatIntervalMs: 300 },
     logger: createTestLogger(lines),
-    safeguards,
   });
   onTestFinished(() => membership.leave());
   return membership;
@@ -52,7 +49,6 @@ function ownershipOf(
     membership,
     messageBytesMax: () => 1_000,
     metrics: { count: (name) => counted.push(name), observe: () => undefined },
-    safeguards: ALL_KAFKA_SAFEGUARDS,
   });
   onTestFinished(() => ownership.close());
   return ownership;
@@ -135,7 +131,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     const { names, group } = await makeWorld();
     await joinAndShareBadly(names, group);
     const lines: LoggedLine[] = [];
-    const member = memberOf(names, group, ALL_KAFKA_SAFEGUARDS, { lines });
+    const member = memberOf(names, group, { lines });
     await member.join(ignore);
     expect(member.assignment.numbers).toEqual([1]);
     const told = lines.filter(({ level }) => level === "error");
@@ -148,7 +144,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     const { names, group } = await makeWorld();
     const proxy = await KafkaProxy.start(kafka.brokers);
     onTestFinished(() => proxy.close());
-    const member = memberOf(names, group, ALL_KAFKA_SAFEGUARDS, { brokers: proxy.brokers });
+    const member = memberOf(names, group, { brokers: proxy.brokers });
     await member.join(ignore);
     const grant = member.grantOf(0);
     if (grant === undefined) throw new Error("both numbers are ours");
@@ -182,7 +178,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     const make = (): Buffer => Buffer.alloc(0);
     const always = Number.POSITIVE_INFINITY;
     proxy.arm({ api: "SyncGroup", times: always, deed: { type: "answer", make } });
-    const member = memberOf(names, group, ALL_KAFKA_SAFEGUARDS, { brokers: proxy.brokers });
+    const member = memberOf(names, group, { brokers: proxy.brokers });
     await expect(member.join(ignore)).rejects.toThrow(/the group's client ended/);
     expect(await member.failed).toBeInstanceOf(FatalError);
   });
@@ -245,8 +241,12 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
 
   it("refuses a group that others use for something else", async () => {
     const { names, group } = await makeWorld(1);
-    const stranger = memberOf(names, group, { ...ALL_KAFKA_SAFEGUARDS, assignNumbers: false });
-    await stranger.join(ignore);
+    const stranger = connectKafka(kafka.brokers).consumer({ groupId: group });
+    onTestFinished(() => stranger.disconnect());
+    const joined = new Promise((resolve) => stranger.on(stranger.events.GROUP_JOIN, resolve));
+    await stranger.subscribe({ topics: INPUT_TOPICS.map((topic) => names[topic]) });
+    await stranger.run({ eachBatch: async () => undefined });
+    await joined;
     const joining = memberOf(names, group).join(ignore);
     await expect(joining).rejects.toThrow(FatalError);
     await expect(joining).rejects.toThrow("a group of its own");

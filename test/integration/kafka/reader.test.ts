@@ -4,11 +4,11 @@ import type { Producer, Transaction } from "kafkajs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RETRY } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import { WALK } from "../../../services/adapters/kafka/record-batches.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
 import { oneBroker } from "../../support/backends/one-broker.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
+import { loadWithout } from "../../support/edited-copy/gates-without.ts";
 import {
   connectKafka,
   createTopics,
@@ -106,7 +106,10 @@ describe.skipIf(!kafka.available)(`reading from Kafka ${kafka.reason}`, () => {
 
   it("would show what was aborted without its filter", async () => {
     await nestAborted();
-    const log = await open(kafka.brokers, { walk: { ...WALK, filterAborted: false } });
+    type Opens = { readonly openTestLog: typeof openTestLog };
+    const copy = await loadWithout<Opens>("filterAborted", "test-cluster.ts");
+    const log = await copy.openTestLog(kafka.brokers, names);
+    opened.push(log);
     await expect.poll(() => values(log)).toEqual(["a", "outer 1", "inner", "b", "outer 2", "c"]);
   });
 

@@ -1,8 +1,9 @@
-// What keeps gates right on a real broker, each switched off in turn: the fault that it is there for is
-// seen, and is not seen with it on. Both are run side by side.
+// What keeps gates right on a real broker: beside the gate runs a copy of it without one safeguard, and
+// only that one shows the fault that the safeguard is there for.
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
+import { type Gates, loadGatesWithout } from "../../support/edited-copy/gates-without.ts";
 import {
   isReady,
   Load,
@@ -12,27 +13,19 @@ import {
   untilDecided,
   untilReady,
 } from "../../support/kafka/test-gate.ts";
-import {
-  type CountedGate,
-  type GateSafeguards,
-  makeWorld,
-  startCounted,
-  startUnaware,
-  untilTaken,
-  type World,
-} from "../../support/kafka/two-owners.ts";
+import type { CountedGate, World } from "../../support/kafka/two-owners.ts";
+import * as whole from "../../support/kafka/two-owners.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 import { until } from "../../support/runtime-kit.ts";
 
 const kafka = await kafkaBackend();
-const ON: GateSafeguards = {};
 /** A gate that has not decided anything for so long does not come back by itself. */
 const DEAD_MS = 30_000;
 const WATCHED_MS = 8_000;
 
 /** With the safeguard nothing may happen in a while; without it, it happens sooner or later. */
-async function watch(safeguards: GateSafeguards, hasHappened: () => boolean): Promise<void> {
-  if (safeguards === ON) await sleep(WATCHED_MS);
+async function watch(gates: Gates, hasHappened: () => boolean): Promise<void> {
+  if (gates === whole) await sleep(WATCHED_MS);
   else await until(hasHappened);
 }
 
@@ -45,11 +38,11 @@ async function decidesWithin(world: World, count: number, timeMs: number): Promi
 }
 
 /** Journal problems where a gate that has lost its number goes on beside the next owner. */
-async function commitBesideOwner(safeguards: GateSafeguards): Promise<readonly string[]> {
-  const world = await makeWorld(kafka.brokers, 1);
-  await startUnaware(world, safeguards);
-  const second = await startCounted(world, safeguards);
-  await untilTaken(second);
+async function commitBesideOwner(gates: Gates): Promise<readonly string[]> {
+  const world = await gates.makeWorld(kafka.brokers, 1);
+  await gates.startUnaware(world);
+  const second = await gates.startCounted(world);
+  await gates.untilTaken(second);
   const load = new Load(world.log, 5, 20);
   await until(() => load.count >= 300);
   // The load begins at the first call: those that were decided before are told again.
@@ -69,9 +62,9 @@ async function untilQuiet(world: World) {
 }
 
 /** Journal problems where the first commits between the second's look at the journal and its fence. */
-async function commitBeforeFence(safeguards: GateSafeguards): Promise<readonly string[]> {
-  const world = await makeWorld(kafka.brokers, 1);
-  await startUnaware(world, ON);
+async function commitBeforeFence(gates: Gates): Promise<readonly string[]> {
+  const world = await gates.makeWorld(kafka.brokers, 1);
+  await gates.startUnaware(world);
   const proxy = await KafkaProxy.start(kafka.brokers);
   onTestFinished(() => proxy.close());
   let release = (): void => undefined;
@@ -82,43 +75,43 @@ async function commitBeforeFence(safeguards: GateSafeguards): Promise<readonly s
     api: "InitProducerId",
     deed: { type: "hold-before", until: released },
   });
-  const second = await startCounted(world, safeguards, proxy.brokers);
+  const second = await gates.startCounted(world, proxy.brokers);
   await struck;
   await propose(world.log, 10, 20);
   await untilDecided(world.log, 30);
   release();
-  await untilTaken(second);
+  await gates.untilTaken(second);
   await propose(world.log, 30, 10);
   await until(() => (second.counts.get("commits") ?? 0) > 0);
   return (await untilQuiet(world)).problems;
 }
 
 /** Whether a gate decides again after the answer to the end of a transaction was lost. */
-async function decidesAfterLostEnd(safeguards: GateSafeguards): Promise<boolean> {
-  const world = await makeWorld(kafka.brokers, 1);
+async function decidesAfterLostEnd(gates: Gates): Promise<boolean> {
+  const world = await gates.makeWorld(kafka.brokers, 1);
   const proxy = await KafkaProxy.start(kafka.brokers);
   onTestFinished(() => proxy.close());
-  const { gate } = await startCounted(world, safeguards, proxy.brokers);
+  const { gate } = await gates.startCounted(world, proxy.brokers);
   await untilReady(gate);
   const { struck } = proxy.arm({ api: "EndTxn", deed: { type: "cut-after" } });
   await propose(world.log, 0, 10);
   await struck;
   await propose(world.log, 10, 10);
-  if (safeguards !== ON) return decidesWithin(world, 20, DEAD_MS);
+  if (gates !== whole) return decidesWithin(world, 20, DEAD_MS);
   await untilDecided(world.log, 20);
   return true;
 }
 
 /** Take-overs in a while with two gates of which only one is in the group; and what they decided. */
-async function takeOversOfTwo(safeguards: GateSafeguards) {
-  const world = await makeWorld(kafka.brokers, 1);
-  const first = await startUnaware(world, safeguards);
-  const second = await startCounted(world, safeguards);
-  await untilTaken(second);
+async function takeOversOfTwo(gates: Gates) {
+  const world = await gates.makeWorld(kafka.brokers, 1);
+  const first = await gates.startUnaware(world);
+  const second = await gates.startCounted(world);
+  await gates.untilTaken(second);
   const load = new Load(world.log, 5, 20);
   const takeOvers = (): number => second.counts.get("take_overs") ?? 0;
   const before = takeOvers();
-  await watch(safeguards, () => takeOvers() > before);
+  await watch(gates, () => takeOvers() > before);
   const ofSecond = takeOvers() - before;
   await load.stop();
   const { problems } = await untilQuiet(world);
@@ -126,16 +119,16 @@ async function takeOversOfTwo(safeguards: GateSafeguards) {
 }
 
 /** Take-overs in a while of three gates that share four numbers. */
-async function takeOversOfThree(safeguards: GateSafeguards) {
-  const world = await makeWorld(kafka.brokers, 4);
-  const gates: CountedGate[] = [];
-  for (let at = 0; at < 3; at += 1) gates.push(await startCounted(world, safeguards));
+async function takeOversOfThree(gates: Gates) {
+  const world = await gates.makeWorld(kafka.brokers, 4);
+  const three: CountedGate[] = [];
+  for (let at = 0; at < 3; at += 1) three.push(await gates.startCounted(world));
   const takeOvers = (): number =>
-    gates.reduce((sum, { counts }) => sum + (counts.get("take_overs") ?? 0), 0);
+    three.reduce((sum, { counts }) => sum + (counts.get("take_overs") ?? 0), 0);
   const load = new Load(world.log, 8, 20);
-  if (safeguards === ON) await until(() => isShared(gates, 4));
+  if (gates === whole) await until(() => isShared(three, 4));
   const before = takeOvers();
-  await watch(safeguards, () => takeOvers() - before >= 3);
+  await watch(gates, () => takeOvers() - before >= 3);
   const after = takeOvers();
   await load.stop();
   return after - before;
@@ -151,8 +144,8 @@ function isShared(gates: readonly CountedGate[], numbers: number): boolean {
 describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`, () => {
   it("K1: the id of a number fences a gate that goes on beside the next owner", async () => {
     const [on, off] = await Promise.all([
-      commitBesideOwner(ON),
-      commitBesideOwner({ kafka: { idOfNumber: false } }),
+      commitBesideOwner(whole),
+      commitBesideOwner(await loadGatesWithout("idOfPartition")),
     ]);
     expect(on).toEqual([]);
     expect(off.join("\n")).toMatch(/follows|not linked|second time/);
@@ -160,8 +153,8 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
 
   it("K2: the journal's end is read after the fence, so that nothing is decided twice", async () => {
     const [on, off] = await Promise.all([
-      commitBeforeFence(ON),
-      commitBeforeFence({ runtime: { endAfterFence: false } }),
+      commitBeforeFence(whole),
+      commitBeforeFence(await loadGatesWithout("endAfterFence")),
     ]);
     expect(on).toEqual([]);
     expect(off.join("\n")).toMatch(/follows|not linked|second time/);
@@ -169,16 +162,16 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
 
   it("K4: a producer whose commit has an unknown outcome is never used again", async () => {
     const [on, off] = await Promise.all([
-      decidesAfterLostEnd(ON),
-      decidesAfterLostEnd({ kafka: { freshProducer: false } }),
+      decidesAfterLostEnd(whole),
+      decidesAfterLostEnd(await loadGatesWithout("freshProducer")),
     ]);
     expect({ on, off }).toEqual({ on: true, off: false });
   });
 
   it("K5: who was fenced asks the group first, so that two do not fence each other in turn", async () => {
     const [on, off] = await Promise.all([
-      takeOversOfTwo(ON),
-      takeOversOfTwo({ kafka: { askGroup: false } }),
+      takeOversOfTwo(whole),
+      takeOversOfTwo(await loadGatesWithout("askGroup")),
     ]);
     expect(on).toMatchObject({ ofSecond: 0, problems: [] });
     // Right all the same, but they hand the number to and fro; where restores take longer nothing is decided
@@ -189,8 +182,8 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
 
   it("K17: numbers are assigned, so that the topics of one have one owner", async () => {
     const [on, off] = await Promise.all([
-      takeOversOfThree(ON),
-      takeOversOfThree({ kafka: { assignNumbers: false } }),
+      takeOversOfThree(whole),
+      takeOversOfThree(await loadGatesWithout("assignPartitions")),
     ]);
     expect(on).toBe(0);
     expect(off).toBeGreaterThanOrEqual(3);

@@ -1,40 +1,41 @@
-// What kafkajs makes of a send that it has to try again. A process of its own: kafkajs is loaded once,
-// with or without its mends.
+// What kafkajs makes of a send that it has to try again, in a copy of the sources that leaves sends as
+// they are.
 import { describe, expect, it } from "vitest";
-import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
 import { oneBroker } from "../../support/backends/one-broker.ts";
-import { sendAfterFailed } from "../../support/kafka/failed-send.ts";
-import { connectKafka } from "../../support/kafka/test-cluster.ts";
-import {
-  commitWhileLeaderMoves,
-  commitWhileOneRefuses,
-  makeTwoLeaders,
-  valuesOf,
-} from "../../support/kafka/two-leaders.ts";
+import { loadWithout, type Safeguard } from "../../support/edited-copy/gates-without.ts";
+import type * as failedSend from "../../support/kafka/failed-send.ts";
+import type * as testCluster from "../../support/kafka/test-cluster.ts";
+import type * as twoLeaders from "../../support/kafka/two-leaders.ts";
 import { KafkaProxy } from "../../support/kafka-proxy/kafka-proxy.ts";
 
-loadKafkajs(["send-messages"]);
 const kafka = await oneBroker();
 /** So short that an answer that never comes is soon given up. */
 const REQUEST_TIMEOUT_MS = 2_500;
 const TRIES_MAX = 20;
 
+const loadLeaders = (safeguard: Safeguard): Promise<typeof twoLeaders> =>
+  loadWithout<typeof twoLeaders>(safeguard, "two-leaders.ts");
+
 describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`, () => {
   // It looks for its brokers in between, at one of them by chance: where that is the one whose answer is held,
   // it has the answer before it tries again.
   it("would write twice what one broker writes while another refuses its part", async () => {
+    // The second would be taken for another gate's.
+    const { commitWhileOneRefuses, makeTwoLeaders, valuesOf } =
+      await loadLeaders("sendsBesideOthers");
     const two = await makeTwoLeaders(kafka.brokers);
     let written: readonly string[] = [];
     for (let tries = 1; tries <= TRIES_MAX && written.length < 2; tries += 1) {
       const before = (await valuesOf(two, "decisions")).length;
-      // The second would be taken for another gate's.
-      await commitWhileOneRefuses(two, { soleWriter: false });
+      await commitWhileOneRefuses(two);
       written = (await valuesOf(two, "decisions")).slice(before);
     }
     expect(written).toEqual(["d", "d"]);
   });
 
   it("commits nothing where a partition was not acknowledged (K7)", async () => {
+    const { commitWhileLeaderMoves, makeTwoLeaders, valuesOf } =
+      await loadLeaders("sendsOfKafkajs");
     const two = await makeTwoLeaders(kafka.brokers);
     expect(await commitWhileLeaderMoves(two)).toBe("failed");
     expect(await valuesOf(two, "decisions")).toEqual([]);
@@ -42,25 +43,31 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
   });
 
   it("would commit without the partition that was dropped (K7)", async () => {
+    const { commitWhileLeaderMoves, makeTwoLeaders, valuesOf } =
+      await loadLeaders("sendsUnacknowledged");
     const two = await makeTwoLeaders(kafka.brokers);
-    expect(await commitWhileLeaderMoves(two, false)).toBe("committed");
+    expect(await commitWhileLeaderMoves(two)).toBe("committed");
     expect(await valuesOf(two, "decisions")).toEqual(["d"]);
     expect(await valuesOf(two, "allowed")).toEqual([]);
   });
 
   it("would lose what a producer sends after a send of it has failed (K4)", async () => {
+    const { makeTwoLeaders, valuesOf } = await loadLeaders("sendsOfKafkajs");
     const two = await makeTwoLeaders(kafka.brokers);
-    await sendAfterFailed(two);
+    const failed = await loadWithout<typeof failedSend>("sendsOfKafkajs", "failed-send.ts");
+    await failed.sendAfterFailed(two);
     // Committed, and dropped: it has the sequence of what was aborted, and brokers take it for the same.
     expect(await valuesOf(two, "proposals")).toEqual([]);
     expect(await valuesOf(two, "results")).toEqual([]);
   });
 
   it("would send it elsewhere as well where kafkajs may choose (K9)", async () => {
+    const { makeTwoLeaders, valuesOf } = await loadLeaders("sendsOfKafkajs");
     const two = await makeTwoLeaders(kafka.brokers);
     const proxy = await KafkaProxy.start(kafka.brokers);
     two.opened.unshift(proxy);
-    const client = connectKafka(proxy.brokers, { requestTimeoutMs: REQUEST_TIMEOUT_MS });
+    const cluster = await loadWithout<typeof testCluster>("sendsOfKafkajs", "test-cluster.ts");
+    const client = cluster.connectKafka(proxy.brokers, { requestTimeoutMs: REQUEST_TIMEOUT_MS });
     const producer = client.producer({ idempotent: true, maxInFlightRequests: 1 });
     await producer.connect();
     two.opened.push({ close: () => producer.disconnect() });

@@ -23,7 +23,7 @@ async function admin(): Promise<Admin> {
 /** Topics of which some calls were decided; no gate runs any more. */
 async function makeUsedWorld(partitions: number): Promise<World> {
   const world = await makeWorld(kafka.brokers, partitions);
-  const { gate } = await startCounted(world, {});
+  const { gate } = await startCounted(world);
   await propose(world.log, 0, 40);
   await untilDecided(world.log, 40);
   await gate.stop();
@@ -83,7 +83,7 @@ describe.skipIf(!kafka.available)(`topics that were changed meanwhile ${kafka.re
     await makeAgain(world, Object.keys(world.names) as Topic[]);
     const log = await openTestLog(kafka.brokers, world.names);
     onTestFinished(() => log.close());
-    const { gate } = await startCounted(world, {});
+    const { gate } = await startCounted(world);
     await propose(log, 0, 20);
     expect((await untilDecided(log, 20)).problems).toEqual([]);
     await gate.stop();
@@ -115,7 +115,7 @@ describe.skipIf(!kafka.available)(`topics that were changed meanwhile ${kafka.re
 
   it("keeps its place where a consumer of another kind asks for the group", async () => {
     const world = await makeWorld(kafka.brokers, 1);
-    const own = await startCounted(world, {});
+    const own = await startCounted(world);
     await untilTaken(own);
     const consumer = connectKafka(kafka.brokers, { clientId: "foreign" }).consumer({
       groupId: world.group,

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
+import { loadWithout } from "../../support/edited-copy/gates-without.ts";
 import { makeTopics, openTestLog } from "../../support/kafka/test-cluster.ts";
 import {
   KEPT,
@@ -16,18 +17,17 @@ import { until } from "../../support/runtime-kit.ts";
 const kafka = await kafkaBackend();
 
 /** Two gates of two groups, which decide the same calls. */
-async function startBoth(soleWriter: boolean) {
+async function startBoth(open = openTestGate) {
   const names = await makeTopics(kafka.brokers, { partitions: 1, config: KEPT });
   const log = await openTestLog(kafka.brokers, names);
   onTestFinished(() => log.close());
-  const open = async () => {
-    const choices = { group: uniqueName("gates"), safeguards: { kafka: { soleWriter } } };
-    const gate = await openTestGate(kafka.brokers, names, choices);
+  const start = async () => {
+    const gate = await open(kafka.brokers, names, { group: uniqueName("gates") });
     onTestFinished(() => gate.stop());
     await gate.host.start();
     return gate;
   };
-  const gates = [await open(), await open()];
+  const gates = [await start(), await start()];
   await untilReady(...gates);
   const states = () => gates.flatMap((gate) => gate.host.status().partitions);
   return { log, states };
@@ -35,7 +35,7 @@ async function startBoth(soleWriter: boolean) {
 
 describe.skipIf(!kafka.available)(`two groups of gates on one journal ${kafka.reason}`, () => {
   it("stop deciding once they have seen each other's records, and say what is wrong", async () => {
-    const { log, states } = await startBoth(true);
+    const { log, states } = await startBoth();
     const load = new Load(log, 5, 20);
     await until(() => states().every(({ state }) => state === "closed"));
     await load.stop();
@@ -44,7 +44,7 @@ describe.skipIf(!kafka.available)(`two groups of gates on one journal ${kafka.re
   });
 
   it("stop where both commit at once, one call at a time", async () => {
-    const { log, states } = await startBoth(true);
+    const { log, states } = await startBoth();
     for (let nth = 0; nth < 40 && !states().every(({ state }) => state === "closed"); nth += 1) {
       await propose(log, nth, 1);
       await new Promise((resolve) => setTimeout(resolve, 250));
@@ -53,7 +53,9 @@ describe.skipIf(!kafka.available)(`two groups of gates on one journal ${kafka.re
   });
 
   it("would decide every call twice for good where they do not look", async () => {
-    const { log, states } = await startBoth(false);
+    type Opens = { readonly openTestGate: typeof openTestGate };
+    const copy = await loadWithout<Opens>("soleWriter", "test-gate.ts");
+    const { log, states } = await startBoth(copy.openTestGate);
     const load = new Load(log, 5, 20);
     await until(() => load.count >= 300);
     await load.stop();

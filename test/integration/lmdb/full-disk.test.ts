@@ -9,7 +9,6 @@ import { acquireGateRole, type GateRole } from "../../../services/adapters/lmdb/
 import { LmdbCheckpoints } from "../../../services/adapters/lmdb/lmdb-checkpoints.ts";
 import { LmdbLog } from "../../../services/adapters/lmdb/lmdb-log.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
-import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
 import { StreamTask } from "../../../services/runtime/task.ts";
 import { defaultTaskOptions } from "../../../services/runtime/task-context.ts";
 import {
@@ -63,7 +62,6 @@ function createTask(log: LmdbLog, role: GateRole, store: LmdbCheckpoints, lines:
       logger: createTestLogger(lines),
       metrics: silentMetrics,
       options,
-      safeguards: ALL_SAFEGUARDS,
     },
     engine,
   );

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { loadPrograms } from "../../../services/adapters/programs/load-programs.ts";
+import { compilePrograms } from "../../../services/commands/programs/compile-programs.ts";
 import type {
   Form,
   Option,
@@ -10,9 +10,10 @@ import type {
   WordKind,
 } from "../../../services/commands/programs/program-spec.ts";
 import { readForm } from "../../../services/commands/programs/read-form.ts";
+import { readProgramFiles } from "../../../tasks/programs/read-programs.ts";
 import { commandOf, formOf } from "../../support/commands/forms.ts";
 
-const PROGRAMS = loadPrograms();
+const PROGRAMS = compilePrograms(readProgramFiles("services/commands/programs"));
 
 /** One form of one program, the words that lead to it, and the options that it knows. */
 interface Place {

@@ -4,10 +4,6 @@ import { keepSecrets } from "../../../services/adapters/config/known-secrets.ts"
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import {
-  ALL_KAFKA_SAFEGUARDS,
-  type KafkaSafeguards,
-} from "../../../services/adapters/kafka/kafka-safeguards.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
@@ -28,7 +24,6 @@ import type {
   ProposalAuthority,
 } from "../../../services/runtime/ports.ts";
 import { readJournal } from "../../../services/runtime/read-journal.ts";
-import { ALL_SAFEGUARDS, type Safeguards } from "../../../services/runtime/safeguards.ts";
 import { verifyJournal } from "../../../services/runtime/verify.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";
 import { numberedCall, PAY_POLICY } from "../numbered-calls.ts";
@@ -66,10 +61,6 @@ export type TestGateChoices = {
   readonly checkpoints?: CheckpointStore | null;
   readonly heads?: KafkaGateOptions["heads"];
   readonly secrets?: KafkaGateOptions["secrets"];
-  readonly safeguards?: {
-    readonly kafka?: Partial<KafkaSafeguards>;
-    readonly runtime?: Partial<Safeguards>;
-  };
   readonly counts?: Map<string, number>;
   readonly transactionTimeoutMs?: number;
   readonly warmUpMs?: number;
@@ -110,10 +101,6 @@ export function openTestGate(
     // Tests start many gates; what it does is tried in test/unit/gate/warm-up.test.ts.
     warmUpMs: choices.warmUpMs ?? 0,
     authority: choices.authority,
-    safeguards: {
-      kafka: { ...ALL_KAFKA_SAFEGUARDS, ...choices.safeguards?.kafka },
-      runtime: { ...ALL_SAFEGUARDS, ...choices.safeguards?.runtime },
-    },
   });
 }
 

@@ -2,10 +2,6 @@ import {
   KafkaOwnership,
   type OwnershipContext,
 } from "../../../services/adapters/kafka/kafka-ownership.ts";
-import {
-  ALL_KAFKA_SAFEGUARDS,
-  type KafkaSafeguards,
-} from "../../../services/adapters/kafka/kafka-safeguards.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import { uniqueName } from "../backends/unique-name.ts";
 import { connectKafka } from "./test-cluster.ts";
@@ -15,7 +11,6 @@ const BATCH_BYTES_MAX = 1024 * 1024;
 export type OwnershipChoices = {
   readonly app?: string;
   readonly group?: string;
-  readonly safeguards?: Partial<KafkaSafeguards>;
   readonly transactionTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly written?: NonNullable<OwnershipContext["written"]>;
@@ -44,7 +39,6 @@ export function ownAlone(
     },
     messageBytesMax: () => BATCH_BYTES_MAX,
     metrics: { count: () => undefined, observe: () => undefined },
-    safeguards: { ...ALL_KAFKA_SAFEGUARDS, ...choices.safeguards },
     ...(choices.written === undefined ? {} : { written: choices.written }),
   });
 }

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
 import type { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
-import type { KafkaSafeguards } from "../../../services/adapters/kafka/kafka-safeguards.ts";
 import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
 import type { OutgoingRecord, PartitionWriter } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
@@ -69,14 +68,12 @@ export async function commitFirst(ownership: KafkaOwnership): Promise<PartitionW
 
 async function commitUnder(
   { brokers, names, reader, opened }: TwoLeaders,
-  safeguards: Partial<KafkaSafeguards>,
   leader: (topic: string) => number,
   arm: (proxy: KafkaProxy) => void,
 ): Promise<string> {
   const proxy = await KafkaProxy.start(brokers, { nodes: [JOURNALS, ALLOWED], leader });
   opened.unshift(proxy);
   const ownership = ownAlone(proxy.brokers, names, {
-    safeguards,
     transactionTimeoutMs: TRANSACTION_TIMEOUT_MS,
   });
   opened.push(ownership);
@@ -93,10 +90,10 @@ async function commitUnder(
  * Commits `d` to the journal and `a` to the allowed calls, whose leader moves, while it is sent, to the
  * broker that has answered already. Gives the outcome.
  */
-export function commitWhileLeaderMoves(two: TwoLeaders, acknowledged = true): Promise<string> {
+export function commitWhileLeaderMoves(two: TwoLeaders): Promise<string> {
   let leader = ALLOWED;
   const leaderOf = (topic: string) => (topic === two.names.allowed ? leader : JOURNALS);
-  return commitUnder(two, { acknowledged }, leaderOf, (proxy) => {
+  return commitUnder(two, leaderOf, (proxy) => {
     const { struck } = proxy.arm({
       api: "Produce",
       where: (_, node) => node === JOURNALS,
@@ -122,12 +119,9 @@ export function commitWhileLeaderMoves(two: TwoLeaders, acknowledged = true): Pr
  * The same, where the leader of the allowed calls refuses once while the journal's has not answered yet:
  * until the former is asked again, or for many times what kafkajs waits before it sends again.
  */
-export function commitWhileOneRefuses(
-  two: TwoLeaders,
-  safeguards: Partial<KafkaSafeguards> = {},
-): Promise<string> {
+export function commitWhileOneRefuses(two: TwoLeaders): Promise<string> {
   const leaderOf = (topic: string) => (topic === two.names.allowed ? ALLOWED : JOURNALS);
-  return commitUnder(two, safeguards, leaderOf, (proxy) => {
+  return commitUnder(two, leaderOf, (proxy) => {
     const isAllowed = (_: Buffer, node: number) => node === ALLOWED;
     const refused = proxy.arm({
       api: "Produce",

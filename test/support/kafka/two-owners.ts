@@ -19,8 +19,6 @@ import {
   untilReady,
 } from "./test-gate.ts";
 
-export type GateSafeguards = NonNullable<TestGateChoices["safeguards"]>;
-
 export type CountedGate = { readonly gate: KafkaGate; readonly counts: Map<string, number> };
 
 /** With what stands between it and the brokers. */
@@ -43,22 +41,21 @@ export async function makeWorld(brokers: readonly string[], partitions: number):
 /** Started; has joined the group, and may not be ready yet. */
 export async function startCounted(
   { brokers, names, group }: World,
-  safeguards: GateSafeguards,
   through: readonly string[] = brokers,
   choices: Pick<TestGateChoices, "sessionTimeoutMs"> = {},
 ): Promise<CountedGate> {
   const counts = new Map<string, number>();
-  const gate = await openTestGate(through, names, { ...choices, group, safeguards, counts });
+  const gate = await openTestGate(through, names, { ...choices, group, counts });
   onTestFinished(() => gate.stop());
   await gate.host.start();
   return { gate, counts };
 }
 
 /** Decides the calls 0 to 9, then hears nothing of its group any more, and all else as before. */
-export async function startUnaware(world: World, safeguards: GateSafeguards): Promise<ProxiedGate> {
+export async function startUnaware(world: World): Promise<ProxiedGate> {
   const proxy = await KafkaProxy.start(world.brokers);
   onTestFinished(() => proxy.close());
-  const first = await startCounted(world, safeguards, proxy.brokers, {
+  const first = await startCounted(world, proxy.brokers, {
     sessionTimeoutMs: SHORT_SESSION_MS,
   });
   await untilReady(first.gate);

@@ -1,5 +1,3 @@
-import type { Safeguards } from "../../../services/runtime/safeguards.ts";
-
 /** How likely each fault is at each occasion, 0 to 1. */
 export type FaultRates = {
   /** The process dies just before, or just after, an operation. */
@@ -64,5 +62,5 @@ export const SOME_FAULTS: FaultRates = {
   policySwap: 0.01,
 };
 
-/** What can be switched off: safeguards of the runtime, and those that lie in its ports and core. */
-export type Switch = keyof Safeguards | "fencing" | "redelivery";
+/** What the simulated outside, or its core, can leave undone. */
+export type OutsideFault = "fencing" | "redelivery";

@@ -6,14 +6,13 @@ import type { CommittedRecord } from "../../../services/runtime/journal.ts";
 import type { Checkpoint, Logger, Metrics } from "../../../services/runtime/ports.ts";
 import { Preparation } from "../../../services/runtime/prepare.ts";
 import type { ReadContext, Start } from "../../../services/runtime/restore-context.ts";
-import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
 import { StreamTask } from "../../../services/runtime/task.ts";
 import type { TaskOptions } from "../../../services/runtime/task-context.ts";
 import { INPUT_TOPICS, TOPICS } from "../../../services/runtime/topics.ts";
 import { checkTopics, type TopicReader } from "./check-topics.ts";
 import { HOLD_MS, TIME_LIMIT_MS } from "./engines.ts";
 import { CLUSTER_ID, FakeWorld } from "./fake-outside.ts";
-import { type FaultRates, NO_FAULTS, SOME_FAULTS, type Switch } from "./faults.ts";
+import { type FaultRates, NO_FAULTS, type OutsideFault, SOME_FAULTS } from "./faults.ts";
 import { checkedJson, jsonCodec } from "./json-codec.ts";
 import { Random } from "./random.ts";
 import { Scheduler, type SimulatedProcess } from "./scheduler.ts";
@@ -23,7 +22,7 @@ export type SimulationOptions = {
   readonly seed: number;
   readonly engines: readonly [Engine, Engine];
   /** The one thing that does not work as it should; absent: everything works. */
-  readonly off?: Switch;
+  readonly off?: OutsideFault;
 };
 
 export type SimulationRun = {
@@ -190,7 +189,6 @@ export class Simulation {
     this.#started += 1;
     const process = { name: `process ${this.#started}`, alive: true, pausedSteps: 0 };
     const outside = this.#world.connect(process);
-    const { off } = this.#options;
     const context = {
       partition: PARTITION,
       ...outside,
@@ -199,10 +197,6 @@ export class Simulation {
       logger: this.#logger(),
       metrics: silentMetrics,
       options: this.#taskOptions,
-      safeguards:
-        off === undefined || off === "fencing" || off === "redelivery"
-          ? ALL_SAFEGUARDS
-          : { ...ALL_SAFEGUARDS, [off]: false },
     };
     const reads = this.#random.pick([null, null, 0, 1, 4]);
     const { journalSpanMs: spanMs } = this.#taskOptions;

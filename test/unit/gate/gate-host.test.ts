@@ -47,7 +47,7 @@ function hostWith(
   const { warmUp, log = memoryLog() } = given;
   return new GateHost({
     ...{ log, ownership: log, checkpoints: null, clock, membership, policy },
-    ...{ logger: quietLogger, metrics: noMetrics, decideUnchecked: null, keepMs: 0, tuning: {} },
+    ...{ logger: quietLogger, metrics: noMetrics, keepMs: 0, tuning: {} },
     codec: createAvroCodec({ secrets: SECRETS }),
     ...(warmUp === undefined ? {} : { warmUp }),
   });

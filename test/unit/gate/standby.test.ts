@@ -3,7 +3,6 @@ import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { Standby } from "../../../services/gate/standby.ts";
 import { coreFold } from "../../../services/runtime/core-engine.ts";
 import type { ReadContext } from "../../../services/runtime/restore-context.ts";
-import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
 import {
   createTestLogger,
   DAY_MS,
@@ -26,7 +25,6 @@ beforeEach(() => {
       clock: systemClock,
       logger,
       metrics: silentMetrics,
-      safeguards: ALL_SAFEGUARDS,
       spanMs: 8 * DAY_MS,
     },
   });

@@ -5,7 +5,6 @@ import { RetryableError } from "../../../services/runtime/errors.ts";
 import type { CheckpointStore } from "../../../services/runtime/ports.ts";
 import { Preparation } from "../../../services/runtime/prepare.ts";
 import type { ReadContext, Start } from "../../../services/runtime/restore-context.ts";
-import { ALL_SAFEGUARDS } from "../../../services/runtime/safeguards.ts";
 import {
   createTestLogger,
   DAY_MS,
@@ -27,7 +26,7 @@ function contextOf(checkpoints: CheckpointStore | null): ReadContext {
   return {
     ...{ partition: 0, log: kit.log, checkpoints, codec: jsonCodec, fold: coreFold },
     ...{ clock: kit.clock, logger: createTestLogger(kit.lines), metrics: silentMetrics },
-    ...{ safeguards: ALL_SAFEGUARDS, spanMs: 8 * DAY_MS },
+    spanMs: 8 * DAY_MS,
   };
 }
 

@@ -35,8 +35,6 @@ function contextWith(given: Partial<BatchContext> = {}): BatchContext {
     partition: 0,
     partitions: 1,
     hashEvery: 1_000,
-    quarantine: true,
-    monotoneTime: true,
     keepsRecords: true,
     engine,
     codec: jsonCodec,

@@ -57,6 +57,6 @@ it("tells TLS asked of a listener that has none from plain text to one that want
   }
   expect(mapKafkaError(noTls, "asking").message).toContain("; the listener there may not speak");
   expect(mapKafkaError(new Error("Closed connection"), "asking").message).toBe(
-    "asking: Closed connection; does that listener want TLS, or a login?",
+    "asking: Closed connection; does that listener require TLS or SASL?",
   );
 });

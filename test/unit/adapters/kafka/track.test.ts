@@ -1,7 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { WALK } from "../../../../services/adapters/kafka/record-batches.ts";
 import { KnownEnd, Track } from "../../../../services/adapters/kafka/track.ts";
 import { batchBytes, fetchedOf } from "../../../support/kafka/fetch-image.ts";
 
@@ -14,7 +13,7 @@ function collectGarbage(): void {
 
 function trackAtStart(): Track {
   const place = { name: "callgate.proposals", partition: 0, end: new KnownEnd() };
-  return new Track(place, 0, 0, WALK);
+  return new Track(place, 0, 0);
 }
 
 /** Feeds one record in a fetch of its own; gives what would hold the fetch alive. */

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
-import {
-  readProgramFile,
-  readProgramFiles,
-} from "../../../../services/adapters/programs/read-programs.ts";
+import { loadPrograms } from "../../../../services/adapters/programs/load-programs.ts";
 import { compilePrograms } from "../../../../services/commands/programs/compile-programs.ts";
+import { formatPrograms } from "../../../../tasks/programs/format-programs.ts";
+import { readProgramFile, readProgramFiles } from "../../../../tasks/programs/read-programs.ts";
 import { doesOfLine } from "../../../support/commands/forms.ts";
 
 const DIRECTORY = new URL("../../../../services/commands/programs/", import.meta.url);
@@ -24,6 +24,20 @@ describe.each(PROGRAMS)("the examples of %s", (name, { examples = {}, loose = fa
     expect(known).toBe(true);
     expect(loose || Object.values(examples).includes("unknown")).toBe(true);
   });
+});
+
+it("are loaded as the files describe them (else run `npm run programs`)", () => {
+  const written = readFileSync(new URL("../programs.json", DIRECTORY), "utf8");
+  expect(written === formatPrograms(Object.fromEntries(PROGRAMS))).toBe(true);
+});
+
+it("are the same on demand as all at once", () => {
+  const loaded = loadPrograms();
+  for (const [name, program] of compilePrograms(Object.fromEntries(PROGRAMS))) {
+    const isSame = isDeepStrictEqual(loaded.get(name), program);
+    expect([name, loaded.has(name), isSame]).toEqual([name, true, true]);
+  }
+  expect([loaded.has("frobnicate"), loaded.get("frobnicate")]).toEqual([false, undefined]);
 });
 
 it("knows at least 200 programs", () => {

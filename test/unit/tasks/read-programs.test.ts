@@ -2,10 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  readProgramFile,
-  readProgramFiles,
-} from "../../../../services/adapters/programs/read-programs.ts";
+import { readProgramFile, readProgramFiles } from "../../../tasks/programs/read-programs.ts";
 
 const faultOf = (text: string): string => {
   try {

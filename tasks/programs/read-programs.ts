@@ -3,8 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
-import { compilePrograms, ProgramSpecError } from "../../commands/programs/compile-programs.ts";
-import type { ProgramSpec, ProgramSpecs } from "../../commands/programs/program-spec.ts";
+import {
+  compilePrograms,
+  ProgramSpecError,
+} from "../../services/commands/programs/compile-programs.ts";
+import type { ProgramSpec, ProgramSpecs } from "../../services/commands/programs/program-spec.ts";
 import { programFile } from "./program-schema.ts";
 
 type Document = ReturnType<typeof parseDocument>;

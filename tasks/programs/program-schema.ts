@@ -1,6 +1,6 @@
 /** The shape of a file of programs, as it is written by people. */
 import { z } from "zod";
-import { DOES } from "../../commands/programs/program-spec.ts";
+import { DOES } from "../../services/commands/programs/program-spec.ts";
 
 const does = z.enum(DOES);
 const texts = z.array(z.string());

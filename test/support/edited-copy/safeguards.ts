@@ -1,0 +1,313 @@
+// What keeps the gate right, each by its name, and the edits that take it away in a copy of the sources:
+// a test runs the copy to show that its checker notices.
+import type { Edit } from "./edited-copy.ts";
+
+const COMMIT = "services/runtime/commit-batch.ts";
+const RESTORE = "services/runtime/restore.ts";
+const TASK = "services/runtime/task.ts";
+const CHECKPOINT = "services/runtime/checkpoint.ts";
+const BATCH = "services/runtime/process-batch.ts";
+const OWNERSHIP = "services/adapters/kafka/kafka-ownership.ts";
+const WRITER = "services/adapters/kafka/transactional-writer.ts";
+const MEMBERSHIP = "services/adapters/kafka/group-membership.ts";
+
+const catchesUp: Edit = {
+  file: RESTORE,
+  find: "  const untilMs = context.clock.nowMs() + context.offsetsGraceMs;\n  let replayed = 0;\n",
+  replace: "  if (writer !== null) return 0;\n  const untilMs = 0;\n  let replayed = 0;\n",
+};
+
+const commits =
+  "  const outcome = await writer.commit({ records: sent, consumed: staged.progress.next });\n";
+
+export const RUNTIME_SAFEGUARDS = {
+  /** Positions come from the journal's last record, not from the group's recorded offsets. */
+  positionsFromJournal: [
+    catchesUp,
+    {
+      file: TASK,
+      find: "    const { next } = state.progress;\n",
+      replace: "    const next = await writer.recordedOffsets();\n",
+    },
+  ],
+  /** The journal's end is read after the partition was taken over, not before. */
+  endAfterFence: [
+    catchesUp,
+    {
+      file: RESTORE,
+      find: "  const writer = await context.ownership.takeOver(context.partition);\n",
+      replace:
+        "  const before = { held: await held(), end: await endOf(context) };\n" +
+        "  const writer = await context.ownership.takeOver(context.partition);\n",
+    },
+    { file: RESTORE, find: "const start = await held();", replace: "const start = before.held;" },
+    {
+      file: RESTORE,
+      find: "await readState(context, writer, start);",
+      replace: "await readState(context, writer, start, before.end);",
+    },
+    {
+      file: RESTORE,
+      find: "  held: Start | null,\n): Promise<Omit<Restored",
+      replace: "  held: Start | null,\n  end: number,\n): Promise<Omit<Restored",
+    },
+    { file: RESTORE, find: "    const end = await endOf(context);\n", replace: "" },
+  ],
+  /** Committed state changes only after the commit. */
+  swapAfterCommit: [
+    {
+      file: COMMIT,
+      find: commits,
+      replace:
+        "  state.apply(staged.change(state.journalOffset + batch.journaled, state.journalTimeMs));\n" +
+        commits,
+    },
+  ],
+  /** An unknown outcome leads to another take-over, not to another try. */
+  takeOverOnUnknown: [
+    {
+      file: TASK,
+      find: "    this.#failures.failed(first,",
+      replace:
+        '    if (outcome.type === "unknown") return this.#queue.reset(run.state.progress.next);\n' +
+        "    this.#failures.failed(first,",
+    },
+  ],
+  /** A journal with a gap or a broken chain is not replayed. */
+  chainCheck: [
+    {
+      file: "services/runtime/replay.ts",
+      find: "if (this.#options.checkChain) assertFollows(staged, record, log);",
+      replace: "",
+    },
+  ],
+  /** A checkpoint whose digests do not match is ignored. */
+  checkpointDigests: [
+    {
+      file: CHECKPOINT,
+      find: "if (checkpoint.count !== blobs.length) {",
+      replace: "if (checkpoint.count < 0) {",
+    },
+    {
+      file: CHECKPOINT,
+      find: "if (blobDigest(key, seq, hash, bytes) !== digest) {",
+      replace: "if (blobDigest(key, seq, hash, bytes) === null) {",
+    },
+    {
+      file: CHECKPOINT,
+      find: "if (sum !== checkpoint.digestSum)",
+      replace: "if (sum === null)",
+    },
+  ],
+  /** A checkpoint of another log, or of another history of this one, is ignored. */
+  checkpointIdentity: [
+    {
+      file: CHECKPOINT,
+      find: "const problem = await findForeign(checkpoint.header, place);",
+      replace: "const problem: string | null = null;",
+    },
+  ],
+  /** Journal and decisions are written together. Without: the journal first. */
+  oneCommit: [
+    {
+      file: COMMIT,
+      find: commits,
+      replace: "  const outcome = await commitApart(writer, batch);\n",
+    },
+    {
+      file: COMMIT,
+      find: "export type BatchOutcome =",
+      replace: `async function commitApart(writer: PartitionWriter, batch: StagedBatch) {
+  const consumed = batch.staged.progress.next;
+  const appended: { offset: number; appendTimeMs: number }[] = [];
+  for (const journalFirst of [true, false]) {
+    const indexes = [...batch.records.keys()].filter(
+      (index) => (batch.records[index]?.topic === "decisions") === journalFirst,
+    );
+    const records = indexes.flatMap((index) => batch.records[index] ?? []);
+    const outcome = await writer.commit({ records, consumed });
+    if (outcome.type !== "committed") return outcome;
+    for (const [at, index] of indexes.entries()) {
+      const place = outcome.appended[at];
+      if (place !== undefined) appended[index] = place;
+    }
+  }
+  return { type: "committed" as const, appended };
+}
+
+export type BatchOutcome =`,
+    },
+  ],
+  /** Gate time never falls. */
+  monotoneTime: [
+    {
+      file: BATCH,
+      find: "const clockMs = Math.max(progress.clocks[at.topic], at.appendTimeMs);",
+      replace: "const clockMs = at.appendTimeMs;",
+    },
+  ],
+  /** A record that cannot be processed goes to the dead letters. */
+  quarantine: [
+    { file: BATCH, find: "if (isOurs || isForNow) throw error;", replace: "throw error;" },
+  ],
+} as const satisfies Record<string, readonly Edit[]>;
+
+/** The numbers are those of the rules in docs/kafka.md. */
+export const KAFKA_SAFEGUARDS = {
+  /** K1: the transactional id is that of the partition. Without: of the process. */
+  idOfPartition: [
+    {
+      file: OWNERSHIP,
+      find: '[settings.app, settings.group, partition].join(".")',
+      replace: '[settings.app, settings.group, partition, this.#writerId].join(".")',
+    },
+    {
+      file: OWNERSHIP,
+      find: "  readonly #admin: SharedAdmin;\n",
+      replace: "  readonly #writerId = Math.random();\n  readonly #admin: SharedAdmin;\n",
+    },
+  ],
+  /** K4: after an uncertain outcome the producer is thrown away. Without: it is used on. */
+  freshProducer: [
+    {
+      file: OWNERSHIP,
+      find: "    const producer = await this.#initialised(partition);\n",
+      replace:
+        "    const producer = this.#producers.get(partition) ?? (await this.#initialised(partition));\n" +
+        "    this.#producers.set(partition, producer);\n",
+    },
+    {
+      file: OWNERSHIP,
+      find: "  readonly #admin: SharedAdmin;\n",
+      replace:
+        "  readonly #producers = new Map<number, Producer>();\n  readonly #admin: SharedAdmin;\n",
+    },
+    {
+      file: OWNERSHIP,
+      find: "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+      replace:
+        "    for (const producer of this.#producers.values()) void producer.disconnect();\n" +
+        "    await Promise.all([this.#admin.close(), this.#leftOpen?.close()]);\n",
+    },
+    {
+      file: WRITER,
+      find: "    const gone = this.#throwAway();\n",
+      replace: "    const gone = Promise.resolve();\n",
+    },
+    { file: WRITER, find: "    void this.#throwAway();\n", replace: "" },
+  ],
+  /** K5: who was fenced takes over again only if the group says that the partition is still ours. */
+  askGroup: [
+    {
+      file: WRITER,
+      find: "    if (isFencedCode(protocolCode(cause))) {\n",
+      replace: "    if (isFencedCode(protocolCode(cause)) && atMs < 0) {\n",
+    },
+  ],
+  /** K6: one send is in flight. Without: one for each topic, side by side. */
+  oneSend: [
+    {
+      file: WRITER,
+      find: "    return transaction.sendBatch({ acks: -1, topicMessages });\n",
+      replace:
+        "    const parts = topicMessages.map((one) =>\n" +
+        "      transaction.sendBatch({ acks: -1, topicMessages: [one] }),\n    );\n" +
+        "    return (await Promise.all(parts)).flat();\n",
+    },
+  ],
+  /** K6, of writers outside the gate. */
+  oneAppend: [
+    {
+      file: "services/adapters/kafka/append-queue.ts",
+      find: "      this.#pending.push({ records, resolve, reject });\n      this.#running ??= this.#run();\n",
+      replace: "      void this.#sendGroup([{ records, resolve, reject }]);\n",
+    },
+  ],
+  /** K7: a record that was not acknowledged is an error. */
+  acknowledged: [
+    {
+      file: WRITER,
+      find: "    return records.map((record) => sent.take(record));\n",
+      replace:
+        "    const answered = new Set(metadata.map(({ topicName }) => topicName));\n" +
+        "    return records.map((record) =>\n" +
+        "      answered.has(this.#context.names[record.topic])\n" +
+        "        ? sent.take(record)\n" +
+        "        : { offset: -1, appendTimeMs: -1 },\n    );\n",
+    },
+  ],
+  /** W4: who finds records of others in its journal stops. Without: it goes on beside them. */
+  soleWriter: [
+    {
+      file: OWNERSHIP,
+      find: "    if (journal === undefined) return null;\n",
+      replace: "    if (journal === undefined || partition >= 0) return null;\n",
+    },
+  ],
+  /** K17: partitions of all inputs are assigned together. Without: each by itself, in turn. */
+  assignPartitions: [
+    {
+      file: MEMBERSHIP,
+      find: "partitionAssigners: [createNumberAssigner(claim)],",
+      replace: "partitionAssigners: [loadKafkajs().PartitionAssigners.roundRobin],",
+    },
+    {
+      file: MEMBERSHIP,
+      find: 'import { GroupPulse, REBALANCE_TIMEOUT_MS } from "./group-pulse.ts";\n',
+      replace:
+        'import { GroupPulse, REBALANCE_TIMEOUT_MS } from "./group-pulse.ts";\n' +
+        'import { loadKafkajs } from "./mends.ts";\n',
+    },
+    {
+      file: MEMBERSHIP,
+      find: "if (has.length === inputs.length) numbers.push(number);",
+      replace: "if (has.length > 0) numbers.push(number);",
+    },
+  ],
+  /** A reader of committed records leaves out what was aborted. */
+  filterAborted: [
+    {
+      file: "services/adapters/kafka/record-batches.ts",
+      find: "committed ? fetched.aborted : []",
+      replace: "[]",
+    },
+  ],
+} as const satisfies Record<string, readonly Edit[]>;
+
+const sendsOnce: Edit = {
+  file: "services/adapters/kafka/mends.ts",
+  find: `  "send-messages": () =>
+    replace(
+      "producer/sendMessages",
+      sendOnceEach(
+        internal("errors"),
+        internal("protocol/error"),
+        rememberEnded(internal("cluster")),
+      ),
+    ),
+`,
+  replace: "",
+};
+
+/** Sends as kafkajs makes them, and what keeps the gate right then. */
+export const STOCK_SENDS = {
+  sendsOfKafkajs: [sendsOnce],
+  sendsUnacknowledged: [sendsOnce, ...KAFKA_SAFEGUARDS.acknowledged],
+  sendsBesideOthers: [sendsOnce, ...KAFKA_SAFEGUARDS.soleWriter],
+} as const satisfies Record<string, readonly Edit[]>;
+
+/** A gate that looks at nothing: what is left is what the log and the library cost. */
+export const ALLOW_ALL: readonly Edit[] = [
+  {
+    file: "services/gate/gate-engine.ts",
+    find: "    decide: (state, input, nowMs) => current.decide(state, input, nowMs),\n",
+    replace: "    decide: (_state, input, nowMs) => allowAll(policy.keyId, input, nowMs),\n",
+  },
+  {
+    file: "services/gate/gate-engine.ts",
+    find: 'import type { CompiledPolicy } from "../core/policy/compiled.ts";\n',
+    replace:
+      'import { allowAll } from "../../test/bench/allow-all.ts";\n' +
+      'import type { CompiledPolicy } from "../core/policy/compiled.ts";\n',
+  },
+];
