@@ -175,7 +175,11 @@ describe.each(journals)("the journal $name", (journal) => {
   test("is taken over: what was open goes on, and the whole journal replays", async () => {
     const later = goOn(journal);
     expect(await later.verdict("approve", { named: "waiting" })).toMatchObject([
-      { type: "allowed", decisionId: decisionOf(journal, "waiting").decisionId, approval: { approvedBy: ["ann"] } },
+      {
+        type: "allowed",
+        decisionId: decisionOf(journal, "waiting").decisionId,
+        approval: { approvedBy: ["ann"] },
+      },
     ]);
     expect(outcomesOf(await later.result("waiting", "succeeded"))).toEqual([
       "result_recorded succeeded",

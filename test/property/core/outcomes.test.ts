@@ -208,7 +208,7 @@ describe("a call that failed and may have taken effect", () => {
     conversation.report(allowed(conversation.propose("open")), {});
     expect(conversation.propose("pay")).toMatchObject({
       type: "allowed",
-      warnings: [{ reason: "side_effect_conflict" }],
+      notices: { warnings: [{ reason: "side_effect_conflict" }] },
     });
   });
 });

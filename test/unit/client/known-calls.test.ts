@@ -6,6 +6,7 @@ import type {
   CallHeld,
   GateEvent,
   ResultRecorded,
+  SealedValue,
 } from "../../../services/core/events.ts";
 import type { CommittedRecord } from "../../../services/runtime/journal.ts";
 
@@ -30,6 +31,7 @@ function held(decisionId: string, holdId: string): CallHeld {
     type: "held",
     decisionId,
     call: { ...CALL, callId: decisionId },
+    arguments: { text: "{}", digest: "", actionKey: "k", sealed: [] as readonly SealedValue[] },
     policy: POLICY,
     holdId,
     approval: { approvalId: null, approvedBy: [] as readonly string[] },
