@@ -73,7 +73,7 @@ export class KnownCalls {
   }
 
   #decided(event: DecisionEvent, place: JournalPlace): void {
-    if (event.approvalId !== null) this.#holds.delete(event.approvalId);
+    if (event.approval.approvalId !== null) this.#holds.delete(event.approval.approvalId);
     if (event.type === "held") this.#holds.set(event.holdId, event.decisionId);
     this.#put(knownCall(event, place));
   }
@@ -124,7 +124,11 @@ export function newsOf(event: GateEvent, place: JournalPlace): CallNews | undefi
   }
 }
 
-function subjectOf({ callId, actionKey, ruleDigest }: CallHeld): VerdictSubject {
+function subjectOf({
+  call: { callId },
+  arguments: { actionKey },
+  ruleDigest,
+}: CallHeld): VerdictSubject {
   return { callId, actionKey, ruleDigest };
 }
 
@@ -133,9 +137,9 @@ export function knownCall(event: DecisionEvent, place: JournalPlace): KnownCall 
     decisionId: event.decisionId,
     tenantId: event.tenantId,
     conversationId: event.conversationId,
-    callId: event.callId,
-    tool: event.tool,
-    isRead: event.isRead,
+    callId: event.call.callId,
+    tool: event.call.tool,
+    isRead: event.policy.isRead,
     outcome: event.type,
     about: event.type === "held" ? subjectOf(event) : null,
     place,

@@ -53,7 +53,7 @@ export type LogExecutorParts = TakeOverParts & {
   readonly onLeft?: (call: LeftCall) => void;
 };
 
-export type LeftCall = Pick<AllowedCall, "decisionId" | "tool" | "notAfterMs">;
+export type LeftCall = Pick<AllowedCall, "decisionId" | "call" | "notAfterMs">;
 
 export type ExecutorState = "restoring" | "running" | "suspended" | "not_owner" | "closed";
 
@@ -191,7 +191,8 @@ export class LogExecutor {
     const allowed = this.#decoded(record);
     if (allowed === null) return;
     const { handlers, clock, parallelCalls } = this.#parts;
-    const { decisionId, tool, notAfterMs } = allowed;
+    const { decisionId, notAfterMs } = allowed;
+    const { tool } = allowed.call;
     const isKnown = run.known.recall(decisionId, notAfterMs);
     run.known.forget(clock.nowMs());
     const handler = Object.hasOwn(handlers, tool) ? handlers[tool] : undefined;
@@ -231,7 +232,7 @@ export class LogExecutor {
     }
   }
 
-  async #reportGone(started: ResultInput, { isRead }: AllowedCall): Promise<void> {
+  async #reportGone(started: ResultInput, { policy: { isRead } }: AllowedCall): Promise<void> {
     const error = { message: "the executor that started it is gone" };
     await this.#reports.append({ ...started, isRead }, { status: "unknown", error });
   }

@@ -28,7 +28,6 @@ import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
 import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
-import { RecentKeys } from "../wire/recent-keys.ts";
 import {
   type EmbeddedLog,
   openDiskLog,
@@ -176,8 +175,7 @@ function compose(
 ): Embedded {
   let policy = opened;
   const { byKeyId } = secrets;
-  const recentKeys = new RecentKeys();
-  const codec = createAvroCodec({ secrets: byKeyId, recentKeys });
+  const codec = createAvroCodec({ secrets: byKeyId });
   const { log, ownership, checkpoints, heads } = storage;
   const logger = options.logger ?? quietLogger;
   const gate = createGate({
@@ -209,8 +207,7 @@ function compose(
       gate.setPolicy(policy.compiled);
     },
     keyOf: (event) => {
-      if (!byKeyId.has(event.keyId)) return undefined;
-      return recentKeys.take(event) ?? keyOfAllowed(byKeyId, event);
+      return byKeyId.has(event.keyId) ? keyOfAllowed(byKeyId, event) : undefined;
     },
     argumentsOf: (event) => openedArguments(byKeyId, event) ?? undefined,
     close: () => {

@@ -64,7 +64,7 @@ export function findCases(
   const row = JSON.parse(replayed.text) as Row;
   const { id } = replayed.conversation;
   const identities = replayed.calls.map(
-    ({ call, decision }) => `${call.tool} ${decision.argumentsDigest}`,
+    ({ call, decision }) => `${call.tool} ${decision.arguments.digest}`,
   );
   const outputs = row.calls.map(({ output_hash }) => output_hash);
   const loop = longestLoop(identities, outputs);
@@ -169,17 +169,17 @@ function isRepeatedRead(
   { twin, twinRan }: History,
 ): boolean {
   const now = row.calls[index];
-  if (twin === undefined || calls[index]?.decision.isRead !== true) return false;
+  if (twin === undefined || calls[index]?.decision.policy.isRead !== true) return false;
   const before = row.calls[twin];
   const same = before?.output_hash !== null && before?.output_hash === now?.output_hash;
   if (!same || before?.is_error === true || (before?.output?.length ?? 0) >= OUTPUT_CUT)
     return false;
-  const atMs = (at: number): number => calls[at]?.decision.proposalsAtMs ?? 0;
+  const atMs = (at: number): number => calls[at]?.decision.times.proposalsAtMs ?? 0;
   if (atMs(index) - atMs(twinRan ?? twin) >= CACHE_MS) return false;
   // A write that was issued together with the twin may have come after it.
   const step = `${before?.turn} ${before?.step}`;
   const first = row.calls.findIndex((call) => `${call.turn} ${call.step}` === step);
-  return calls.slice(Math.min(first, twin), index).every(({ decision }) => decision.isRead);
+  return calls.slice(Math.min(first, twin), index).every(({ decision }) => decision.policy.isRead);
 }
 
 /** What let a repeat run: another write, a twin that failed, or that equal calls prove nothing. */
@@ -191,13 +191,13 @@ function whyRun(
 ): string {
   if (twin === undefined) return "it is the first of its kind";
   if (row.calls[twin]?.is_error === true) return `#${twin} had failed`;
-  const key = calls[index]?.decision.actionKey;
+  const key = calls[index]?.decision.arguments.actionKey;
   const between = calls.slice(twin + 1, index);
   const write = between.find(
     ({ decision, index: at }) =>
       decision.type === "allowed" &&
-      !decision.isRead &&
-      decision.actionKey !== key &&
+      !decision.policy.isRead &&
+      decision.arguments.actionKey !== key &&
       row.calls[at]?.is_error !== true,
   );
   if (write !== undefined) {
@@ -208,7 +208,7 @@ function whyRun(
 
 function isDoubled(row: Row, { decision, index }: ReplayedCall, twinDone: boolean): boolean {
   const args = row.calls[index]?.args ?? {};
-  return twinDone && !decision.isRead && Object.keys(args).length > 0;
+  return twinDone && !decision.policy.isRead && Object.keys(args).length > 0;
 }
 
 function harmOf(row: Row, index: number, twin: number | undefined): CaseCall["why"] | null {

@@ -18,7 +18,7 @@ export function createLeftTools(
 ): (call: LeftCall) => void {
   const told = new Set<string>();
   const counted = new KnownDecisions([], 0);
-  return ({ decisionId, tool, notAfterMs }) => {
+  return ({ decisionId, call: { tool }, notAfterMs }) => {
     const isCounted = counted.recall(decisionId, notAfterMs);
     counted.forget(clock.nowMs());
     if (isCounted) return;

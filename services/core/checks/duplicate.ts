@@ -20,7 +20,7 @@ export const duplicateCheck = defineCheck<Retries | null>("duplicate", {
 
 function findDuplicate(call: CallContext, retries: Retries | null): readonly Finding[] {
   const held = findHeldTwin(call.state, call.facts.twinKey, call.decisionId);
-  if (held?.held && !isBatch(call, held.held) && !isToggle(call)) return [waitForApproval()];
+  if (held?.held && !isBatch(call, held.held.call) && !isToggle(call)) return [waitForApproval()];
   const { twin, tool } = call;
   if (twin === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
   switch (twin.status) {
@@ -137,7 +137,7 @@ function unknownOutcome(twin: Twin): Finding {
 
 function showPriorCall({ state, unenforced, tool, nowMs }: ExplainedCall): string {
   if (state === undefined || unenforced.type !== "allowed") return "no such call before";
-  const twin = findTwin(state, unenforced.call.twinKey, tool.isRead, nowMs);
+  const twin = findTwin(state, unenforced.facts.twinKey, tool.isRead, nowMs);
   if (twin === undefined) return "no such call before";
   const ageS = ((nowMs - twin.atMs) / 1000).toFixed(0);
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
