@@ -238,7 +238,7 @@ function duplicateFinding(question: Question): Finding | null {
   const { history, asked } = question;
   const { tool } = asked;
   const held = heldTwin(history, asked);
-  const takesEquals = (one: Call): boolean => parallel(asked, one) || (tool.bare && !tool.isRead);
+  const takesEquals = (one: Call): boolean => parallel(asked, one) || (tool.namesNoObject && !tool.isRead);
   if (held !== undefined && !takesEquals(held)) return duplicate("duplicate_in_flight", held);
   const twin = rememberedTwin(question);
   if (twin === undefined || (tool.polling !== null && tool.isRead)) return null;
@@ -310,7 +310,7 @@ function repeatOf({ history, asked, policy, atMs }: Question, twin: Call): Findi
     if (twin.repeats + 1 < policy.answersFromRepeat) return null;
     if (twin.whole && !tool.volatile) return found(true);
   }
-  const exempt = tool.repeatable || tool.bare || parallel(asked, twin);
+  const exempt = tool.repeatable || tool.namesNoObject || parallel(asked, twin);
   if (tool.isRead || exempt || atMs >= twin.atMs + tool.windowMs) return null;
   return found(false);
 }

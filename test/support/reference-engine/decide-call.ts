@@ -339,7 +339,7 @@ function occurrenceOf(
     case "succeeded": {
       const isMeant =
         tool.repeatable ||
-        tool.bare ||
+        tool.namesNoObject ||
         atMs < twin.atMs + tool.windowMs ||
         writtenSince(history, asked, twin.order);
       return isMeant ? fresh : goesOn;

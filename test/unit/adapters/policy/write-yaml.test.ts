@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { formatYaml } from "../../../../services/adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
+import { formatYaml } from "../../../../services/adapters/policy/write-yaml.ts";
 
 describe("the layout of a policy", () => {
   it("has its blocks in the order of the reference, and its comments where they were", () => {

@@ -1,6 +1,6 @@
 /** What its author can do about a text that is no YAML. */
 
-const MENDS = {
+const REMEDIES = {
   ALIAS_PROPS: "write `*name` alone, without a tag or an anchor",
   BAD_ALIAS: "put the text in quotes, or give the anchor a name",
   BAD_COLLECTION_TYPE: "remove the tag",
@@ -30,6 +30,6 @@ const MENDS = {
 } as const;
 
 /** `code`: of an error or a warning of the `yaml` package; that none is left out is checked where its errors are handed over. */
-export function yamlMend(code: keyof typeof MENDS): string {
-  return MENDS[code];
+export function yamlRemedy(code: keyof typeof REMEDIES): string {
+  return REMEDIES[code];
 }
