@@ -1,16 +1,15 @@
 /** What the package gives to those who import it. */
 
-export type { AnswerForm } from "../client/answer-form.ts";
-export type { CallReport } from "../client/call-report.ts";
-export { CallgateError, type CallgateErrorCode } from "../client/callgate-error.ts";
-export type { Callgate } from "../client/callgate-gate.ts";
+export type { Callgate } from "../client/api/callgate.ts";
+export { CallgateError, type CallgateErrorCode } from "../client/api/callgate-error.ts";
 export type {
   ConnectOptions,
   KafkaConnection,
   RegistryConnection,
-} from "../client/connect-types.ts";
+} from "../client/api/connect-types.ts";
 export type {
   AllowedDecision,
+  AnswerForm,
   Approval,
   CallOptions,
   CallRefusal,
@@ -32,15 +31,16 @@ export type {
   Verdict,
   WaitOptions,
   Warning,
-} from "../client/gate-types.ts";
+} from "../client/api/gate-types.ts";
+export type { Guarded, ToolHandler, Tools } from "../client/api/guard-types.ts";
+export { isRefused, type Refused } from "../client/api/refused.ts";
+export { noEffect } from "../client/calls/call-error.ts";
 export {
   type WrappedAnswer,
   warningsOf,
   wasAnswered,
-} from "../client/guard-answers.ts";
-export type { Guarded, ToolHandler, Tools } from "../client/guard-types.ts";
-export { noEffect } from "../client/no-effect.ts";
-export { isRefused, type Refused } from "../client/refused.ts";
+} from "../client/guard/present-answer.ts";
+export type { CallReport } from "../client/inputs/report.ts";
 export type { CustomNormalizer } from "../core/capabilities.ts";
 export { connectCallgate } from "./connect-callgate.ts";
 export { openCallgate } from "./open-callgate.ts";
