@@ -7,7 +7,7 @@
  */
 
 import { LoopbackLog } from "../adapters/kafka/loopback-log.ts";
-import type { TopicNames } from "../adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
 import { loadPolicy } from "../adapters/policy/load.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { coreFold } from "../runtime/core-engine.ts";

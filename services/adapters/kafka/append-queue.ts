@@ -21,8 +21,8 @@ import {
 import type { Appended, OutgoingRecord } from "../../runtime/ports.ts";
 import { giveUp, RETRY } from "./client.ts";
 import { mapKafkaError } from "./map-error.ts";
-import { SentRecords, toTopicMessages } from "./outgoing-messages.ts";
-import type { TopicNames } from "./topic-names.ts";
+import type { TopicNames } from "./topics/topic-names.ts";
+import { SentRecords, toTopicMessages } from "./transactions/outgoing-messages.ts";
 
 type Pending = {
   readonly records: readonly OutgoingRecord[];

@@ -1,9 +1,9 @@
 // Who owns a number, and what a writer does whose number has gone.
 import { describe, expect, it, onTestFinished } from "vitest";
-import { GroupMembership } from "../../../services/adapters/kafka/group-membership.ts";
-import { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
-import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { GroupMembership } from "../../../services/adapters/kafka/membership/group-membership.ts";
+import { loadKafkajs } from "../../../services/adapters/kafka/patches/load-kafkajs.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
+import { KafkaOwnership } from "../../../services/adapters/kafka/transactions/kafka-ownership.ts";
 import { FatalError, FencedError } from "../../../services/runtime/errors.ts";
 import type { Assignment } from "../../../services/runtime/membership.ts";
 import { INPUT_TOPICS } from "../../../services/runtime/topics.ts";

@@ -7,9 +7,9 @@ const RESTORE = "services/runtime/restore.ts";
 const TASK = "services/runtime/task.ts";
 const CHECKPOINT = "services/runtime/checkpoint.ts";
 const BATCH = "services/runtime/process-batch.ts";
-const OWNERSHIP = "services/adapters/kafka/kafka-ownership.ts";
-const WRITER = "services/adapters/kafka/transactional-writer.ts";
-const MEMBERSHIP = "services/adapters/kafka/group-membership.ts";
+const OWNERSHIP = "services/adapters/kafka/transactions/kafka-ownership.ts";
+const WRITER = "services/adapters/kafka/transactions/transactional-writer.ts";
+const MEMBERSHIP = "services/adapters/kafka/membership/group-membership.ts";
 
 const catchesUp: Edit = {
   file: RESTORE,
@@ -256,7 +256,7 @@ export const KAFKA_SAFEGUARDS = {
       find: 'import { GroupPulse, REBALANCE_TIMEOUT_MS } from "./group-pulse.ts";\n',
       replace:
         'import { GroupPulse, REBALANCE_TIMEOUT_MS } from "./group-pulse.ts";\n' +
-        'import { loadKafkajs } from "./mends.ts";\n',
+        'import { loadKafkajs } from "../patches/load-kafkajs.ts";\n',
     },
     {
       file: MEMBERSHIP,
@@ -267,7 +267,7 @@ export const KAFKA_SAFEGUARDS = {
   /** A reader of committed records leaves out what was aborted. */
   filterAborted: [
     {
-      file: "services/adapters/kafka/record-batches.ts",
+      file: "services/adapters/kafka/records/record-batches.ts",
       find: "committed ? fetched.aborted : []",
       replace: "[]",
     },
@@ -275,18 +275,9 @@ export const KAFKA_SAFEGUARDS = {
 } as const satisfies Record<string, readonly Edit[]>;
 
 const sendsOnce: Edit = {
-  file: "services/adapters/kafka/mends.ts",
-  find: `  "send-messages": () =>
-    replace(
-      "producer/sendMessages",
-      sendOnceEach(
-        internal("errors"),
-        internal("protocol/error"),
-        rememberEnded(internal("cluster")),
-      ),
-    ),
-`,
-  replace: "",
+  file: "services/adapters/kafka/patches/load-kafkajs.ts",
+  find: "  sendMessagesOnce();\n}\n",
+  replace: "}\n",
 };
 
 /** Sends as kafkajs makes them, and what keeps the gate right then. */
