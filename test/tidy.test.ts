@@ -2,7 +2,7 @@
 // empty, so that a failure names file and line.
 import { describe, expect, test } from "vitest";
 import importRules from "../.dependency-cruiser.cjs";
-import { REASON_CODES } from "../services/core/reasons.ts";
+import { REASON_CODES } from "../services/core/reasons/reasons.ts";
 import { findHoles } from "../tasks/complete-lock.js";
 import minimumCounts from "./minimum-counts.json" with { type: "json" };
 import { findLines, listTextFiles, listUses, readText } from "./support/source-tree.ts";

@@ -4,8 +4,8 @@ import { cutText } from "../core/cut-text.ts";
 import type { CallAllowed, CallHeld, DecisionEvent } from "../core/events.ts";
 import { escapeHidden } from "../core/hidden-text.ts";
 import { LIMITS } from "../core/limits.ts";
-import { REASON_SENTENCES } from "../core/reason-sentences.ts";
-import type { ReasonCode } from "../core/reasons.ts";
+import type { ReasonCode } from "../core/reasons/reasons.ts";
+import { REASONS } from "../core/reasons/reasons.ts";
 import { argumentsWithKey } from "./arguments-with-key.ts";
 import type { CallRefusal, Decision, UnavailableDetail } from "./gate-types.ts";
 
@@ -123,7 +123,7 @@ function plainRefusal(
   text: string,
   reason: ReasonCode,
 ): Omit<CallRefusal, "decisionId"> {
-  const sentences = REASON_SENTENCES[reason];
+  const sentences = REASONS[reason];
   return {
     schemaVersion: 1,
     callId,
@@ -137,7 +137,7 @@ function plainRefusal(
     policy: "",
     level: 0,
     count: 0,
-    retryable: sentences.retryable,
+    retryable: sentences.isRetryable === true,
     disposition: "wait",
     previousCall: null,
     previousResult: null,

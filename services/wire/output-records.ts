@@ -1,6 +1,6 @@
 /** What executors, agents, approvers and operators read. */
 import type { ExclusiveEffect, Notice, Occurrence, Refusal } from "../core/events.ts";
-import type { ReasonCode } from "../core/reasons.ts";
+import type { ReasonCode } from "../core/reasons/reasons.ts";
 
 /** HTTP header that carries the idempotency key. */
 export const IDEMPOTENCY_HEADER = "X-Agent-Idempotency-Key";

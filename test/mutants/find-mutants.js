@@ -176,7 +176,8 @@ function isCheckList(node) {
  * @param {Change[]} changes
  */
 function addChecks(list, changes) {
-  for (const node of list.elements) changes.push({ node, to: "() => []" });
+  for (const node of list.elements)
+    changes.push({ node, to: `{ ...${node.getText()}, find: () => [] }` });
 }
 
 /**

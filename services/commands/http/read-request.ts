@@ -62,7 +62,7 @@ const BODY_NAMES = /^(?:request_?)?(?:body|data|json|form|form_?data|payload|con
 /**
  * Sorts the arguments of a call by their names.
  * @param argument the one that holds the method.
- * @returns `url` null where no argument is named as an address; several bodies are one object.
+ * @returns `url` null where no argument has the name of an address; several bodies are one object.
  */
 export function requestParts(
   args: Readonly<Record<string, unknown>>,

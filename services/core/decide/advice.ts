@@ -2,8 +2,8 @@
 import type { DecisionEvent, Notice } from "../events.ts";
 import { toldText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
-import { REASON_SENTENCES } from "../reason-sentences.ts";
-import type { Mode, ReasonCode } from "../reasons.ts";
+import type { Mode, ReasonCode } from "../reasons/reasons.ts";
+import { REASONS } from "../reasons/reasons.ts";
 
 /** The sentences of a reason tell of a call that was refused: of one that runs they are not true. */
 const RUNS = "This call runs: the rule only warns. Where it is enforced, it says:";
@@ -19,7 +19,7 @@ export class Advice {
     if (mode !== "warn" && mode !== "shadow") return;
     const list = mode === "warn" ? this.warnings : this.shadow;
     if (list.length >= LIMITS.noticesPerDecision) return;
-    const { model } = REASON_SENTENCES[reason];
+    const { model } = REASONS[reason];
     const message = toldText([mode === "warn" ? RUNS : null, model, detail]);
     const longer = [...list, { reason, rule, message }];
     if (mode === "warn") this.warnings = longer;

@@ -14,8 +14,7 @@ import type {
 import { approvalIdOf } from "../hash.ts";
 import { toldText } from "../hidden-text.ts";
 import { scopeOf } from "../policy/rule-scope.ts";
-import { REASON_SENTENCES } from "../reason-sentences.ts";
-import type { ReasonCode } from "../reasons.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import type { Approval } from "./approval.ts";
 import type { Draft } from "./decision-base.ts";
 import { runningFacts } from "./facts.ts";
@@ -23,17 +22,6 @@ import { climb } from "./ladder.ts";
 import { makeRoom } from "./make-room.ts";
 import { occurrenceOf } from "./occurrence.ts";
 import { refusalOf } from "./refusal.ts";
-
-/** Refusals that use up budgets: nothing of the conversation's past is the reason, so that trying on has no other end. */
-const COUNTED: ReadonlySet<ReasonCode> = new Set([
-  "malformed",
-  "too_large",
-  "unknown_tool",
-  "killed",
-  "invalid_arguments",
-  "tier_denied",
-  "approval_denied",
-]);
 
 const NOBODY: readonly string[] = [];
 
@@ -147,7 +135,7 @@ function refuse(call: CallContext, base: Draft, found: Finding): CallRefused {
     strike: rung.strike,
     raised: rung.raised,
     cycle: found.cycle,
-    counted: COUNTED.has(found.reason) && !call.wasHeld,
+    counted: REASONS[found.reason].usesBudget === true && !call.wasHeld,
     denial: null,
     answered,
   };
@@ -161,7 +149,7 @@ function hold(
 ): CallHeld {
   const { tool } = call;
   const expiresAtMs = base.atMs + terms.expiresMs;
-  const { model } = REASON_SENTENCES.approval_required;
+  const { model } = REASONS.approval_required;
   return {
     ...base,
     type: "held",

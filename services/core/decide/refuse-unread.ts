@@ -5,8 +5,8 @@ import { escapeHidden, quoteTicks, toldText } from "../hidden-text.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
-import { REASON_SENTENCES } from "../reason-sentences.ts";
-import type { ReasonCode } from "../reasons.ts";
+import type { ReasonCode } from "../reasons/reasons.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import { decisionBase } from "./decision-base.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
 
@@ -21,7 +21,7 @@ export interface PlainRefusal {
 
 /** A refusal with nothing earlier to tell of. */
 export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefused {
-  const sentences = REASON_SENTENCES[given.reason];
+  const sentences = REASONS[given.reason];
   return {
     ...base,
     type: "refused",
@@ -39,7 +39,7 @@ export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefu
       policy: base.policy,
       level: 0,
       count: 0,
-      retryable: sentences.retryable,
+      retryable: sentences.isRetryable === true,
       disposition: given.disposition,
       previousCall: null,
       previousResult: null,

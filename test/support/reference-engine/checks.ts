@@ -1,14 +1,14 @@
 // The other checks of the reference engine, in the order of docs/engine.md.
+import type { Retries } from "../../../services/core/checks/retry.ts";
 import type { Money } from "../../../services/core/inputs.ts";
 import type {
   BudgetLimit,
   CompiledHold,
   CompiledPolicy,
   CompiledTier,
-  Retries,
 } from "../../../services/core/policy/compiled.ts";
 import { looksTransient } from "../../../services/core/policy/failure-text.ts";
-import type { ReasonCode } from "../../../services/core/reasons.ts";
+import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import { conflictFindings } from "./conflicts.ts";
 import {
   type Asked,
@@ -255,7 +255,7 @@ function duplicateFinding(question: Question): Finding | null {
 
 /** A call that failed, where the policy says how often it may be tried. */
 function retryOf({ history, asked, atMs }: Question, twin: Call): Finding | null {
-  const { retries } = asked.tool;
+  const retries = asked.tool.settings["duplicate"] as Retries | null;
   if (retries === null || twin.failure === null || twin.turn !== history.turns) return null;
   if (writtenSince(history, { ...asked, resources: null }, twin.order)) return null;
   if (!mayRetry(retries, twin)) return duplicate("retry_exhausted", twin);

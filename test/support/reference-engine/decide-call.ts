@@ -1,7 +1,7 @@
 // Check 12 and what surrounds the checks: modes, the ladder, the occurrence.
 import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
-import { type ReasonCode, STRIKING } from "../../../services/core/reasons.ts";
+import { REASONS, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import type { Answer } from "./answer.ts";
 import { type Finding, findings, type Question, stopFindings, usesGiven } from "./checks.ts";
 import {
@@ -218,7 +218,7 @@ function refuse(
 }
 
 function isStrike({ reason, answers, asked }: Finding): boolean {
-  return (STRIKING.has(reason) && !answers) || typeof asked === "string";
+  return (REASONS[reason].isStrike === true && !answers) || typeof asked === "string";
 }
 
 /** What the strike is counted for: a cycle, all calls that go round, a tool, or the call itself. */

@@ -3,7 +3,7 @@
 import type { CallStatus, ExclusiveEffect, PendingEffect } from "../../../services/core/events.ts";
 import type { FailureEffect, Money, ProposalInput } from "../../../services/core/inputs.ts";
 import type { CompiledHold, CompiledTool } from "../../../services/core/policy/compiled.ts";
-import type { ReasonCode } from "../../../services/core/reasons.ts";
+import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 
 /** A call as read from its proposal: everything that follows from tool and arguments. */
 export interface Asked {

@@ -1,6 +1,6 @@
 // The loop checks of the reference engine, each a question to the list of recent calls.
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
-import type { ReasonCode } from "../../../services/core/reasons.ts";
+import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import {
   type Asked,
   allowedTwins,

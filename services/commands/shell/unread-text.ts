@@ -1,6 +1,6 @@
 /**
- * Whether a syntax tree accounts for the whole of its text. The parser is silent about some text
- * that it does not take into the tree (`ls (`), so what stands between the words is read a second
+ * Whether a syntax tree accounts for the whole of its text. The parser leaves some text out of
+ * the tree without an error (`ls (`), so what stands between the words is read a second
  * time here, and has to be the operators that the tree has.
  */
 
@@ -23,7 +23,7 @@ const OPERATOR = /\|&|\|\||&&|[|;(){}\n]/g;
  * The first position of `text` that neither `tokens` nor `documents` (the bodies of here-documents
  * with their last lines) account for; null: there is none. Both lists are in the order of the text.
  */
-export function findUncovered(
+export function findUnreadText(
   text: string,
   tokens: readonly Token[],
   documents: readonly Span[],

@@ -6,9 +6,11 @@ import { cutText } from "../cut-text.ts";
 import { LIMITS } from "../limits.ts";
 import type { ResourceGraph } from "../policy/compiled.ts";
 import type { RememberedDenial } from "../state/denials.ts";
-import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 
-export function checkDenied(call: CallContext): readonly Finding[] {
+export const denialsCheck = defineCheck("denials", { find: findDenial });
+
+function findDenial(call: CallContext): readonly Finding[] {
   if (isMeant(call)) return NOTHING;
   const denied = call.state.denials.find(
     (one) => one.actionKey === call.actionKey && isOfTurn(one, call),
@@ -26,26 +28,6 @@ export function checkDenied(call: CallContext): readonly Finding[] {
   ];
 }
 
-/** After the tier has let it through: a write that touches what a denied call of the tool would have touched. */
-export function checkDeniedForm(call: CallContext): readonly Finding[] {
-  if (isMeant(call) || call.tool.isRead) return NOTHING;
-  const denied = call.state.denials.findLast(
-    (one) => isOfTurn(one, call) && isOfTool(one, call) && touchesSame(one, call) === true,
-  );
-  if (denied === undefined) return NOTHING;
-  const { rule, expiresMs, requireReason, approvals } = denied;
-  return [
-    finding({
-      reason: "approval_required",
-      rule,
-      disposition: "wait",
-      detail: deniedBefore(denied),
-      hold: { expiresMs, requireReason, approvals },
-      resolution: "approval",
-    }),
-  ];
-}
-
 /** What an approver has to know of a call that is held: one like it was denied; null: none was. */
 export function likeDenied(call: CallContext): string | null {
   const { denials } = call.state;
@@ -58,20 +40,20 @@ export function likeDenied(call: CallContext): string | null {
 }
 
 /** A person's word for this very call came after the no. */
-function isMeant({ state, covered, wasHeld }: CallContext): boolean {
+export function isMeant({ state, covered, wasHeld }: CallContext): boolean {
   return state.denials.length === 0 || covered || wasHeld;
 }
 
-function isOfTurn({ turnIndex, untilMs }: RememberedDenial, { state, nowMs }: CallContext) {
+export function isOfTurn({ turnIndex, untilMs }: RememberedDenial, { state, nowMs }: CallContext) {
   return turnIndex === state.turn.index && nowMs < untilMs;
 }
 
-function isOfTool({ tool }: RememberedDenial, call: CallContext): boolean {
+export function isOfTool({ tool }: RememberedDenial, call: CallContext): boolean {
   return tool === call.tool.name;
 }
 
 /** Null: one of the two does not declare what it touches. */
-function touchesSame({ resources }: RememberedDenial, call: CallContext): boolean | null {
+export function touchesSame({ resources }: RememberedDenial, call: CallContext): boolean | null {
   const own = call.facts.resources;
   if (resources === null || own === null) return null;
   const { graph } = call.policy;
@@ -84,7 +66,7 @@ function hangTogether(graph: ResourceGraph, a: string, b: string): boolean {
   return graph.wholesOf(a).includes(b) || graph.wholesOf(b).includes(a);
 }
 
-function deniedBefore(denied: RememberedDenial): string {
+export function deniedBefore(denied: RememberedDenial): string {
   return `A call like it was denied a moment ago. ${saidOf(denied)}`;
 }
 

@@ -1,16 +1,9 @@
-// Every reason that a check exists for comes about, and those without a check are known by name.
+// Each reason that a decision may carry comes about.
 import { describe, expect, test } from "vitest";
-import { LIMITS } from "../../../services/core/limits.ts";
-import type { PolicyDocument } from "../../../services/core/policy/document.ts";
-import {
-  ALWAYS_ENFORCED,
-  isReasonCode,
-  REASON_CODES,
-  type ReasonCode,
-  STRIKING,
-} from "../../../services/core/reasons.ts";
-import { CHECKED_REASONS } from "../../support/core/checked-reasons.ts";
-import { given, MINUTE, ofType, SECOND, type Story } from "../../support/decider-spec.ts";
+import { LIMITS } from "../../../../services/core/limits.ts";
+import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import type { ReasonCode } from "../../../../services/core/reasons/reasons.ts";
+import { given, MINUTE, ofType, SECOND, type Story } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
   deduplication: { window_ms: 10 * SECOND, cache_ttl_ms: SECOND },
@@ -179,25 +172,4 @@ describe("every reason that has a check comes about", () => {
   test.each(Object.entries(CASES))("%s", (code, story) => {
     expect(story(given(POLICY))).toBe(code);
   });
-
-  test("and internal_error, which `decide-proposal.test.ts` brings about, is the only one left", () => {
-    expect(CHECKED_REASONS.filter((code) => CASES[code] === undefined)).toEqual(["internal_error"]);
-  });
-});
-
-test("the reasons that no check gives yet are these", () => {
-  expect(REASON_CODES.filter((code) => !CHECKED_REASONS.includes(code))).toEqual([
-    "killed",
-    "gate_unavailable",
-  ]);
-});
-
-test("codes are told from other texts, and no code is listed twice", () => {
-  expect(REASON_CODES.every(isReasonCode)).toBe(true);
-  expect(["", "duplicate", "toString"].some(isReasonCode)).toBe(false);
-  expect(new Set(REASON_CODES).size).toBe(REASON_CODES.length);
-});
-
-test("what is always enforced is no refusal for repetition", () => {
-  expect([...ALWAYS_ENFORCED].filter((code) => STRIKING.has(code))).toEqual([]);
 });

@@ -1,7 +1,7 @@
-import type { ReasonCode } from "../../../services/core/reasons.ts";
+import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 
-/** The reasons that `decide` has a check for; the others of the closed list have none yet. */
-export const CHECKED_REASONS: readonly ReasonCode[] = [
+/** The reasons that the reference engine gives: random histories must bring about each of them. */
+export const MODELLED_REASONS: readonly ReasonCode[] = [
   "malformed",
   "too_large",
   "misrouted",
