@@ -1,13 +1,13 @@
 /**
  * Appends of writers outside the gate.
  *
- * A1 one send at a time: kafkajs can lose a record and double another where two sends share a
+ * APPEND-1 one send at a time: kafkajs can lose a record and double another where two sends share a
  *    producer. What comes up meanwhile goes out together in the next one.
- * A2 what fits into one batch of one topic-partition is together or not at all by itself; everything
+ * APPEND-2 what fits into one batch of one topic-partition is together or not at all by itself; everything
  *    else goes out in a transaction.
- * A3 what is too large for its topic goes alone: the broker refuses that part of a send only, and what
+ * APPEND-3 what is too large for its topic goes alone: the broker refuses that part of a send only, and what
  *    else is in it may be written.
- * A4 after any failure the producer is thrown away: what it thinks of its sequence may be wrong.
+ * APPEND-4 after any failure the producer is thrown away: what it thinks of its sequence may be wrong.
  */
 import { randomUUID } from "node:crypto";
 import type { Kafka, Producer, RecordMetadata } from "kafkajs";

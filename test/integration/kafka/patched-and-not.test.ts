@@ -233,7 +233,7 @@ async function asksForId(patch?: (copy: PrivatePackage) => void): Promise<number
 }
 
 describe.skipIf(!kafka.available)(`a producer that takes an id over ${kafka.reason}`, () => {
-  it("tries as it was told, and not as kafkajs does by default (K11)", async () => {
+  it("tries as it was told, and not as kafkajs does by default (KAFKA-11)", async () => {
     const patch = (copy: PrivatePackage): void => {
       copy.replace("src/cluster", tellRetry(copy.load("src/cluster") as never));
     };

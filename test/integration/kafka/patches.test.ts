@@ -15,7 +15,7 @@ describe.skipIf(!kafka.available)(`kafkajs patched ${kafka.reason}`, () => {
     const proxy = await KafkaProxy.start(kafka.brokers);
     const lookups = (kafka: Kafka) => lookupsIn(10, kafka, proxy, names.proposals);
     expect(await lookups(connectKafka(proxy.brokers))).toBeLessThanOrEqual(2);
-    // As kafkajs is published: four in each (K20).
+    // As kafkajs is published: four in each (KAFKA-20).
     expect(await lookups(kafkajsClient(proxy.brokers))).toBeGreaterThanOrEqual(40);
     await proxy.close();
   });

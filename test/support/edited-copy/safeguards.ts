@@ -154,7 +154,7 @@ export type BatchOutcome =`,
 
 /** The numbers are those of the rules in docs/kafka.md. */
 export const KAFKA_SAFEGUARDS = {
-  /** K1: the transactional id is that of the partition. Without: of the process. */
+  /** KAFKA-1: the transactional id is that of the partition. Without: of the process. */
   idOfPartition: [
     {
       file: OWNERSHIP,
@@ -167,7 +167,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "  readonly #writerId = Math.random();\n  readonly #admin: SharedAdmin;\n",
     },
   ],
-  /** K4: after an uncertain outcome the producer is thrown away. Without: it is used on. */
+  /** KAFKA-4: after an uncertain outcome the producer is thrown away. Without: it is used on. */
   freshProducer: [
     {
       file: OWNERSHIP,
@@ -196,7 +196,7 @@ export const KAFKA_SAFEGUARDS = {
     },
     { file: WRITER, find: "    void this.#throwAway();\n", replace: "" },
   ],
-  /** K5: who was fenced takes over again only if the group says that the partition is still ours. */
+  /** KAFKA-5: who was fenced takes over again only if the group says that the partition is still ours. */
   askGroup: [
     {
       file: WRITER,
@@ -204,7 +204,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "    if (isFencedCode(protocolCode(cause)) && atMs < 0) {\n",
     },
   ],
-  /** K6: one send is in flight. Without: one for each topic, side by side. */
+  /** KAFKA-6: one send is in flight. Without: one for each topic, side by side. */
   oneSend: [
     {
       file: WRITER,
@@ -215,7 +215,7 @@ export const KAFKA_SAFEGUARDS = {
         "    return (await Promise.all(parts)).flat();\n",
     },
   ],
-  /** K6, of writers outside the gate. */
+  /** KAFKA-6, of writers outside the gate. */
   oneAppend: [
     {
       file: "services/adapters/kafka/append-queue.ts",
@@ -223,7 +223,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "      void this.#sendGroup([{ records, resolve, reject }]);\n",
     },
   ],
-  /** K7: a record that was not acknowledged is an error. */
+  /** KAFKA-7: a record that was not acknowledged is an error. */
   acknowledged: [
     {
       file: WRITER,
@@ -236,7 +236,7 @@ export const KAFKA_SAFEGUARDS = {
         "        : { offset: -1, appendTimeMs: -1 },\n    );\n",
     },
   ],
-  /** W4: who finds records of others in its journal stops. Without: it goes on beside them. */
+  /** WRITER-4: who finds records of others in its journal stops. Without: it goes on beside them. */
   soleWriter: [
     {
       file: OWNERSHIP,
@@ -244,7 +244,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "    if (journal === undefined || partition >= 0) return null;\n",
     },
   ],
-  /** K17: partitions of all inputs are assigned together. Without: each by itself, in turn. */
+  /** KAFKA-17: partitions of all inputs are assigned together. Without: each by itself, in turn. */
   assignPartitions: [
     {
       file: MEMBERSHIP,

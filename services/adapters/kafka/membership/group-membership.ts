@@ -3,12 +3,12 @@
  * kafkajs' consumer is used for this alone; the inputs are read by the group-less reader, so every
  * partition is paused before the first fetch (docs/adr/0007).
  *
- * M1 nothing throws in a listener of the consumer: it would end the consumer for good (K18).
- * M2 `assignment` changes only in GROUP_JOIN, and becomes empty only when the group is left or lost.
+ * MEMBER-1 nothing throws in a listener of the consumer: it would end the consumer for good (KAFKA-18).
+ * MEMBER-2 `assignment` changes only in GROUP_JOIN, and becomes empty only when the group is left or lost.
  *    While the group rebalances what was ours stays ours: tasks go on, and whoever gets a number
  *    instead of us fences us.
- * M3 a grant ends when its number goes, and never comes back: the same number again is another grant
- *    (K13).
+ * MEMBER-3 a grant ends when its number goes, and never comes back: the same number again is another grant
+ *    (KAFKA-13).
  */
 import type {
   Consumer,
@@ -48,12 +48,12 @@ export type Grant = { readonly partition: number; readonly epoch: number };
 
 /** How long the fetch loop sleeps where everything is paused: heartbeats are looked at so often. */
 const LOOP_MS = 100;
-/** Partitions that were added are seen after this time at the latest (K9). */
+/** Partitions that were added are seen after this time at the latest (KAFKA-9). */
 const METADATA_MAX_AGE_MS = 10_000;
 /**
  * The loop heartbeats by itself, so that one that stands still loses its numbers within a session. What
  * is left to do is to end a process that would never come back; a cluster that is away for long, which
- * also stops the loop, must not be taken for that (K19).
+ * also stops the loop, must not be taken for that (KAFKA-19).
  */
 const LOOP_SILENT_MS_MAX = 120_000;
 const PAUSE_MS_MIN = 250;
@@ -66,6 +66,7 @@ const NONE: Assignment = { epoch: 0, numbers: [] };
 type Listener = (assignment: Assignment) => void;
 
 export class GroupMembership implements Membership {
+  readonly isShared = true;
   readonly #context: GroupContext;
   #consumer: Consumer | null = null;
   readonly #watchdog: Watchdog;
@@ -115,7 +116,7 @@ export class GroupMembership implements Membership {
 
   /**
    * Whether the group says, by a heartbeat that was sent after `sinceMs`, that the grant is still ours
-   * (K5). False where it does not say so within two session times.
+   * (KAFKA-5). False where it does not say so within two session times.
    */
   async confirm(grant: Grant, sinceMs: number): Promise<boolean> {
     const untilMs = Date.now() + 2 * this.#context.settings.sessionTimeoutMs;
@@ -187,7 +188,7 @@ export class GroupMembership implements Membership {
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
-        // Nothing comes here but what another broker's fetch had on its way when we paused (K12, K18).
+        // Nothing comes here but what another broker's fetch had on its way when we paused (KAFKA-12, KAFKA-18).
         eachBatch: () => Promise.resolve(),
       });
     } catch (error) {
@@ -217,7 +218,7 @@ export class GroupMembership implements Membership {
   #createConsumer(): Consumer {
     const { newKafka, settings } = this.#context;
     const claim = (): { readonly numbers: readonly number[]; readonly generation: number } => {
-      // The only sure sign of a rebalance, whatever started it: no event comes before it (K13).
+      // The only sure sign of a rebalance, whatever started it: no event comes before it (KAFKA-13).
       this.#watchdog.disarm();
       this.#pulse.joining();
       return { numbers: this.#assignment.numbers, generation: this.#generation };
@@ -235,7 +236,7 @@ export class GroupMembership implements Membership {
     });
   }
 
-  /** Resolves when the consumer has ended; it does not come back (K18). */
+  /** Resolves when the consumer has ended; it does not come back (KAFKA-18). */
   #listen(consumer: Consumer): Promise<Error> {
     const { events } = consumer;
     const guarded =
@@ -280,7 +281,7 @@ export class GroupMembership implements Membership {
       topic,
       partitions: [...partitions],
     }));
-    // Before the first fetch of this assignment: listeners run within the join (K2, K12).
+    // Before the first fetch of this assignment: listeners run within the join (KAFKA-2, KAFKA-12).
     if (topics.length > 0) consumer.pause(topics);
     if (this.#left !== null) return;
     this.#become(this.#whole(memberAssignment));
@@ -289,7 +290,7 @@ export class GroupMembership implements Membership {
     this.#wake();
   }
 
-  /** Numbers that we have of every input topic; part of a number is not run (K17). */
+  /** Numbers that we have of every input topic; part of a number is not run (KAFKA-17). */
   #whole(memberAssignment: ConsumerGroupJoinEvent["payload"]["memberAssignment"]): number[] {
     const { names, logger } = this.#context;
     const inputs = INPUT_TOPICS.map((topic) => names[topic]);

@@ -1,5 +1,5 @@
 /**
- * Assigns partition *numbers* (K17): a member gets that number of every input topic, since proposals,
+ * Assigns partition *numbers* (KAFKA-17): a member gets that number of every input topic, since proposals,
  * results and verdicts of one number have one owner. Balanced, and sticky to the last owner, which has
  * the state.
  */

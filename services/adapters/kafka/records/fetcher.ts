@@ -1,13 +1,13 @@
 /**
  * Fetches ahead for all tracks: one long poll for each broker, sent again as soon as it is answered.
  *
- * F1 a track that is followed and has room is in a poll. A broker answers the requests of a connection
+ * FETCH-1 a track that is followed and has room is in a poll. A broker answers the requests of a connection
  *    one by one, so what comes up while the poll is out goes out on a second connection, and need not
  *    wait for data of others.
- * F2 a failure is tried again with a growing pause, for as long as somebody follows.
- * F3 a request names a topic-partition once: a broker answers for one of two offsets, and the other's
+ * FETCH-2 a failure is tried again with a growing pause, for as long as somebody follows.
+ * FETCH-3 a request names a topic-partition once: a broker answers for one of two offsets, and the other's
  *    reader would miss what lies between.
- * F4 what one learns of a partition's end all of its readers know, also those that come later: nobody is
+ * FETCH-4 what one learns of a partition's end all of its readers know, also those that come later: nobody is
  *    told of an end that another has seen beyond, or was given.
  */
 import type { ClusterLink } from "../cluster-link.ts";
@@ -169,7 +169,7 @@ export class Fetcher {
   }
 }
 
-/** F3: the first of each topic-partition. */
+/** FETCH-3: the first of each topic-partition. */
 function onePerPlace(tracks: readonly Track[]): readonly Track[] {
   const places = new Map<string, Track>();
   for (const track of tracks) {

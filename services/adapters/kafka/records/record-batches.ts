@@ -2,7 +2,7 @@
  * The record batches (magic 2) of a fetch: which of them a reader of committed records gets.
  * Records are decoded only when they are read.
  *
- * B1 every offset from the one asked for is accounted for: by a batch with data, by one that was
+ * WALK-1 every offset from the one asked for is accounted for: by a batch with data, by one that was
  *    aborted, by a control batch, or by a batch that was emptied. A hole means lost records.
  */
 import { crc32c } from "@node-rs/crc32";

@@ -1,9 +1,9 @@
 /**
  * What was fetched ahead for one reader of one topic-partition.
  *
- * K1 the reader gets every committed record from where it began, once and in order.
- * K2 an answer that was asked for at another offset than the next one is dropped.
- * K3 what ends a track (`failure`) is told when everything before it has been read.
+ * TRACK-1 the reader gets every committed record from where it began, once and in order.
+ * TRACK-2 an answer that was asked for at another offset than the next one is dropped.
+ * TRACK-3 what ends a track (`failure`) is told when everything before it has been read.
  */
 import { FatalError } from "../../../runtime/errors.ts";
 import type { LogRecord, ReadLimits } from "../../../runtime/ports.ts";
@@ -14,7 +14,7 @@ import { type RecordBatch, walkBatches } from "./record-batches.ts";
 /** Fetching ahead stops here and goes on below half of it. */
 const BUFFERED_BYTES_MAX = 2 * 1024 * 1024;
 
-/** How far a topic-partition goes: what one of its readers learns of it all of them know (F4). */
+/** How far a topic-partition goes: what one of its readers learns of it all of them know (FETCH-4). */
 export class KnownEnd {
   #offset = 0;
 

@@ -1,9 +1,9 @@
 /**
  * One admin client for all who ask of the cluster at once: the partitions of a gate that starts do.
  *
- * S1 a client is let go only when nobody asks it any more: kafkajs forgets everything as soon as it is
+ * ADMIN-1 a client is let go only when nobody asks it any more: kafkajs forgets everything as soon as it is
  *    disconnected, and questions under way would end with errors of its own making.
- * S2 after a failure the next question gets another client.
+ * ADMIN-2 after a failure the next question gets another client.
  */
 import type { Admin, Kafka } from "kafkajs";
 

@@ -1,6 +1,6 @@
 /**
  * Takes partition numbers over: a new producer under the number's transactional id fences whoever had
- * it, and ends what that one had open. Only after that is the journal's end worth reading (K2).
+ * it, and ends what that one had open. Only after that is the journal's end worth reading (KAFKA-2).
  */
 import type { Admin, Kafka, Producer } from "kafkajs";
 import { FatalError, FencedError, RetryableError } from "../../../runtime/errors.ts";
@@ -91,7 +91,7 @@ export class KafkaOwnership implements Ownership {
   }
 
   async takeOver(partition: number): Promise<PartitionWriter> {
-    // Never at first for a number that is not ours: two owners would fence each other in turn (K5).
+    // Never at first for a number that is not ours: two owners would fence each other in turn (KAFKA-5).
     const { membership } = this.#context;
     const grant = membership.grantOf(partition);
     if (grant === undefined) {
@@ -153,7 +153,7 @@ export class KafkaOwnership implements Ownership {
 
   #transactionalId(partition: number): string {
     const { settings } = this.#context;
-    // K1: the group's generation does not travel with offsets; the producer's epoch alone fences.
+    // KAFKA-1: the group's generation does not travel with offsets; the producer's epoch alone fences.
     return [settings.app, settings.group, partition].join(".");
   }
 
@@ -170,7 +170,7 @@ export class KafkaOwnership implements Ownership {
     });
     try {
       await producer.connect();
-      // kafkajs initialises with the first transaction; one that is empty sends nothing else (K2).
+      // kafkajs initialises with the first transaction; one that is empty sends nothing else (KAFKA-2).
       const empty = await producer.transaction();
       await empty.abort();
       return producer;
@@ -235,7 +235,7 @@ export async function fetchOffsetsOfAll(
   );
 }
 
-/** Every message names its partition (K9): on a second try kafkajs asks again. */
+/** Every message names its partition (KAFKA-9): on a second try kafkajs asks again. */
 function partitionOfMessage({
   message,
 }: {

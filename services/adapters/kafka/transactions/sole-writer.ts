@@ -4,12 +4,12 @@
  * offsets show it: a transaction takes those of its records and one for its end. More lies between two of
  * them where the cluster has marked an end twice, after a failure, or where there are records of others.
  *
- * O1 Whatever lies between the journal's end at the take-over and the newest record of ours, and is not
+ * SOLE-1 Whatever lies between the journal's end at the take-over and the newest record of ours, and is not
  *    ours, is looked at, from right behind the record before: where transactions overlap, the record of
  *    another stands where the mark of ours would.
- * O2 An answer is a record, or an offset behind the gap. What is read before the other's transaction ends,
+ * SOLE-2 An answer is a record, or an offset behind the gap. What is read before the other's transaction ends,
  *    or fails, is none: it is asked again.
- * O3 What retention has taken of a gap cannot be looked at any more, and is passed by: whoever wrote there and goes
+ * SOLE-3 What retention has taken of a gap cannot be looked at any more, and is passed by: whoever wrote there and goes
  *    on shows in a later gap, and there is nobody to stop for where that never comes.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -104,7 +104,7 @@ export class SoleWriter {
     return records.length > 0 || nextOffset >= to ? false : null;
   }
 
-  /** O3. */
+  /** SOLE-3. */
   async #hasRecordsLeft({ from, to }: Gap): Promise<boolean | null> {
     const start = await this.#journal.startOffset(JOURNAL_TOPIC, this.#partition);
     if (start >= to) return false;

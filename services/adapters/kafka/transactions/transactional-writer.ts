@@ -1,12 +1,12 @@
 /**
  * Commits the batches of one partition number: one transaction each, records and group offsets together.
  *
- * W1 one batch at a time, one send in flight, ever: kafkajs loses a record and doubles another when two
- *    sends of one producer meet a time-out (K6).
- * W2 after anything but a clean commit the producer is thrown away; nothing is tried again with it (K4).
- * W3 what was sent is committed only if every topic-partition acknowledged it: kafkajs drops silently
- *    what has a new leader while it is sent (K7).
- * W4 where the journal was written by somebody else meanwhile, nothing is written any more: who decides a
+ * WRITER-1 one batch at a time, one send in flight, ever: kafkajs loses a record and doubles another when two
+ *    sends of one producer meet a time-out (KAFKA-6).
+ * WRITER-2 after anything but a clean commit the producer is thrown away; nothing is tried again with it (KAFKA-4).
+ * WRITER-3 what was sent is committed only if every topic-partition acknowledged it: kafkajs drops silently
+ *    what has a new leader while it is sent (KAFKA-7).
+ * WRITER-4 where the journal was written by somebody else meanwhile, nothing is written any more: who decides a
  *    partition decides it alone.
  */
 import type { Producer, RecordMetadata, TopicMessages, Transaction } from "kafkajs";
@@ -29,14 +29,14 @@ export type WriterContext = {
   readonly names: TopicNames;
   readonly group: string;
   readonly positions: readonly InputTopic[];
-  /** Most bytes of a record batch, by the topic's name (K10). */
+  /** Most bytes of a record batch, by the topic's name (KAFKA-10). */
   readonly batchBytesMax: (name: string) => number;
   /** The broker ends a transaction after this time: whatever takes longer has failed. */
   readonly transactionTimeoutMs: number;
   readonly membership: Pick<GroupMembership, "confirm" | "isCurrent">;
-  /** Told of work that came after its number had gone (K13). */
+  /** Told of work that came after its number had gone (KAFKA-13). */
   readonly onLateDrop: () => void;
-  /** Told that the grant's number was taken over elsewhere, and when that was noticed (K5). */
+  /** Told that the grant's number was taken over elsewhere, and when that was noticed (KAFKA-5). */
   readonly onFenced: (grant: Grant, atMs: number) => void;
   readonly recordedOffsets: (partition: number) => Promise<PerInput>;
   /** Recorded with each offset; null: nothing is. */
@@ -50,7 +50,7 @@ export type WriterParts = {
   readonly isLatest: () => boolean;
 };
 
-/** Answers to the offsets of a transaction that say that nothing happened (K8). */
+/** Answers to the offsets of a transaction that say that nothing happened (KAFKA-8). */
 const NOT_COORDINATOR = 16;
 const CONCURRENT_TRANSACTIONS = 51;
 const OFFSETS_RETRY_MS = 1;
@@ -146,7 +146,7 @@ export class TransactionalWriter implements PartitionWriter {
     return { type: "committed", appended };
   }
 
-  /** Records and offsets side by side; `commit` comes after both (K8). */
+  /** Records and offsets side by side; `commit` comes after both (KAFKA-8). */
   async #write(
     transaction: Transaction,
     topicMessages: TopicMessages[],
@@ -193,7 +193,7 @@ export class TransactionalWriter implements PartitionWriter {
     }
   }
 
-  /** @throws where a record was not acknowledged (K7), or carries its sender's time. */
+  /** @throws where a record was not acknowledged (KAFKA-7), or carries its sender's time. */
   #placesOf(
     records: readonly OutgoingRecord[],
     metadata: readonly RecordMetadata[],
@@ -202,7 +202,7 @@ export class TransactionalWriter implements PartitionWriter {
     return records.map((record) => sent.take(record));
   }
 
-  /** What an error means, once the producer has been thrown away (K4, K5). */
+  /** What an error means, once the producer has been thrown away (KAFKA-4, KAFKA-5). */
   async #ended(
     error: unknown,
     topics: readonly string[],

@@ -6,11 +6,11 @@
  * again; KAFKA-20734; not on 3.9.1). Nothing ends it there any more: readers wait before it for ever,
  * and the next transaction of the same producer would commit or abort it along with itself.
  *
- * L1 it is looked for after the fence: then the coordinator has ended everything, and what is open
+ * UNFINISHED-1 it is looked for after the fence: then the coordinator has ended everything, and what is open
  *    stays open.
- * L2 all that is left of it ends in one way. It was committed if any part of it can be seen; what
+ * UNFINISHED-2 all that is left of it ends in one way. It was committed if any part of it can be seen; what
  *    nobody has seen is aborted, and its inputs are decided again.
- * L3 it is ended by what opened it: a newer epoch of the same producer id. What another producer has
+ * UNFINISHED-3 it is ended by what opened it: a newer epoch of the same producer id. What another producer has
  *    opened is not touched.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -119,7 +119,7 @@ export class LeftOpen {
     return ends.filter(({ from, to }) => from < to);
   }
 
-  /** A newer epoch of the id's producer (L3). */
+  /** A newer epoch of the id's producer (UNFINISHED-3). */
   async #identify(
     coordinator: TransactionCoordinator,
     transactionalId: string,
@@ -157,7 +157,7 @@ export class LeftOpen {
     return parts;
   }
 
-  /** L2. */
+  /** UNFINISHED-2. */
   async #isCommitted(partition: number, parts: readonly Part[]): Promise<boolean> {
     const { writtenWith } = this.#context;
     if (writtenWith === null) return true;
