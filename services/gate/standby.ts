@@ -3,8 +3,8 @@
  * starts, before and while it joins, and for a while after, since who starts a gate may be about to end
  * another one.
  *
- * S1 it only ever saves time: what cannot be prepared is restored as if nobody had tried.
- * S2 a number that is taken is read on by nobody else.
+ * STANDBY-1 it only ever saves time: what cannot be prepared is restored as if nobody had tried.
+ * STANDBY-2 a number that is taken is read on by nobody else.
  */
 
 import type { Clock, Logger } from "../runtime/ports.ts";

@@ -13,6 +13,8 @@ export interface Membership {
   readonly assignment: Assignment;
   /** True from the first assignment on, until the group is left, or says nothing for longer than a session. */
   readonly joined: boolean;
+  /** False: nobody else can have a partition of ours, so one that was lost does not come back. */
+  readonly isShared: boolean;
   /**
    * Resolves, with the reason, when the place is lost for good: whoever runs the gate must end with an
    * error, so that another process begins anew. Never rejects.

@@ -1,9 +1,9 @@
 // Who owns a number, and what a writer does whose number has gone.
 import { describe, expect, it, onTestFinished } from "vitest";
-import { GroupMembership } from "../../../services/adapters/kafka/group-membership.ts";
-import { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
-import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { GroupMembership } from "../../../services/adapters/kafka/membership/group-membership.ts";
+import { loadKafkajs } from "../../../services/adapters/kafka/patches/load-kafkajs.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
+import { KafkaOwnership } from "../../../services/adapters/kafka/transactions/kafka-ownership.ts";
 import { FatalError, FencedError } from "../../../services/runtime/errors.ts";
 import type { Assignment } from "../../../services/runtime/membership.ts";
 import { INPUT_TOPICS } from "../../../services/runtime/topics.ts";
@@ -127,7 +127,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     expect(first.isCurrent(lost)).toBe(false);
   });
 
-  it("runs no number of which it has only a part, and says so (K17)", async () => {
+  it("runs no number of which it has only a part, and says so (KAFKA-17)", async () => {
     const { names, group } = await makeWorld();
     await joinAndShareBadly(names, group);
     const lines: LoggedLine[] = [];
@@ -140,7 +140,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     ]);
   });
 
-  it("reads nothing through its group, and records nothing there (K12)", async () => {
+  it("reads nothing through its group, and records nothing there (KAFKA-12)", async () => {
     const { names, group } = await makeWorld();
     const proxy = await KafkaProxy.start(kafka.brokers);
     onTestFinished(() => proxy.close());
@@ -154,7 +154,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     expect([proxy.seen("Fetch"), proxy.seen("OffsetCommit")]).toEqual([0, 0]);
   });
 
-  it("stays where what it tells of an assignment goes wrong (K18)", async () => {
+  it("stays where what it tells of an assignment goes wrong (KAFKA-18)", async () => {
     const { names, group } = await makeWorld();
     const first = memberOf(names, group);
     let told = 0;
@@ -170,7 +170,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     expect(first.assignment).toEqual({ epoch: 3, numbers: [0, 1] });
   });
 
-  it("ends for good, and says so, where the group's client does (K18)", async () => {
+  it("ends for good, and says so, where the group's client does (KAFKA-18)", async () => {
     const { names, group } = await makeWorld();
     const proxy = await KafkaProxy.start(kafka.brokers);
     onTestFinished(() => proxy.close());

@@ -67,8 +67,8 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
   ];
 
   it.each(refusals)(
-    "tells a gate with %s what to mend, and no secret",
-    async (_, settings, mend) => {
+    "tells a gate with %s what to patch, and no secret",
+    async (_, settings, patch) => {
       const lines: LoggedLine[] = [];
       const names = await makeTopics(kafka.directBootstrap);
       const opening = openTestGate(kafka.bootstrap, names, {
@@ -78,7 +78,7 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
       });
       const error: unknown = await opening.catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(FatalError);
-      expect(String(error)).toMatch(mend);
+      expect(String(error)).toMatch(patch);
       const told = `${String(error)}${JSON.stringify(lines)}`;
       expect(told).not.toContain(PASSWORD);
       expect(told).not.toContain(WRONG);

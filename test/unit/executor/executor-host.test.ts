@@ -11,6 +11,7 @@ import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 /** A group in which the test says who has what. */
 class TestMembership implements Membership {
   assignment: Assignment = { epoch: 0, numbers: [] };
+  readonly isShared = true;
   joined = false;
   left = false;
   readonly failed = new Promise<Error>(() => undefined);

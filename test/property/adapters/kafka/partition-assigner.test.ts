@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   assignNumbers,
   type MemberClaim,
-} from "../../../../services/adapters/kafka/partition-assigner.ts";
+} from "../../../../services/adapters/kafka/membership/partition-assigner.ts";
 
 const claims = (members: number, partitions: number) =>
   fc.uniqueArray(

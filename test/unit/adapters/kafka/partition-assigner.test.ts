@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   assignNumbers,
   numbersForOneMore,
-} from "../../../../services/adapters/kafka/partition-assigner.ts";
+} from "../../../../services/adapters/kafka/membership/partition-assigner.ts";
 
 const member = (memberId: string, numbers: readonly number[] = [], generation = 1) => ({
   memberId,
