@@ -2,8 +2,11 @@
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
-import { describeOpen, findOpenTransactions } from "../../adapters/kafka/transactions/unfinished-transactions.ts";
 import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
+import {
+  describeOpen,
+  findOpenTransactions,
+} from "../../adapters/kafka/transactions/unfinished-transactions.ts";
 import type { GatePolicy } from "../../gate/gate-policy.ts";
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
 import { asPipelineError } from "../../runtime/errors.ts";

@@ -1,9 +1,9 @@
 import { createRequire } from "node:module";
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
+import { createProduceRequest } from "../../../../services/adapters/kafka/patches/produce-request.ts";
 import { RecordCursor } from "../../../../services/adapters/kafka/records/decode-records.ts";
 import type { AbortedTransaction } from "../../../../services/adapters/kafka/records/fetch-request.ts";
-import { createProduceRequest } from "../../../../services/adapters/kafka/patches/produce-request.ts";
 import {
   type RecordBatch,
   stampBatch,
