@@ -8,7 +8,7 @@ export class FixedMembership implements Membership {
   joined = false;
 
   constructor(partitions: number) {
-    this.assignment = { epoch: 1, numbers: Array.from({ length: partitions }, (_, at) => at) };
+    this.assignment = { epoch: 1, partitions: Array.from({ length: partitions }, (_, at) => at) };
   }
 
   async join(listener: (assignment: Assignment) => void): Promise<void> {

@@ -10,7 +10,7 @@
  * HOST-5 a task that closed because another fenced it is begun again for as long as the group says that
  *    the partition is ours; where there is no group it stays closed.
  * HOST-6 a number that cannot be run is kept, so that nobody else tries it in turn; a gate that can run none of
- *    its numbers ends the process.
+ *    its partitions ends the process.
  */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { KnownSecrets } from "../runtime/anchor.ts";
@@ -111,8 +111,8 @@ const RESTART_MS = 500;
 const LEAVE_WITHIN_MS = 300;
 const LOOK_MS = 1_000;
 /**
- * How long a gate that starts prepares the states of numbers that others own before it joins: with the warm-up
- * before it, less than a session. While these are alive they go on; and where one is not, nobody gets its numbers sooner.
+ * How long a gate that starts prepares the states of partitions that others own before it joins: with the warm-up
+ * before it, less than a session. While these are alive they go on; and where one is not, nobody gets its partitions sooner.
  */
 const PREPARE_MS_MAX = 3_000;
 /** Who starts a gate to exchange another ends that one soon. */
@@ -195,7 +195,7 @@ export class GateHost {
 
   status(): GateHostStatus {
     const { joined, assignment } = this.#parts.membership;
-    const partitions = assignment.numbers.map((partition) => ({
+    const partitions = assignment.partitions.map((partition) => ({
       ...(this.#hosted.get(partition)?.task.status ?? WAITING),
       partition,
     }));
@@ -271,12 +271,12 @@ export class GateHost {
     await closed;
   }
 
-  #reconcile({ numbers }: Assignment): void {
+  #reconcile({ partitions }: Assignment): void {
     if (this.#stopped !== null) return;
     for (const partition of this.#hosted.keys()) {
-      if (!numbers.includes(partition)) void this.#close(partition);
+      if (!partitions.includes(partition)) void this.#close(partition);
     }
-    for (const partition of numbers) {
+    for (const partition of partitions) {
       if (!this.#hosted.has(partition)) this.#open(partition);
     }
   }
@@ -295,7 +295,7 @@ export class GateHost {
     const watchdog = new Watchdog({
       limitMs: TASK_SILENT_MS_MAX,
       onStuck: (silentMs) => {
-        const text = `partition number ${partition} did not turn for ${silentMs} ms`;
+        const text = `partition ${partition} did not turn for ${silentMs} ms`;
         this.#fail(new FatalError("unexpected", text));
       },
     });

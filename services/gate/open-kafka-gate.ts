@@ -1,4 +1,4 @@
-/** The gate on a Kafka cluster: checked topics, the log, the group, and the host of its numbers. */
+/** The gate on a Kafka cluster: checked topics, the log, the group, and the host of its partitions. */
 import { createKafka, type KafkaSettings } from "../adapters/kafka/client.ts";
 import { ClusterLink } from "../adapters/kafka/cluster-link.ts";
 import { type KafkaLog, openKafkaLog } from "../adapters/kafka/kafka-log.ts";

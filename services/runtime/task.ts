@@ -1,5 +1,5 @@
 /**
- * The life of one partition number: takes it over, restores it, decides its inputs, commits.
+ * The life of one partition: takes it over, restores it, decides its inputs, commits.
  *
  *   start ──► RESTORING ──── restored ────► RUNNING
  *              ▲  │  │                      │  │  │

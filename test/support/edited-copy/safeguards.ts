@@ -152,7 +152,7 @@ export type BatchOutcome =`,
   ],
 } as const satisfies Record<string, readonly Edit[]>;
 
-/** The numbers are those of the rules in docs/kafka.md. */
+/** The partitions are those of the rules in docs/kafka.md. */
 export const KAFKA_SAFEGUARDS = {
   /** KAFKA-1: the transactional id is that of the partition. Without: of the process. */
   idOfPartition: [
@@ -248,7 +248,7 @@ export const KAFKA_SAFEGUARDS = {
   assignPartitions: [
     {
       file: MEMBERSHIP,
-      find: "partitionAssigners: [createNumberAssigner(claim)],",
+      find: "partitionAssigners: [createPartitionAssigner(claim)],",
       replace: "partitionAssigners: [loadKafkajs().PartitionAssigners.roundRobin],",
     },
     {
@@ -260,8 +260,8 @@ export const KAFKA_SAFEGUARDS = {
     },
     {
       file: MEMBERSHIP,
-      find: "if (has.length === inputs.length) numbers.push(number);",
-      replace: "if (has.length > 0) numbers.push(number);",
+      find: "if (has.length === inputs.length) partitions.push(partition);",
+      replace: "if (has.length > 0) partitions.push(partition);",
     },
   ],
   /** A reader of committed records leaves out what was aborted. */

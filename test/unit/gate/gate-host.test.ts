@@ -20,7 +20,7 @@ const KEY_ID = "k1";
 const SECRETS = new Map([[KEY_ID, Buffer.from("a secret that is long enough for it")]]);
 
 const ALONE: Membership = {
-  assignment: { epoch: 0, numbers: [] },
+  assignment: { epoch: 0, partitions: [] },
   joined: false,
   isShared: true,
   failed: new Promise(() => undefined),
@@ -31,8 +31,8 @@ const ALONE: Membership = {
 /** Gives the one number there is. */
 const OWNER: Membership = {
   ...ALONE,
-  assignment: { epoch: 1, numbers: [0] },
-  join: async (listener) => listener({ epoch: 1, numbers: [0] }),
+  assignment: { epoch: 1, partitions: [0] },
+  join: async (listener) => listener({ epoch: 1, partitions: [0] }),
 };
 
 function memoryLog(): MemoryLog {
@@ -75,7 +75,7 @@ test("a policy whose conversations last longer lets the journal be kept longer, 
   expect(journalKeepMs(lasting(9 * days))).toBeGreaterThan(journalKeepMs(lasting(2 * days)));
 });
 
-test("a gate joins after a while though nobody tells which numbers may be its own", async () => {
+test("a gate joins after a while though nobody tells which partitions may be its own", async () => {
   let joined = 0;
   const silent: Membership = {
     ...ALONE,
@@ -185,7 +185,7 @@ test("a task that runs and does not turn for a minute ends its gate, which would
   await vi.advanceTimersByTimeAsync(60_000);
   expect(failed).toBeUndefined();
   await vi.advanceTimersByTimeAsync(15_000);
-  expect(failed?.message).toMatch(/partition number 0 did not turn for \d+ ms/);
+  expect(failed?.message).toMatch(/partition 0 did not turn for \d+ ms/);
   await host.stop();
 });
 

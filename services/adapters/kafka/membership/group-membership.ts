@@ -1,5 +1,5 @@
 /**
- * Our place in the consumer group of the gates: who is there, and which partition numbers are ours.
+ * Our place in the consumer group of the gates: who is there, and which partitions are ours.
  * kafkajs' consumer is used for this alone; the inputs are read by the group-less reader, so every
  * partition is paused before the first fetch (docs/adr/0007).
  *
@@ -26,11 +26,15 @@ import { RETRY } from "../client.ts";
 import { mapKafkaError, protocolCode } from "../map-error.ts";
 import type { TopicNames } from "../topics/topic-names.ts";
 import { GroupPulse, REBALANCE_TIMEOUT_MS } from "./group-pulse.ts";
-import { assignedNumbers, createNumberAssigner, numbersForOneMore } from "./partition-assigner.ts";
+import {
+  assignedPartitions,
+  createPartitionAssigner,
+  partitionsForOneMore,
+} from "./partition-assigner.ts";
 
 export type GroupSettings = {
   readonly group: string;
-  /** A member that was silent for so long has lost its numbers. */
+  /** A member that was silent for so long has lost its partitions. */
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
 };
@@ -51,7 +55,7 @@ const LOOP_MS = 100;
 /** Partitions that were added are seen after this time at the latest (KAFKA-9). */
 const METADATA_MAX_AGE_MS = 10_000;
 /**
- * The loop heartbeats by itself, so that one that stands still loses its numbers within a session. What
+ * The loop heartbeats by itself, so that one that stands still loses its partitions within a session. What
  * is left to do is to end a process that would never come back; a cluster that is away for long, which
  * also stops the loop, must not be taken for that (KAFKA-19).
  */
@@ -61,7 +65,7 @@ const PAUSE_MS_MAX = 5_000;
 const CAUSES_MAX = 8;
 const PROGRAMMING_ERRORS = ["TypeError", "RangeError", "ReferenceError", "SyntaxError"];
 const INCONSISTENT_GROUP_PROTOCOL = 23;
-const NONE: Assignment = { epoch: 0, numbers: [] };
+const NONE: Assignment = { epoch: 0, partitions: [] };
 
 type Listener = (assignment: Assignment) => void;
 
@@ -129,15 +133,17 @@ export class GroupMembership implements Membership {
     return false;
   }
 
-  async expected(partitions: number): Promise<readonly number[]> {
+  async expected(partitionCount: number): Promise<readonly number[]> {
     const { newKafka, settings, logger } = this.#context;
     const admin = newKafka().admin();
     try {
       await admin.connect();
       const { groups } = await admin.describeGroups([settings.group]);
       const members = groups[0]?.members ?? [];
-      const numbers = members.map(({ memberAssignment }) => assignedNumbers(memberAssignment));
-      return numbersForOneMore(numbers, partitions);
+      const partitions = members.map(({ memberAssignment }) =>
+        assignedPartitions(memberAssignment),
+      );
+      return partitionsForOneMore(partitions, partitionCount);
     } catch (error) {
       logger.info("the group could not be described", { message: messageOf(error) });
       return [];
@@ -217,15 +223,15 @@ export class GroupMembership implements Membership {
 
   #createConsumer(): Consumer {
     const { newKafka, settings } = this.#context;
-    const claim = (): { readonly numbers: readonly number[]; readonly generation: number } => {
+    const claim = (): { readonly partitions: readonly number[]; readonly generation: number } => {
       // The only sure sign of a rebalance, whatever started it: no event comes before it (KAFKA-13).
       this.#watchdog.disarm();
       this.#pulse.joining();
-      return { numbers: this.#assignment.numbers, generation: this.#generation };
+      return { partitions: this.#assignment.partitions, generation: this.#generation };
     };
     return newKafka().consumer({
       groupId: settings.group,
-      partitionAssigners: [createNumberAssigner(claim)],
+      partitionAssigners: [createPartitionAssigner(claim)],
       sessionTimeout: settings.sessionTimeoutMs,
       heartbeatInterval: settings.heartbeatIntervalMs,
       rebalanceTimeout: Math.max(REBALANCE_TIMEOUT_MS, settings.sessionTimeoutMs),
@@ -290,27 +296,28 @@ export class GroupMembership implements Membership {
     this.#wake();
   }
 
-  /** Numbers that we have of every input topic; part of a number is not run (KAFKA-17). */
+  /** Partitions that we have of every input topic; part of a number is not run (KAFKA-17). */
   #whole(memberAssignment: ConsumerGroupJoinEvent["payload"]["memberAssignment"]): number[] {
     const { names, logger } = this.#context;
     const inputs = INPUT_TOPICS.map((topic) => names[topic]);
     const all = new Set(Object.values(memberAssignment).flat());
-    const numbers: number[] = [];
-    for (const number of all) {
-      const has = inputs.filter((name) => memberAssignment[name]?.includes(number));
-      if (has.length === inputs.length) numbers.push(number);
-      else logger.error("part of a partition number was assigned; it is not run", { number });
+    const partitions: number[] = [];
+    for (const partition of all) {
+      const has = inputs.filter((name) => memberAssignment[name]?.includes(partition));
+      if (has.length === inputs.length) partitions.push(partition);
+      else
+        logger.error("a partition of some topics only was assigned; it is not run", { partition });
     }
-    return numbers.sort((a, b) => a - b);
+    return partitions.sort((a, b) => a - b);
   }
 
-  #become(numbers: readonly number[]): void {
+  #become(partitions: readonly number[]): void {
     const epoch = this.#assignment.epoch + 1;
-    this.#assignment = { epoch, numbers };
+    this.#assignment = { epoch, partitions };
     for (const partition of this.#grants.keys()) {
-      if (!numbers.includes(partition)) this.#grants.delete(partition);
+      if (!partitions.includes(partition)) this.#grants.delete(partition);
     }
-    for (const partition of numbers) {
+    for (const partition of partitions) {
       if (!this.#grants.has(partition)) this.#grants.set(partition, { partition, epoch });
     }
     this.#listener(this.#assignment);

@@ -1,6 +1,6 @@
 /** When a consumer group last said that our place in it is ours. */
 
-/** How long a group waits at most for its members while it gives numbers out anew. */
+/** How long a group waits at most for its members while it gives partitions out anew. */
 export const REBALANCE_TIMEOUT_MS = 10_000;
 
 /**
@@ -27,7 +27,7 @@ export class GroupPulse {
     this.#heardAtMs = Math.max(this.#heardAtMs, this.#answeredSentAtMs);
   }
 
-  /** No heartbeat is sent before the numbers are given out. */
+  /** No heartbeat is sent before the partitions are given out. */
   joining(): void {
     this.#isJoining = true;
   }

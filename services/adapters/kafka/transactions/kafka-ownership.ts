@@ -1,5 +1,5 @@
 /**
- * Takes partition numbers over: a new producer under the number's transactional id fences whoever had
+ * Takes partitions over: a new producer under the number's transactional id fences whoever had
  * it, and ends what that one had open. Only after that is the journal's end worth reading (KAFKA-2).
  */
 import type { Admin, Kafka, Producer } from "kafkajs";
@@ -95,11 +95,11 @@ export class KafkaOwnership implements Ownership {
     const { membership } = this.#context;
     const grant = membership.grantOf(partition);
     if (grant === undefined) {
-      throw new FencedError(`partition number ${partition} is not ours`);
+      throw new FencedError(`partition ${partition} is not ours`);
     }
     const fencedAtMs = this.#worthless.get(grant);
     if (fencedAtMs !== undefined && !(await membership.confirm(grant, fencedAtMs))) {
-      throw new FencedError(`partition number ${partition} was taken over by another gate`);
+      throw new FencedError(`partition ${partition} was taken over by another gate`);
     }
     const take = Symbol(partition);
     this.#latest.set(partition, take);
@@ -176,7 +176,7 @@ export class KafkaOwnership implements Ownership {
       return producer;
     } catch (error) {
       await producer.disconnect().catch(() => undefined);
-      throw mapKafkaError(error, `taking over partition number ${partition}`);
+      throw mapKafkaError(error, `taking over partition ${partition}`);
     }
   }
 

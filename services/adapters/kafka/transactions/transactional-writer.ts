@@ -1,5 +1,5 @@
 /**
- * Commits the batches of one partition number: one transaction each, records and group offsets together.
+ * Commits the batches of one partition: one transaction each, records and group offsets together.
  *
  * WRITER-1 one batch at a time, one send in flight, ever: kafkajs loses a record and doubles another when two
  *    sends of one producer meet a time-out (KAFKA-6).
@@ -117,7 +117,7 @@ export class TransactionalWriter implements PartitionWriter {
     const { membership, onLateDrop } = this.#context;
     if (!membership.isCurrent(this.#grant)) {
       onLateDrop();
-      throw new FencedError(`partition number ${this.partition} is no longer ours`);
+      throw new FencedError(`partition ${this.partition} is no longer ours`);
     }
     if (this.#sole?.isAlone === false)
       throw new FatalError("role_taken", notAlone(this.partition, this.#context));
@@ -222,7 +222,7 @@ export class TransactionalWriter implements PartitionWriter {
         throw new FencedError(`another gate has taken over: ${cause.message}`, { cause });
       }
     }
-    const doing = `committing partition number ${this.partition} of ${topics.join(", ")}`;
+    const doing = `committing partition ${this.partition} of ${topics.join(", ")}`;
     const mapped = mapKafkaError(cause, doing);
     return mapped instanceof FatalError ? Promise.reject(mapped) : otherwise(cause);
   }
@@ -265,7 +265,7 @@ export class TransactionalWriter implements PartitionWriter {
 
 function notAlone(partition: number, { names, group }: WriterContext): string {
   return (
-    `another gate writes the journal of partition number ${partition} (\`${names.decisions}\`), so nothing is decided on it ` +
+    `another gate writes the journal of partition ${partition} (\`${names.decisions}\`), so nothing is decided on it ` +
     `any more: all gates of an installation have one \`kafka.app\` and one \`kafka.group\` (here \`${group}\`); stop the ` +
     "other and see docs/operations.md, Limits"
   );

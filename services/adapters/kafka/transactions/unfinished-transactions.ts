@@ -76,7 +76,7 @@ export class LeftOpen {
       return false;
     } catch (error) {
       await this.#context.link.refreshIfConnected();
-      throw mapKafkaError(error, `looking at the ends of partition number ${partition}`);
+      throw mapKafkaError(error, `looking at the ends of partition ${partition}`);
     }
   }
 
@@ -100,7 +100,7 @@ export class LeftOpen {
       });
     } catch (error) {
       await link.refreshIfConnected();
-      throw mapKafkaError(error, `ending what was left open in partition number ${partition}`);
+      throw mapKafkaError(error, `ending what was left open in partition ${partition}`);
     }
   }
 
