@@ -3,7 +3,7 @@
  * is made of a value first. What is unusual it does not write but tells, and the library writes the record then, or
  * says what is wrong with it.
  */
-import { isWellFormed } from "../core/canonical/fast-tokens.ts";
+import { isWellFormed } from "../core/canonical/utf8.ts";
 import { EXACT_MAX } from "./avro-types.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */

@@ -26,7 +26,7 @@ export type RequestReading =
   | { readonly kind: "unclear"; readonly reason: string };
 
 /** Methods that change nothing by RFC 9110, section 9.2.1; `TRACE` is left out. */
-const SAFE = new Set(["GET", "HEAD", "OPTIONS"]);
+const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** Reads an HTTP request. Never throws; time is linear in its parts. What may override the method makes it unclear. */
 export function readRequest({ method, url, headers, body, rest }: RequestParts): RequestReading {

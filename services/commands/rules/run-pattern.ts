@@ -208,7 +208,7 @@ export function isInterpreter(spelling: string, programs: Programs): boolean {
     .every((word) => word.startsWith("-") || word === "*" || ALSO_OPEN.has(word));
 }
 
-const ALSO_OPEN = new Set(["run", "exec", "x", "dlx", "eval"]);
+const ALSO_OPEN: ReadonlySet<string> = new Set(["run", "exec", "x", "dlx", "eval"]);
 
 const INTERPRETERS =
   /^(?:\*|(?:ba|da|z|k|fi|c|tc)?sh|python[\d.]*|node|deno|bun|ruby|perl|php|lua|awk|gawk|env|xargs|sudo|doas|su|ssh|timeout|nice|nohup|time|watch|eval|exec|source|\.|npx|pnpx|bunx|uvx|npm|pnpm|yarn|poetry|uv|docker|podman|kubectl|parallel|osascript|pwsh|powershell)$/;

@@ -19,7 +19,7 @@ export interface Retries {
 }
 
 const ATTEMPTS = 3;
-const RETRYABLE_STATUS = [408, 429, 500, 502, 503, 504];
+const RETRYABLE_STATUS: readonly number[] = [408, 429, 500, 502, 503, 504];
 
 /** The tool's own block, else the one for all tools; key by key the narrower one counts. */
 export function compileRetries(document: PolicyDocument, entry: ToolDocument): Retries | null {

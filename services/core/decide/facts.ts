@@ -158,7 +158,7 @@ function keyOf(tool: CompiledTool, declared: Similarity, at: number, args: JsonO
   return sketchKey(at, tool.name, equal);
 }
 
-const NO_RATES: CallFacts["rates"] = [];
+const NO_RATES: readonly never[] = [];
 
 function ratesOf(tool: CompiledTool): CallFacts["rates"] {
   const { tier, limits, frequency } = tool;

@@ -91,7 +91,7 @@ interface Entry {
   readonly step: IdentityStep | null;
 }
 
-const NO_LIMITS: CompiledTool["limits"] = [];
+const NO_LIMITS: readonly never[] = [];
 
 /** A read has no effects, also where the tool's own entry names some. */
 function merge(
@@ -239,7 +239,7 @@ function compileSchema(
 }
 
 /** Keywords by which a schema may ask for members that `properties` does not name. */
-const OPEN_KEYWORDS = [
+const OPEN_KEYWORDS: readonly string[] = [
   "patternProperties",
   "anyOf",
   "oneOf",

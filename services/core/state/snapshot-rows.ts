@@ -7,7 +7,6 @@
 import type { CallFacts, Evicted, Occurrence, Strike } from "../events.ts";
 import type { EffectHolder } from "./effect-holder.ts";
 import type { KeptAllowed, KeptDecision } from "./kept-decision.ts";
-import { sharedTerms } from "./kept-terms.ts";
 import {
   recorded,
   recordedExclusive,
@@ -75,7 +74,7 @@ function unpackKeptAllowed(row: KeptAllowedRow): KeptAllowed {
     twinKey: row[22],
     resources: row[23],
     exclusive: row[24],
-    terms: sharedTerms({
+    terms: {
       proposalsAfter: row[4],
       policy: row[5],
       tier: row[6],
@@ -100,7 +99,7 @@ function unpackKeptAllowed(row: KeptAllowedRow): KeptAllowed {
       rates: row[29],
       grant: grant === null ? null : { tier: grant[0], expiresAtMs: grant[1] },
       more: row[31],
-    }),
+    },
   };
 }
 

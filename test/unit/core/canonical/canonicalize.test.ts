@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_CANONICAL_LIMITS } from "../../../../services/core/canonical/limits.ts";
-import { readStrict } from "../../../../services/core/canonical/strict-reader.ts";
+import { parseCanonical } from "../../../../services/core/canonical/parse-canonical.ts";
 
 function refusalOf(text: string): readonly [string, number, string] {
-  const read = readStrict(text, DEFAULT_CANONICAL_LIMITS);
+  const read = parseCanonical(text, DEFAULT_CANONICAL_LIMITS);
   if (read.ok) throw new Error("accepted");
   return [read.code, read.at, read.message];
 }
@@ -16,7 +16,7 @@ function escapedPair(character: string): string {
     .join("");
 }
 
-describe("readStrict refuses, with place and mend,", () => {
+describe("parseCanonical refuses, with place and remedy,", () => {
   it.each([
     ["", 0, "found the end of the text where a value must stand, send valid JSON"],
     ["nul", 0, "found `n` where a value must stand, send valid JSON"],
@@ -73,11 +73,11 @@ describe("readStrict refuses, with place and mend,", () => {
   });
 });
 
-describe("readStrict accepts", () => {
+describe("parseCanonical accepts", () => {
   it("the four characters of white space around every token, and no other", () => {
     const space = " \t\n\r";
     const text = ["", "{", '"a"', ":", "[", "1", ",", "2", "]", "}", ""].join(space);
-    expect(readStrict(text, DEFAULT_CANONICAL_LIMITS)).toMatchObject({ value: { a: [1, 2] } });
+    expect(parseCanonical(text, DEFAULT_CANONICAL_LIMITS)).toMatchObject({ value: { a: [1, 2] } });
     for (const other of ["\u000b", "\u000c", "\u000e", "\u0008", "\u00a0", "!"]) {
       expect(refusalOf(`${other}1`)[0]).toBe("syntax");
     }
@@ -85,24 +85,25 @@ describe("readStrict accepts", () => {
 
   it("as many keys as the limit says, and not one more", () => {
     const limits = { ...DEFAULT_CANONICAL_LIMITS, maxKeys: 2 };
-    expect(readStrict('{"a":{"b":1}}', limits)).toMatchObject({ ok: true, keyCount: 2 });
-    expect(readStrict('{"a":{"b":1},"c":2}', limits)).toMatchObject({ code: "too_many_keys" });
+    expect(parseCanonical('{"a":{"b":1}}', limits)).toMatchObject({ ok: true, keyCount: 2 });
+    expect(parseCanonical('{"a":{"b":1},"c":2}', limits)).toMatchObject({ code: "too_many_keys" });
   });
 
   it("the first and the last surrogate pair, raw and escaped", () => {
     const value = ["\u{10000}", "\u{10ffff}", "\ud83f\udc00", "\ud800\udfff"];
     const escaped = value.map((pair) => JSON.stringify(pair).replace(/./gsu, escapedPair));
     for (const text of [JSON.stringify(value), `[${escaped.join(",")}]`]) {
-      expect(readStrict(text, DEFAULT_CANONICAL_LIMITS)).toMatchObject({ ok: true, value });
+      expect(parseCanonical(text, DEFAULT_CANONICAL_LIMITS)).toMatchObject({ ok: true, value });
     }
   });
 
   it("every escape, and gives members in canonical order", () => {
     const text = '{"b":"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00E9\\uD83D\\uDE00","a":[]}';
-    const read = readStrict(text, DEFAULT_CANONICAL_LIMITS);
+    const read = parseCanonical(text, DEFAULT_CANONICAL_LIMITS);
     expect(read).toEqual({
       ok: true,
       value: { a: [], b: '"\\/\b\f\n\r\t\u00e9\ud83d\ude00' },
+      text: '{"a":[],"b":"\\"\\\\/\\b\\f\\n\\r\\t\u00e9\ud83d\ude00"}',
       keyCount: 2,
       depth: 2,
     });
