@@ -2,8 +2,8 @@
 import type { Config } from "../adapters/config/config-schema.ts";
 import { ClusterLink } from "../adapters/kafka/cluster-link.ts";
 import { GroupMembership } from "../adapters/kafka/membership/group-membership.ts";
-import { KafkaOwnership } from "../adapters/kafka/transactions/kafka-ownership.ts";
 import { KafkaTopicInspector } from "../adapters/kafka/topics/topic-inspector.ts";
+import { KafkaOwnership } from "../adapters/kafka/transactions/kafka-ownership.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import type { ExitCode } from "../process/exit-error.ts";
 import { type OpenedCluster, openCluster } from "../process/open-cluster.ts";

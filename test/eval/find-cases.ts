@@ -179,7 +179,9 @@ function isRepeatedRead(
   // A write that was issued together with the prior call may have come after it.
   const step = `${before?.turn} ${before?.step}`;
   const first = row.calls.findIndex((call) => `${call.turn} ${call.step}` === step);
-  return calls.slice(Math.min(first, priorCall), index).every(({ decision }) => decision.policy.isRead);
+  return calls
+    .slice(Math.min(first, priorCall), index)
+    .every(({ decision }) => decision.policy.isRead);
 }
 
 /** What let a repeat run: another write, a prior call that failed, or that equal calls prove nothing. */

@@ -1,8 +1,8 @@
 /** Reasons that fired without being enforced: notes for the model (`warn`) or the record (`shadow`). */
 import { toldText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
-import { REASONS } from "../reasons/reasons.ts";
 import type { Mode, ReasonCode } from "../reasons/reasons.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import { NO_NOTICES } from "./draft-decision.ts";
 
 /** The sentences of a reason tell of a call that was refused: of one that runs they are not true. */

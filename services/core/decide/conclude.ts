@@ -17,7 +17,6 @@ import { makeRoom } from "./make-room.ts";
 import { occurrenceOf } from "./occurrence.ts";
 import { refusalOf } from "./refusal.ts";
 
-
 export function conclude(
   call: CallContext,
   draft: DecisionDraft,

@@ -5,8 +5,8 @@ import { escapeHidden, quoteTicks, toldText } from "../hidden-text.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
-import { REASONS } from "../reasons/reasons.ts";
 import type { ReasonCode } from "../reasons/reasons.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import { type DecisionDraft, draftDecision } from "./draft-decision.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
 

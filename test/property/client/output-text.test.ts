@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import {
   cutToBytes,
   isNearText,
-  writeOutput,
-  utf8Length,
   readOutput,
+  utf8Length,
+  writeOutput,
 } from "../../../services/client/values/output-text.ts";
 
 /** Texts that look like what the marks are made of. */

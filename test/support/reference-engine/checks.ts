@@ -238,7 +238,8 @@ function duplicateFinding(question: Question): Finding | null {
   const { history, asked } = question;
   const { tool } = asked;
   const held = heldPriorCall(history, asked);
-  const takesEquals = (one: Call): boolean => parallel(asked, one) || (tool.namesNoObject && !tool.isRead);
+  const takesEquals = (one: Call): boolean =>
+    parallel(asked, one) || (tool.namesNoObject && !tool.isRead);
   if (held !== undefined && !takesEquals(held)) return duplicate("duplicate_in_flight", held);
   const priorCall = rememberedPriorCall(question);
   if (priorCall === undefined || (tool.polling !== null && tool.isRead)) return null;

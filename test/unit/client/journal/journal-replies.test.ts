@@ -1,6 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import { CallgateError } from "../../../../services/client/api/callgate-error.ts";
-import { JournalReplies, type OutgoingInput } from "../../../../services/client/journal/journal-replies.ts";
+import {
+  JournalReplies,
+  type OutgoingInput,
+} from "../../../../services/client/journal/journal-replies.ts";
 import { FatalError, PoisonRecordError } from "../../../../services/runtime/errors.ts";
 import type { CommittedRecord } from "../../../../services/runtime/journal.ts";
 import type { Appended, Log, OutgoingRecord } from "../../../../services/runtime/ports.ts";

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type JournaledCall, RecentCalls } from "../../../../services/client/journal/recent-calls.ts";
+import {
+  type JournaledCall,
+  RecentCalls,
+} from "../../../../services/client/journal/recent-calls.ts";
 import { RecentMap } from "../../../../services/client/journal/recent-map.ts";
 import type {
   CallAllowed,
@@ -77,7 +80,11 @@ describe("calls of late", () => {
     calls.learn(allowed("a", "hold"), position(2));
     expect(calls.held("hold")).toBeUndefined();
     calls.learn(ended("a"), position(3));
-    const known: Partial<JournaledCall> = { outcome: "allowed", position: position(2), result: position(3) };
+    const known: Partial<JournaledCall> = {
+      outcome: "allowed",
+      position: position(2),
+      result: position(3),
+    };
     expect(calls.get("a")).toMatchObject(known);
     expect(calls.get("b")).toBeUndefined();
   });

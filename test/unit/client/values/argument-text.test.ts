@@ -1,8 +1,8 @@
 // Arguments as JSON, and what of them JSON would change or empty.
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { argumentText } from "../../../../services/client/values/argument-text.ts";
 import type { CallgateError } from "../../../../services/client/api/callgate-error.ts";
+import { argumentText } from "../../../../services/client/values/argument-text.ts";
 
 class Card {
   id = "card_1";

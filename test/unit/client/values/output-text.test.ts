@@ -1,6 +1,10 @@
 // What outputs become as text, and what of them may be given back as what was returned.
 import { describe, expect, test } from "vitest";
-import { isNearText, writeOutput, readOutput } from "../../../../services/client/values/output-text.ts";
+import {
+  isNearText,
+  readOutput,
+  writeOutput,
+} from "../../../../services/client/values/output-text.ts";
 
 class Rows extends Array<unknown> {
   count = 0;

@@ -31,7 +31,9 @@ describe("a tool that names no object", () => {
     const input_schema = { type: "object", properties: {} };
     expect(namesNoObject({})).toBe(false);
     expect(namesNoObject({ input_schema, side_effect_resource: "invoice" })).toBe(false);
-    expect(namesNoObject({ input_schema, effects: [{ resource: "lamp", kind: "update" }] })).toBe(true);
+    expect(namesNoObject({ input_schema, effects: [{ resource: "lamp", kind: "update" }] })).toBe(
+      true,
+    );
   });
 });
 
