@@ -11,7 +11,7 @@ const FILE_LINES_MAX = 400;
 const TEST_FILE_LINES_MAX = 600;
 
 const files = listTextFiles();
-const code = files.filter((path) => /\.(ts|js|mjs|cjs)$/.test(path));
+const code = files.filter((path) => /\.(ts|mts|js|mjs|cjs)$/.test(path));
 const shipped = code.filter((path) => path.startsWith("services/"));
 const pure = shipped.filter((path) =>
   /^services\/(core\/(?!ambient\/)|commands\/|collections\/)/.test(path),

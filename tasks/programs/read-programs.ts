@@ -28,7 +28,8 @@ export class ProgramFileError extends Error {
 export function readProgramFiles(directory: string): ProgramTexts {
   const all = new Map<string, ProgramText>();
   const names = readdirSync(directory).filter((name) => name.endsWith(".yaml"));
-  if (names.length === 0) throw new ProgramFileError(`no file of programs lies in ${directory}`);
+  if (names.length === 0)
+    throw new ProgramFileError(`there is no file of programs in ${directory}`);
   const taken = new Set<string>();
   for (const name of names.sort()) {
     const texts = readProgramFile(name, readFileSync(join(directory, name), "utf8"), taken);

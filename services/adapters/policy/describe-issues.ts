@@ -8,7 +8,7 @@ import { keysAt, placesOf, variantsAt } from "./known-keys.ts";
 type Issue = z.core.$ZodIssue;
 type Text = { readonly message: string; readonly mend: string };
 
-const REFERENCE = "see docs/policy.md for the forms that it takes";
+const REFERENCE = "see docs/policy-reference.md for the forms that it takes";
 
 /** Turns what the schema found into problems with places, sentences and mends. */
 export function describeIssues(

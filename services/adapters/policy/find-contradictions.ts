@@ -72,7 +72,7 @@ function findCodes(document: RawDocument, report: Report): void {
     if (!isReasonCode(code)) {
       const meant = nearest(code, REASON_CODES);
       const mend =
-        meant === null ? "see docs/policy.md for the codes" : `did you mean \`${meant}\`?`;
+        meant === null ? "see docs/reason-codes.md for the codes" : `did you mean \`${meant}\`?`;
       report(path, `\`${code}\` is not a reason code`, mend);
     } else if (isAlwaysEnforced(code)) {
       report(path, `\`${code}\` is always enforced and has no mode`, "remove it");

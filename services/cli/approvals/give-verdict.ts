@@ -133,7 +133,7 @@ function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
   ].filter((one) => one !== null);
   if (differ.length === 0) return { callId, actionKey, ruleDigest };
   const see = `see: callgate approvals show ${held.holdId}`;
-  throw usageError(`${held.holdId}: nothing is said, for ${differ.join("; ")}; ${see}`);
+  throw usageError(`${held.holdId}: not recorded, because ${differ.join("; ")}; ${see}`);
 }
 
 /**
@@ -149,17 +149,17 @@ function assertUndecided(hold: Hold, kind: HoldVerdict, nowMs: number): void {
     const is = said.length === 1 ? "is recorded, decides and" : "are recorded, decide and";
     const what = `${said.join(" and ")} ${is} cannot be taken back; the next gate takes`;
     throw usageError(
-      `${holdId}: nothing is said, for ${what} ${said.length === 1 ? "it" : "them"}`,
+      `${holdId}: not recorded, because ${what} ${said.length === 1 ? "it" : "them"}`,
     );
   }
   if (kind === "approve" && hold.isOfEnded) {
     const ended = "its conversation has ended, and the gate would refuse the call";
-    throw usageError(`${holdId}: nothing is said, for ${ended}; ${reopening(hold)}`);
+    throw usageError(`${holdId}: not recorded, because ${ended}; ${reopening(hold)}`);
   }
   if (nowMs < expiresAtMs) return;
   const ended = `it waited for an answer until ${new Date(expiresAtMs).toISOString()}`;
   throw usageError(
-    `${holdId}: nothing is said, for ${ended}; the next gate refuses the call, which can be proposed again`,
+    `${holdId}: not recorded, because ${ended}; the next gate refuses the call, which can be proposed again`,
   );
 }
 

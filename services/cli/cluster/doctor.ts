@@ -48,7 +48,7 @@ export async function runDoctor(
   else await out.write(findings.map((finding) => render(finding, out.style)).join(""));
   if (wrong.length === 0) return EXIT_OK;
   const need = wrong.length === 1 ? "needs" : "need";
-  throw environmentError(`${counted(wrong.length, "part")} of the environment ${need} mending`);
+  throw environmentError(`${counted(wrong.length, "part")} of the environment ${need} fixing`);
 }
 
 async function examine(file: string | undefined): Promise<readonly Finding[]> {

@@ -1,4 +1,4 @@
-// The rights that docs/operations.md grants, read from that page: with them everybody can do their work, and
+// The rights that docs/access-control.md grants, read from that page: with them everybody can do their work, and
 // without one of them whoever needs it says what is missing.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -10,10 +10,11 @@ import { lintPolicy } from "../../../../services/cli/policy/lint.ts";
 
 const ROOT = new URL("../../../../", import.meta.url);
 const T1 = readFileSync(new URL("test/fixtures/policies/templates/t1.yaml", ROOT), "utf8");
-const reference = readFileSync(new URL("docs/policy.md", ROOT), "utf8");
-const EXAMPLES = [...reference.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+const PAGES = ["policy.md", "effects.md", "sensitive-arguments.md"];
+const pages = PAGES.map((page) => readFileSync(new URL(`docs/${page}`, ROOT), "utf8")).join("\n");
+const EXAMPLES = [...pages.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
 /** Examples of cases are no policies. */
-const TEXTS = [T1, ...EXAMPLES.filter((text) => !text.startsWith("cases:"))];
+const TEXTS = [T1, ...EXAMPLES.filter((text) => !/^cases:/m.test(text))];
 
 /** Throws where a result breaks the law that every problem says where, what and how to mend. */
 function expectPlaces(name: string, text: string): void {

@@ -1,5 +1,6 @@
-// The tools of infra/policies/demo.yaml for the executor of docker-compose.yml. They change nothing but
-// their own memory; yours call the real thing, with the idempotency key in hand.
+// Handlers of an executor: one function for each tool of infra/policies/demo.yaml. `callgate executor
+// --handlers handlers.mjs` runs them for allowed calls; docker-compose.yml does too. These change nothing but
+// their own memory: yours call the real thing, with the idempotency key in hand.
 
 /**
  * @typedef {{ readonly idempotencyKey: string, readonly callId: string }} CallContext
