@@ -177,7 +177,8 @@ export class GateClient {
     if (this.#closing) return;
     const { log, codec } = this.#link;
     const report = { status: "not_executed", error } as const;
-    const input = resultInput({ ...event, isRead: false }, report, 0);
+    const { callId } = event.type === "allowed" ? event.call : event;
+    const input = resultInput({ ...event, callId, isRead: false }, report, 0);
     const outgoing = this.#outgoing("results", event, codec.encodeResult(input));
     await log.append([outgoing]);
   }

@@ -56,7 +56,7 @@ export type LogExecutorParts = TakeOverParts & {
   readonly onLeft?: (call: LeftCall) => void;
 };
 
-export type LeftCall = Pick<AllowedCall, "decisionId" | "tool" | "notAfterMs">;
+export type LeftCall = Pick<AllowedCall, "decisionId" | "call" | "notAfterMs">;
 
 export type ExecutorState = "restoring" | "running" | "suspended" | "not_owner" | "closed";
 
@@ -194,7 +194,8 @@ export class LogExecutor {
     const allowed = this.#decoded(record);
     if (allowed === null) return;
     const { handlers, clock, parallelCalls } = this.#parts;
-    const { decisionId, tool, notAfterMs } = allowed;
+    const { decisionId, notAfterMs } = allowed;
+    const { tool } = allowed.call;
     const isSettled = run.settled.recall(decisionId, notAfterMs);
     run.settled.forget(clock.nowMs());
     const handler = Object.hasOwn(handlers, tool) ? handlers[tool] : undefined;
@@ -234,7 +235,7 @@ export class LogExecutor {
     }
   }
 
-  async #reportGone(started: ResultInput, { isRead }: AllowedCall): Promise<void> {
+  async #reportGone(started: ResultInput, { policy: { isRead } }: AllowedCall): Promise<void> {
     const error = { message: "the executor that started it is gone" };
     await this.#reports.append({ ...started, isRead }, { status: "unknown", error });
   }

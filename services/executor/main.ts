@@ -1,9 +1,9 @@
 /** `callgate executor`: runs allowed calls with the handlers of a module. */
 import type { Config } from "../adapters/config/config-schema.ts";
 import { ClusterLink } from "../adapters/kafka/cluster-link.ts";
-import { GroupMembership } from "../adapters/kafka/group-membership.ts";
-import { KafkaOwnership } from "../adapters/kafka/kafka-ownership.ts";
-import { KafkaTopicInspector } from "../adapters/kafka/topic-inspector.ts";
+import { GroupMembership } from "../adapters/kafka/membership/group-membership.ts";
+import { KafkaTopicInspector } from "../adapters/kafka/topics/topic-inspector.ts";
+import { KafkaOwnership } from "../adapters/kafka/transactions/kafka-ownership.ts";
 import { systemClock } from "../adapters/system/clock.ts";
 import type { ExitCode } from "../process/exit-error.ts";
 import { type OpenedCluster, openCluster } from "../process/open-cluster.ts";

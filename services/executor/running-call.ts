@@ -12,12 +12,14 @@ import type { AllowedCall } from "../wire/output-records.ts";
 export type RunningCall = ExecutableCall & ReportedCall;
 
 export function callOf(allowed: AllowedCall): RunningCall {
-  const { decisionId, callId, tool, tenantId, conversationId, isRead, idempotencyKey } = allowed;
-  const args = JSON.parse(allowed.arguments) as JsonObject;
+  const { decisionId, tenantId, conversationId, idempotencyKey } = allowed;
+  const { callId, tool, turn, step } = allowed.call;
+  const args = JSON.parse(allowed.arguments.text) as JsonObject;
   return {
-    ...{ decisionId, callId, tool, tenantId, conversationId, isRead, idempotencyKey },
+    ...{ decisionId, callId, tool, tenantId, conversationId, idempotencyKey },
+    isRead: allowed.policy.isRead,
     conversation: conversationKey(tenantId, conversationId),
-    step: stepName(allowed.turn, allowed.step),
+    step: stepName(turn, step),
     arguments: argumentsWithKey(args, allowed.idempotencyArgument, idempotencyKey),
     notAfterMs: allowed.notAfterMs,
     timeLimitMs: allowed.timeLimitMs,

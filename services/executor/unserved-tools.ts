@@ -18,7 +18,7 @@ export function createLeftTools(
 ): (call: LeftCall) => void {
   const logged = new Set<string>();
   const counted = new SettledDecisions([], 0);
-  return ({ decisionId, tool, notAfterMs }) => {
+  return ({ decisionId, call: { tool }, notAfterMs }) => {
     const isCounted = counted.recall(decisionId, notAfterMs);
     counted.forget(clock.nowMs());
     if (isCounted) return;

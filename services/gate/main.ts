@@ -140,8 +140,9 @@ function logRecord(logger: Logger, partition: number, { offset, record }: Commit
   for (const event of record.events) {
     const told = event.type === "repeated" ? event.decision : event;
     // What changes nothing, or concerns no call.
-    if (told.type === "ignored" || !("callId" in told)) continue;
-    const { tenantId, conversationId, callId, decisionId, tool } = told;
+    if (told.type === "ignored" || told.type === "ruled") continue;
+    const { tenantId, conversationId, decisionId } = told;
+    const { callId, tool } = "call" in told ? told.call : told;
     const reason = told.type === "refused" ? { reason: told.refusal.reason } : {};
     const names = { tenantId, conversationId, callId, decisionId, tool };
     logger.debug("journaled", { type: event.type, ...names, ...reason, partition, offset });

@@ -14,6 +14,8 @@ import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
+import { FixedMembership } from "../gate/fixed-membership.ts";
+import { GateHost } from "../gate/gate-host.ts";
 import {
   compileGatePolicy,
   type GatePolicy,
@@ -21,7 +23,6 @@ import {
   withKnownTools,
   withSecret,
 } from "../gate/gate-policy.ts";
-import { createGate, type Gate } from "../gate/gate-task.ts";
 import {
   type EmbeddedLog,
   openDiskStorage,
@@ -34,7 +35,6 @@ import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
 import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
-import { RecentKeys } from "../wire/recent-keys.ts";
 import { type PolicyInput, policyError, readPolicy } from "./read-policy.ts";
 
 export const DEFAULT_DATA_DIR = ".callgate";
@@ -42,6 +42,8 @@ export const DEFAULT_DATA_DIR = ".callgate";
 const DAY_MS = 86_400_000;
 const KEEP_MS = 30 * DAY_MS;
 const RETENTION_EVERY_MS = 60_000;
+/** Its log has no leader that may not have all of it yet; and an idle program rests for longer. */
+const TUNING = { offsetsGraceMs: 0, waitMsMax: 30_000 } as const;
 
 export type EmbeddedOptions = {
   readonly policy: PolicyInput;
@@ -58,7 +60,7 @@ export type EmbeddedOptions = {
 export interface Embedded {
   readonly log: EmbeddedLog;
   readonly codec: AvroCodec;
-  readonly gate: Gate;
+  readonly gate: GateHost;
   readonly dataDir: string | false;
   /** The policy that decides now. */
   readonly policy: GatePolicy;
@@ -158,23 +160,24 @@ function compose(
 ): Embedded {
   let policy = opened;
   const { byKeyId } = secrets;
-  const recentKeys = new RecentKeys();
-  const codec = createAvroCodec({ secrets: byKeyId, recentKeys });
+  const codec = createAvroCodec({ secrets: byKeyId });
   const { log, ownership, checkpoints, heads } = storage;
   const logger = options.logger ?? quietLogger;
-  const gate = createGate({
+  const gate = new GateHost({
     ...{ log, ownership, checkpoints, heads, secrets, codec, logger },
     authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,
     policy: policy.compiled,
     keepMs: KEEP_MS,
+    membership: new FixedMembership(log.partitions),
+    tuning: TUNING,
   });
   const retention = setInterval(() => trim(log, gate.keepMs, logger), RETENTION_EVERY_MS).unref();
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     clearInterval(retention);
-    await gate.close();
+    await gate.stop();
     await storage.close();
   };
   return {
@@ -191,8 +194,7 @@ function compose(
       gate.setPolicy(policy.compiled);
     },
     keyOf: (event) => {
-      if (!byKeyId.has(event.keyId)) return undefined;
-      return recentKeys.take(event) ?? keyOfAllowed(byKeyId, event);
+      return byKeyId.has(event.keyId) ? keyOfAllowed(byKeyId, event) : undefined;
     },
     argumentsOf: (event) => openedArguments(byKeyId, event) ?? undefined,
     close: () => {
@@ -219,10 +221,10 @@ function trim(log: EmbeddedLog, keepMs: number, logger: Logger): void {
 }
 
 /** Starts the gate and waits until it decides. @throws the error that keeps it from doing so. */
-function running(gate: Gate): Promise<void> {
+function running(gate: GateHost): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (): void => {
-      const status = gate.status();
+      const status = gate.worstStatus();
       // What would be tried again later is told now: whoever opens can say what to do about it.
       const failed = status.state === "closed" || status.error !== null;
       if (status.state !== "running" && !failed) return;
@@ -231,7 +233,7 @@ function running(gate: Gate): Promise<void> {
       else reject(notRunning(status));
     };
     const stop = gate.onStatus(settle);
-    gate.start();
+    gate.start().catch(reject);
     settle();
   });
 }

@@ -1,8 +1,8 @@
 /**
  * From a partition's committed state to a checkpoint and back.
  *
- * C1 a checkpoint holds committed state only; its header is of the record that all of it was taken at.
- * C2 whoever loads one trusts nothing in it: identity, digests, count, and its place in the journal's
+ * CHECKPOINT-1 a checkpoint holds committed state only; its header is of the record that all of it was taken at.
+ * CHECKPOINT-2 whoever loads one trusts nothing in it: identity, digests, count, and its place in the journal's
  *    chain are checked, and it is used as a whole or not at all.
  */
 import { chainHash, sha256Hex } from "../core/hash.ts";
@@ -15,7 +15,7 @@ import { type Conversation, conversationBytes, StoredConversation } from "./stor
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 /** Raise it with every change of what a blob or header means: older checkpoints are then ignored. */
-export const CHECKPOINT_SCHEMA_VERSION = 9;
+export const CHECKPOINT_SCHEMA_VERSION = 10;
 
 /** So long at once: other partitions have decisions to make, and requests under way. */
 const SLICE_MS = 8;

@@ -45,7 +45,12 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
   const source = await openSource(command, terminal);
   try {
     const hold = await holdOf(command.id, source);
-    const { holdId: approvalId, tenantId, conversationId, tool } = hold.held;
+    const {
+      holdId: approvalId,
+      tenantId,
+      conversationId,
+      call: { tool },
+    } = hold.held;
     const about = subjectOf(command, hold);
     assertUndecided(hold, command.kind, Date.now());
     const reason = await reasonOf(command, hold, terminal);
@@ -116,7 +121,10 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
   if (found.length === 1 && only !== undefined) return only;
   const decided = found.length === 0 ? await findDecided(id, source) : [];
   const [end] = decided;
-  if (end !== undefined && new Set(decided.map(({ approvalId }) => approvalId)).size === 1) {
+  if (
+    end !== undefined &&
+    new Set(decided.map(({ approval: { approvalId } }) => approvalId)).size === 1
+  ) {
     throw usageError(`${id}: no call waits under this id: it is decided, ${decidedSentence(end)}`);
   }
   const what = found.length === 0 ? "no call waits under this id" : `fits ${found.length} calls`;
@@ -125,7 +133,11 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
 
 /** @throws ExitError that says what differs from what was looked at. */
 function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
-  const { callId, actionKey, ruleDigest } = held;
+  const {
+    call: { callId },
+    arguments: { actionKey },
+    ruleDigest,
+  } = held;
   const differ = [
     differs("call", about.callId, callId, callId),
     differs("action", about.actionKey, actionKey, actionKey.slice(0, about.actionKey?.length)),
@@ -176,7 +188,7 @@ async function reasonOf(
 ): Promise<string | null> {
   if (reason !== undefined && hasVisible(reason)) return reason;
   if (kind !== "approve" || !held.requireReason) return null;
-  const asked = terminal.isInteractive ? await askReason(held.tool, terminal) : "";
+  const asked = terminal.isInteractive ? await askReason(held.call.tool, terminal) : "";
   if (asked !== "") return asked;
   throw usageError(`${held.holdId}: the policy wants a reason; give it with --reason`);
 }

@@ -30,7 +30,10 @@ export async function tellVerdict(told: Told, terminal: Terminal): Promise<ExitC
   const { kind, json, hold, events, outcome } = told;
   const given = events?.[1];
   const further = outcomeOf(given).ignored;
-  const { holdId: approvalId, tool } = hold.held;
+  const {
+    holdId: approvalId,
+    call: { tool },
+  } = hold.held;
   const text = json
     ? JSON.stringify({
         approvalId,

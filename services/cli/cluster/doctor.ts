@@ -2,8 +2,11 @@
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
-import { describeOpen, findOpenTransactions } from "../../adapters/kafka/open-transactions.ts";
-import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
+import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
+import {
+  describeOpen,
+  findOpenTransactions,
+} from "../../adapters/kafka/transactions/unfinished-transactions.ts";
 import type { GatePolicy } from "../../gate/gate-policy.ts";
 import { openPolicy } from "../../gate/open-policy.ts";
 import { WatchedKeys } from "../../gate/watched-keys.ts";

@@ -94,7 +94,8 @@ export async function findDecision(source: Source, id: string): Promise<readonly
     for (const event of record.events) {
       if (!isAbout(event, id)) continue;
       // A call that is held anew waits under another id: what was said under the one before is void.
-      const held = `${event.decisionId} ${event.approvalId}`;
+      const { approvalId } = event.type === "ruled" ? event : event.approval;
+      const held = `${event.decisionId} ${approvalId}`;
       const earlier = said.get(held) ?? [];
       if (event.type === "ruled") {
         said.set(held, [...earlier, earlierVerdict(event)]);
@@ -122,7 +123,8 @@ async function placeOf(event: DecisionEvent, files: readonly string[]): Promise<
   if (rule === null) return "no rule was against it";
   if (files.length === 0) return "give the policy with --policy to see the line";
   const { loaded, compiled } = await openPolicy(files);
-  const other = compiled.revision === event.policy ? "" : " (of another revision of the policy)";
+  const other =
+    compiled.revision === event.policy.revision ? "" : " (of another revision of the policy)";
   if (rule === "gate") return "always: no policy can change it";
   const at = loaded.source.locate(rule);
   if (at === null || at.path === "") return `of the preset${other}`;
@@ -147,15 +149,17 @@ function render(
   const rows: Row[] = [
     ["decision", event.decisionId],
     ["outcome", event.type],
-    ["call", `${event.tool} ${printable(event.arguments, TEXT_CHARACTERS)}`],
-    ["conversation", `${conversationName(event)}, call ${event.callId}`],
-    ["at", new Date(event.atMs).toISOString()],
+    ["call", `${event.call.tool} ${printable(event.arguments.text, TEXT_CHARACTERS)}`],
+    ["conversation", `${conversationName(event)}, call ${event.call.callId}`],
+    ["at", new Date(event.times.atMs).toISOString()],
     ...outcomeRows(event, verdicts),
     ...(granted === null ? [] : [["granted by", granted] as const]),
     ...(event.type === "allowed" ? [["result", resultText(result)] as const] : []),
     ["rule", `${ruleOf(event) ?? "none"}: ${place}`],
-    ["policy", event.policy],
-    ...event.warnings.map(({ reason, message }) => ["warning", `${reason}: ${message}`] as const),
+    ["policy", event.policy.revision],
+    ...event.notices.warnings.map(
+      ({ reason, message }) => ["warning", `${reason}: ${message}`] as const,
+    ),
     ["journal", `partition ${partition}, offset ${offset}, seq ${seq}`],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));

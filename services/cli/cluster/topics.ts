@@ -1,8 +1,8 @@
 /** `callgate topics plan` and `apply`. */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
-import { KafkaTopicAdmin } from "../../adapters/kafka/topic-admin.ts";
-import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
+import { KafkaTopicAdmin } from "../../adapters/kafka/topics/topic-admin.ts";
+import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
 import { openPolicy } from "../../gate/open-policy.ts";
 import { EXIT_OK, type ExitCode, environmentError } from "../../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";

@@ -58,9 +58,7 @@ function refusal(decision: Decision): unknown {
     const problem = why?.problem ?? "no answer";
     throw environmentError(`the gate does not decide \`${tool}\`: ${problem}: is it running?`);
   }
-  const earlier = why.previousResult;
-  if (isRead && why.reason === "duplicate_call" && earlier !== null && "inline" in earlier) {
-    return readOutput(earlier.inline);
-  }
+  const earlier = why.previousResult?.inline ?? null;
+  if (isRead && why.reason === "duplicate_call" && earlier !== null) return readOutput(earlier);
   return refusedOf(decision, why);
 }

@@ -1,8 +1,8 @@
 /** `callgate policy fmt`: policies in one layout, in place. */
 import { writeFile } from "node:fs/promises";
-import { formatYaml } from "../../adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../adapters/policy/load.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
+import { formatYaml } from "../../adapters/policy/write-yaml.ts";
 import { formatProblem } from "../../core/policy/problem.ts";
 import { readPolicyFile } from "../../gate/open-policy.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";

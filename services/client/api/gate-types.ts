@@ -41,7 +41,14 @@ export type ProposedCall = {
 export type UnavailableDetail = "restoring" | "not_owner" | "no_policy" | "timeout" | "closed";
 
 /** What to tell the model of a call that does not run (yet). */
-export type CallRefusal = Omit<Refusal, "decisionId"> & {
+export type CallRefusal = Refusal & {
+  readonly schemaVersion: 1;
+  readonly callId: string;
+  readonly tool: string;
+  /** First characters of the canonical form. */
+  readonly arguments: string;
+  /** Revision of the policy that decided, `sha256:…`; empty where none did. */
+  readonly policy: string;
   /** Absent with `gate_unavailable`: nothing was decided. */
   readonly decisionId?: string;
   /** Only with `gate_unavailable`. */

@@ -1,12 +1,10 @@
 /** From what the journal says to what programs get. */
 
 import type { JsonObject } from "../../core/canonical/json-value.ts";
-import { cutText } from "../../core/cut-text.ts";
-import type { CallAllowed, CallHeld, DecisionEvent } from "../../core/events.ts";
-import { escapeHidden } from "../../core/hidden-text.ts";
-import { LIMITS } from "../../core/limits.ts";
+import type { CallAllowed, CallHeld, CallRefused, DecisionEvent } from "../../core/events.ts";
 import { withKey, withoutKey } from "../../core/policy/key-argument.ts";
 import { REASONS, type ReasonCode } from "../../core/reasons/reasons.ts";
+import { shownArguments, shownText } from "../../core/shown-arguments.ts";
 import type { CallRefusal, Decision, UnavailableDetail } from "../api/gate-types.ts";
 
 export type DecisionOptions = {
@@ -19,13 +17,18 @@ export type DecisionOptions = {
 
 /** Each written out: this runs for every call, and a spread costs more than all of the rest. */
 export function decisionOf(event: DecisionEvent, options: DecisionOptions): Decision {
-  const { decisionId, callId, tool, isRead } = event;
+  const {
+    decisionId,
+    call: { callId, tool },
+    policy: { isRead },
+  } = event;
   const { repeated } = options;
-  const warnings = shownWarnings(event.warnings);
-  const args = event.arguments === "" ? null : (JSON.parse(event.arguments) as JsonObject);
+  const warnings = shownWarnings(event.notices.warnings);
+  const args =
+    event.arguments.text === "" ? null : (JSON.parse(event.arguments.text) as JsonObject);
   switch (event.type) {
     case "allowed":
-      return event.sealed === undefined
+      return event.arguments.sealed.length === 0
         ? runnable(event, args ?? {}, warnings, options)
         : runnableSealed(event, args ?? {}, warnings, options);
     case "refused":
@@ -38,7 +41,7 @@ export function decisionOf(event: DecisionEvent, options: DecisionOptions): Deci
         isRead,
         repeated,
         warnings,
-        refusal: event.refusal,
+        refusal: refusalOf(event),
       };
     case "held":
       return {
@@ -61,7 +64,7 @@ type Warnings = Decision["warnings"];
 
 const NO_WARNINGS: Warnings = Object.freeze([]);
 
-function shownWarnings(warnings: DecisionEvent["warnings"]): Warnings {
+function shownWarnings(warnings: DecisionEvent["notices"]["warnings"]): Warnings {
   if (warnings.length === 0) return NO_WARNINGS;
   return warnings.map(({ reason, message }) => ({ reason, message }));
 }
@@ -88,11 +91,11 @@ function runnable(
   const allowed = {
     outcome: "allowed",
     decisionId: event.decisionId,
-    callId: event.callId,
-    tool: event.tool,
+    callId: event.call.callId,
+    tool: event.call.tool,
     arguments: argumentsWithKey(args, event.idempotencyArgument, key),
     idempotencyKey: key ?? "",
-    isRead: event.isRead,
+    isRead: event.policy.isRead,
     repeated,
     warnings,
     notAfter: event.notAfterMs,
@@ -103,24 +106,38 @@ function runnable(
   return keyless;
 }
 
+function refusalOf(event: CallRefused): CallRefusal {
+  const { callId, tool } = event.call;
+  return {
+    schemaVersion: 1,
+    decisionId: event.decisionId,
+    callId,
+    tool,
+    arguments: shownArguments(event),
+    policy: event.policy.revision,
+    ...event.refusal,
+  };
+}
+
 function heldRefusal(event: CallHeld): CallRefusal {
+  const { callId, tool } = event.call;
   const resolution = { type: "approval", retryAfterMs: null, approvalId: event.holdId } as const;
   return {
-    ...plainRefusal(event.callId, event.tool, event.arguments, "approval_required"),
+    ...plainRefusal(callId, tool, shownArguments(event), "approval_required"),
     decisionId: event.decisionId,
     message: event.message,
     rule: event.rule,
-    policy: event.policy,
+    policy: event.policy.revision,
     disposition: "wait",
     resolution,
   };
 }
 
-/** A refusal that is made here; `text` is what is known of the arguments. */
+/** A refusal that is made here; `shown` is what is known of the arguments. */
 function plainRefusal(
   callId: string,
   tool: string,
-  text: string,
+  shown: string,
   reason: ReasonCode,
 ): Omit<CallRefusal, "decisionId"> {
   const sentences = REASONS[reason];
@@ -128,7 +145,7 @@ function plainRefusal(
     schemaVersion: 1,
     callId,
     tool,
-    arguments: escapeHidden(cutText(text, LIMITS.shownArguments)),
+    arguments: shown,
     reason,
     message: sentences.model,
     duplicate: false,
@@ -166,7 +183,7 @@ export type Unavailable = {
 export function unavailable(call: Unavailable): Decision & { readonly refusal: CallRefusal } {
   const { callId, tool, detail, policy, problem } = call;
   const refusal: CallRefusal = {
-    ...plainRefusal(callId, tool, call.arguments, "gate_unavailable"),
+    ...plainRefusal(callId, tool, shownText(call.arguments), "gate_unavailable"),
     policy,
     detail,
     ...(problem === undefined ? {} : { problem }),
@@ -178,7 +195,7 @@ export function unavailable(call: Unavailable): Decision & { readonly refusal: C
 
 /** What a client says of an allowed call that it does not run (again). */
 export function notRun(decision: Decision, reason: ReasonCode, policy: string): CallRefusal {
-  const text = JSON.stringify(decision.arguments ?? {});
+  const text = shownText(JSON.stringify(decision.arguments ?? {}));
   const { callId, tool, decisionId } = decision;
   const refusal = { ...plainRefusal(callId, tool, text, reason), policy };
   return decisionId === undefined ? refusal : { ...refusal, decisionId };

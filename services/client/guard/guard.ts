@@ -168,9 +168,9 @@ export class Guard {
     reader: StreamReader,
   ): Promise<unknown> {
     const call = executableCall(decision, event);
-    const repeatable = guarded.named || decision.repeated || event.approvalId !== null;
+    const repeatable = guarded.named || decision.repeated || event.approval.approvalId !== null;
     if (call === null) return this.#endKeyless(guarded, decision, repeatable);
-    if (this.#unrun.isTold(event.callId)) return refuseUnrun(this.#decided(guarded, decision));
+    if (this.#unrun.isTold(event.call.callId)) return refuseUnrun(this.#decided(guarded, decision));
     this.#unrun.begun(call.decisionId);
     let claimed: Claim = NO_CLAIM;
     const claim = async (): Promise<boolean> => {
@@ -179,7 +179,7 @@ export class Guard {
     };
     const options = {
       signal,
-      claim: repeatable && !event.isRead ? claim : undefined,
+      claim: repeatable && !event.policy.isRead ? claim : undefined,
       reader,
     };
     let execution: Execution;
@@ -288,11 +288,17 @@ const NO_CLAIM: Claim = { type: "begun", isGone: false };
 function executableCall(decision: Decision, event: CallAllowed): ExecutableCall | null {
   const { idempotencyKey } = decision;
   if (idempotencyKey === undefined) return null;
-  const { decisionId, callId, tool, isRead, notAfterMs, timeLimitMs } = event;
+  const {
+    decisionId,
+    call: { callId, tool },
+    policy: { isRead },
+    notAfterMs,
+    timeLimitMs,
+  } = event;
   return {
     ...{ decisionId, callId, tool, isRead, notAfterMs, timeLimitMs, idempotencyKey },
     conversation: conversationKey(event.tenantId, event.conversationId),
-    step: stepName(event.turn, event.step),
+    step: stepName(event.call.turn, event.call.step),
     arguments: decision.arguments ?? {},
   };
 }

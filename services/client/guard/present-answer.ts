@@ -40,8 +40,8 @@ const ANSWERED = "This tool call was already made";
 export function earlierOutputOf({ answered, refusal }: CallRefused): EarlierOutput | null {
   if (answered === null || refusal.reason !== "duplicate_call") return null;
   const { previousResult } = refusal;
-  const isKept = previousResult !== null && "inline" in previousResult;
-  const output = isKept ? readOutput(previousResult.inline) : undefined;
+  const inline = previousResult?.inline ?? null;
+  const output = inline === null ? undefined : readOutput(inline);
   return new EarlierOutput(output, shortNote(refusal.note));
 }
 

@@ -92,7 +92,7 @@ export class UnrunCalls {
 
   #met(event: GateEvent): void {
     if (event.type === "allowed") {
-      const asked = this.#asked.get(event.callId);
+      const asked = this.#asked.get(event.call.callId);
       if (asked === undefined) this.#allowed(event);
       else asked.allowed = event;
     }
@@ -103,8 +103,8 @@ export class UnrunCalls {
   }
 
   #allowed(event: CallAllowed): void {
-    if (this.#calls.get(event.callId) !== "waits") return;
-    this.#calls.set(event.callId, "told");
+    if (this.#calls.get(event.call.callId) !== "waits") return;
+    this.#calls.set(event.call.callId, "told");
     this.#tell(event);
   }
 

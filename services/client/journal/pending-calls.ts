@@ -40,7 +40,7 @@ export class PendingCalls {
     const nowMs = Date.now();
     return [...this.#holds.values()]
       .filter(({ held }) => held.expiresAtMs > nowMs && fits(held, filter))
-      .sort((a, b) => a.held.atMs - b.held.atMs)
+      .sort((a, b) => a.held.times.atMs - b.held.times.atMs)
       .map(pendingOf);
   }
 
@@ -69,7 +69,7 @@ class HoldNews {
       }
       if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") continue;
       if (event.type === "held" && !this.#ended.has(event.holdId)) this.#begun.unshift(event);
-      if (event.approvalId !== null) this.#ended.add(event.approvalId);
+      if (event.approval.approvalId !== null) this.#ended.add(event.approval.approvalId);
     }
   }
 
@@ -91,12 +91,18 @@ function fits(held: CallHeld, { tenantId, conversationId }: PendingFilter): bool
 }
 
 function pendingOf({ held, approvedBy }: Hold): PendingCall {
-  const { holdId: approvalId, decisionId, tenantId, conversationId, agentId, callId } = held;
+  const {
+    holdId: approvalId,
+    decisionId,
+    tenantId,
+    conversationId,
+    call: { agentId, callId },
+  } = held;
   return {
     ...{ approvalId, decisionId, tenantId, conversationId, agentId, callId },
-    tool: held.tool,
-    arguments: JSON.parse(held.arguments) as JsonObject,
-    heldAt: held.atMs,
+    tool: held.call.tool,
+    arguments: JSON.parse(held.arguments.text) as JsonObject,
+    heldAt: held.times.atMs,
     expiresAt: held.expiresAtMs,
     message: held.message,
     rule: held.rule,

@@ -73,7 +73,7 @@ export class RecentCalls {
   }
 
   #decided(event: DecisionEvent, position: JournalPosition): void {
-    if (event.approvalId !== null) this.#holds.delete(event.approvalId);
+    if (event.approval.approvalId !== null) this.#holds.delete(event.approval.approvalId);
     if (event.type === "held") this.#holds.set(event.holdId, event.decisionId);
     this.#put(callOfDecision(event, position));
   }
@@ -124,7 +124,11 @@ export function readNews(event: GateEvent, position: JournalPosition): CallNews 
   }
 }
 
-function subjectOf({ callId, actionKey, ruleDigest }: CallHeld): VerdictSubject {
+function subjectOf({
+  call: { callId },
+  arguments: { actionKey },
+  ruleDigest,
+}: CallHeld): VerdictSubject {
   return { callId, actionKey, ruleDigest };
 }
 
@@ -133,9 +137,9 @@ export function callOfDecision(event: DecisionEvent, position: JournalPosition):
     decisionId: event.decisionId,
     tenantId: event.tenantId,
     conversationId: event.conversationId,
-    callId: event.callId,
-    tool: event.tool,
-    isRead: event.isRead,
+    callId: event.call.callId,
+    tool: event.call.tool,
+    isRead: event.policy.isRead,
     outcome: event.type,
     about: event.type === "held" ? subjectOf(event) : null,
     position,

@@ -67,8 +67,8 @@ async function misrouted(): Promise<string> {
     const position = { topic: "refused", partition: 0, offset: 0 } as const;
     await log.waitForNew([position], 30_000);
     const { records } = await log.read("refused", 0, 0, { recordsMax: 1, bytesMax: 100_000 });
-    const { refusal } = codec.decodeRefused(records[0]?.value ?? new Uint8Array());
-    return outcomeOf(await story.gate.awaitDecision(refusal.decisionId));
+    const { decisionId } = codec.decodeRefused(records[0]?.value ?? new Uint8Array());
+    return outcomeOf(await story.gate.awaitDecision(decisionId));
   } finally {
     await close();
   }

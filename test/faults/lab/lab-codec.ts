@@ -2,7 +2,7 @@
 
 import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { withSecret } from "../../../services/gate/gate-policy.ts";
 import { openPolicy } from "../../../services/gate/open-policy.ts";

@@ -3,7 +3,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kafka, Message, Producer } from "kafkajs";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
 import type { Log } from "../../../services/runtime/ports.ts";
@@ -318,10 +318,10 @@ export class Load {
     const failed = chance > 0.8;
     const result: ResultInput = {
       type: "result",
-      ...{ tenantId: call.tenantId, conversationId: call.conversationId, callId: call.callId },
+      ...{ tenantId: call.tenantId, conversationId: call.conversationId, callId: call.call.callId },
       decisionId: call.decisionId,
       status: failed ? "failed" : "succeeded",
-      output: failed ? null : `done ${call.arguments}`,
+      output: failed ? null : `done ${call.arguments.text}`,
       ...{ outputDigest: null, outputBytes: null, durationMs: 1, cost: null },
       error: failed ? { code: "500", message: "try later", retryable: true } : null,
     };

@@ -178,7 +178,7 @@ async function executorsRead(dataDir: string): Promise<readonly string[]> {
   const { records } = await log.read("allowed", 0, 0, { recordsMax: 10, bytesMax: 100_000 });
   const found = records.map(({ value }) => codec.decodeAllowed(value ?? new Uint8Array()));
   await close();
-  return found.map(({ arguments: text }) => text);
+  return found.map(({ arguments: { text } }) => text);
 }
 
 function leaks(texts: readonly string[]): readonly string[] {

@@ -4,7 +4,7 @@ import { keepSecrets } from "../../../services/adapters/config/known-secrets.ts"
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import type { GateTuning } from "../../../services/gate/gate-host.ts";
@@ -208,8 +208,9 @@ function proposalOf({ input }: JournalRecord): string | null {
 
 function collect({ events }: JournalRecord, byCall: Map<string, string[]>): void {
   for (const event of events) {
-    if (!("callId" in event)) continue;
-    byCall.set(event.callId, [...(byCall.get(event.callId) ?? []), event.type]);
+    const call = "call" in event ? event.call : event;
+    if (!("callId" in call)) continue;
+    byCall.set(call.callId, [...(byCall.get(call.callId) ?? []), event.type]);
   }
 }
 

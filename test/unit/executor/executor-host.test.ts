@@ -10,7 +10,8 @@ import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 
 /** A group in which the test says who has what. */
 class TestMembership implements Membership {
-  assignment: Assignment = { epoch: 0, numbers: [] };
+  assignment: Assignment = { epoch: 0, partitions: [] };
+  readonly isShared = true;
   joined = false;
   left = false;
   readonly failed = new Promise<Error>(() => undefined);
@@ -21,8 +22,8 @@ class TestMembership implements Membership {
     this.joined = true;
   }
 
-  give(numbers: readonly number[]): void {
-    this.assignment = { epoch: this.assignment.epoch + 1, numbers };
+  give(partitions: readonly number[]): void {
+    this.assignment = { epoch: this.assignment.epoch + 1, partitions };
     this.#listener(this.assignment);
   }
 

@@ -34,7 +34,7 @@ describe("an executor that follows the log", () => {
   test("tells of calls whose tool has no handler here, of those that may still be begun", async () => {
     const { embedded, propose } = await openGate();
     const left: string[] = [];
-    const onLeft = ({ tool }: LeftCall): void => void left.push(tool);
+    const onLeft = ({ call: { tool } }: LeftCall): void => void left.push(tool);
     await propose("other", {});
     await startExecutor(embedded, { pay: () => "paid" }, { onLeft });
     await propose("other", {}, "c2");

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
 import { createCoreEngine } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
@@ -111,7 +111,8 @@ class Told {
 
   /** That the last allowed call succeeded. */
   async report(): Promise<void> {
-    const { decisionId, callId } = this.#codec.decodeAllowed(await this.#last("allowed"));
+    const { decisionId, call } = this.#codec.decodeAllowed(await this.#last("allowed"));
+    const { callId } = call;
     const result: ResultInput = {
       ...{ type: "result", ...CALL, callId, decisionId, status: "succeeded", output: "done" },
       ...{ outputDigest: null, outputBytes: null, error: null, durationMs: 1, cost: null },

@@ -1,7 +1,7 @@
 // What the pages for operators name is in the code.
 import { expect, test } from "vitest";
 import { CONFIG_KEYS } from "../../../services/adapters/config/config-keys.ts";
-import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
 import { FAMILIES } from "../../../services/analytics/totals.ts";
 import { findLines, listTextFiles, readText } from "../../support/source-tree.ts";

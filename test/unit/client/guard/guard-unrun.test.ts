@@ -162,7 +162,9 @@ describe("a read that was given up, and of which that could not be told", () => 
     const ids: { callId: string; decisionId: string }[] = [];
     link.onCommitted((records) => {
       for (const { record } of records) {
-        for (const event of record.events) if (event.type === "allowed") ids.push(event);
+        for (const event of record.events)
+          if (event.type !== "allowed") continue;
+          else ids.push({ callId: event.call.callId, decisionId: event.decisionId });
       }
     });
     failReports(link, (report) => report <= failed);
@@ -219,7 +221,7 @@ test("a call that runs under its id already is not told where who asked first ge
   link.onCommitted((records) => {
     for (const { record } of records) {
       for (const event of record.events) {
-        if (event.type === "allowed") again.push(tools.pay({}, { callId: event.callId }));
+        if (event.type === "allowed") again.push(tools.pay({}, { callId: event.call.callId }));
       }
     }
   });

@@ -9,13 +9,23 @@ import type {
   CallHeld,
   GateEvent,
   ResultRecorded,
+  SealedValue,
 } from "../../../../services/core/events.ts";
 import type { CommittedRecord } from "../../../../services/runtime/journal.ts";
 
-const NAMED = { tenantId: "t", conversationId: "c", tool: "pay", isRead: false } as const;
+const NAMED = { tenantId: "t", conversationId: "c" } as const;
+const POLICY = { revision: "sha256:1", tier: null, isRead: false } as const;
+const CALL = { agentId: null, turn: null, step: null, tool: "pay" } as const;
 
 function allowed(decisionId: string, approvalId: string | null = null): CallAllowed {
-  return { ...NAMED, type: "allowed", decisionId, callId: decisionId, approvalId } as CallAllowed;
+  return {
+    ...NAMED,
+    type: "allowed",
+    decisionId,
+    call: { ...CALL, callId: decisionId },
+    policy: POLICY,
+    approval: { approvalId, approvedBy: [] as readonly string[] },
+  } as CallAllowed;
 }
 
 function held(decisionId: string, holdId: string): CallHeld {
@@ -23,9 +33,11 @@ function held(decisionId: string, holdId: string): CallHeld {
     ...NAMED,
     type: "held",
     decisionId,
-    callId: decisionId,
+    call: { ...CALL, callId: decisionId },
+    arguments: { text: "{}", digest: "", actionKey: "k", sealed: [] as readonly SealedValue[] },
+    policy: POLICY,
     holdId,
-    approvalId: null,
+    approval: { approvalId: null, approvedBy: [] as readonly string[] },
   } as CallHeld;
 }
 
