@@ -27,7 +27,7 @@ const HOMES = {
   unbash: "services/commands/shell",
   // Policies and configuration are written by people: one reader for both.
   yaml: "services/adapters/(policy|config)",
-  zod: "services/adapters/(policy|config)",
+  zod: "services/adapters/(policy|config|programs)",
 };
 
 /** @param {string} text */

@@ -19,6 +19,7 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/bin bin
 COPY --from=build /app/schemas schemas
 COPY --from=build /app/dist/services dist/services
+COPY examples examples
 COPY infra/policies infra/policies
 COPY infra/recordings infra/recordings
 # A volume that is mounted here for the first time takes its owner from this directory.

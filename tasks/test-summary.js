@@ -7,7 +7,7 @@
  */
 
 /**
- * A level that ran fewer tests than it is known to have ran next to nothing: a pattern that matches
+ * A level that ran fewer tests than its minimum ran next to nothing: a pattern that matches
  * no file, a file that does not load. Tests that were skipped count: their reason is printed.
  * @param {Report} report
  * @param {Record<string, number>} minimums tests by level
@@ -16,8 +16,8 @@
 function findMissing(report, minimums) {
   return Object.entries(minimums).flatMap(([level, minimum]) => {
     const { passed, failed, skipped } = report.projects[level] ?? NOTHING;
-    const ran = passed + failed + skipped;
-    return ran < minimum ? [`FAILED ${level}: ${ran} tests, at least ${minimum} expected`] : [];
+    const count = passed + failed + skipped;
+    return count < minimum ? [`FAILED ${level}: ${count} tests, at least ${minimum} expected`] : [];
   });
 }
 

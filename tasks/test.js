@@ -2,24 +2,27 @@
 // what was skipped and why, and ends with the counts. Arguments after `--` go to vitest as they
 // are; then only the tests run, and the minimum counts are not asked for.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { ensureInstalled, ROOT } from "./ensure-installed.js";
+import { addCounts, COMPUTING, joinOutcomes, WAITING } from "./test-lanes.js";
 import { formatCounts, summarize } from "./test-summary.js";
 
 /**
  * @typedef {{ name: string, file: string, args?: string[] }} Check
  * @typedef {import("./test-report.js").Report} Report
+ * @typedef {import("./test-lanes.js").Outcome} Outcome
  */
 
 /** @param {string} path */
 const inModules = (path) => join(ROOT, "node_modules", path);
 const TSC = inModules("typescript/bin/tsc");
 
-/** Two run side by side, the longest first. @type {Check[]} */
+/** First of all: processes that tests start run what it makes. @type {Check} */
+const BUILD = { name: "build", file: "tasks/build.js" };
+/** @type {Check[]} */
 const CHECKS = [
-  { name: "build", file: "tasks/build.js" },
   { name: "promises (eslint)", file: inModules("eslint/bin/eslint.js"), args: ["."] },
   { name: "types of tests", file: TSC, args: ["-p", "test"] },
   { name: "types of core", file: TSC, args: ["-p", "services/core"] },
@@ -31,7 +34,9 @@ const CHECKS = [
     args: ["ci", "--colors=off", "."],
   },
 ];
-const SIDE_BY_SIDE = 2;
+
+/** As many as a small machine has cores: these tests wait for nothing. */
+const COMPUTING_WORKERS = 2;
 
 /** @param {string} text */
 const print = (text) => process.stdout.write(`${text}\n`);
@@ -70,15 +75,12 @@ async function runCheck({ name, file, args = [] }) {
   return ok;
 }
 
-async function runChecks() {
-  const waiting = [...CHECKS];
+/** @param {readonly Check[]} checks one after the other, as tests run beside them */
+async function runChecks(checks) {
   const counts = { passed: 0, failed: 0, skipped: 0 };
-  const lane = async () => {
-    for (let check = waiting.shift(); check !== undefined; check = waiting.shift()) {
-      counts[(await runCheck(check)) ? "passed" : "failed"] += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane));
+  for (const check of checks) {
+    counts[(await runCheck(check)) ? "passed" : "failed"] += 1;
+  }
   return counts;
 }
 
@@ -94,8 +96,13 @@ function readIfThere(path) {
   }
 }
 
-/** @param {readonly string[]} args */
-async function runTests(args) {
+/**
+ * One run of vitest.
+ * @param {readonly string[]} args
+ * @param {{ output?: "inherit" | number }} [options] `output`: a file that gets what it prints
+ * @returns {Promise<Outcome>}
+ */
+async function runTests(args, { output = "inherit" } = {}) {
   const scratch = mkdtempSync(join(tmpdir(), "callgate-test-"));
   const reportPath = join(scratch, "report.json");
   const skipLog = join(scratch, "skips.jsonl");
@@ -104,7 +111,7 @@ async function runTests(args) {
     const vitest = inModules("vitest/vitest.mjs");
     const child = spawn(process.execPath, [vitest, "run", ...reporters, ...args], {
       cwd: ROOT,
-      stdio: ["ignore", "inherit", "inherit"],
+      stdio: ["ignore", output, output],
       env: { ...process.env, CALLGATE_TEST_REPORT: reportPath, CALLGATE_SKIP_LOG: skipLog },
     });
     const ok = await succeeds(child);
@@ -119,6 +126,31 @@ async function runTests(args) {
   }
 }
 
+/** @param {readonly string[]} names */
+const projects = (names) => names.flatMap((name) => ["--project", name]);
+
+/** Checks and levels that compute; what the tests print comes in one piece, after what waits has ended. */
+async function compute() {
+  const checks = await runChecks(CHECKS);
+  const scratch = mkdtempSync(join(tmpdir(), "callgate-test-"));
+  const log = join(scratch, "output.txt");
+  const file = openSync(log, "w");
+  const args = [...projects(COMPUTING), `--maxWorkers=${COMPUTING_WORKERS}`];
+  const tests = await runTests(args, { output: file });
+  closeSync(file);
+  const output = readIfThere(log);
+  rmSync(scratch, { recursive: true, force: true });
+  return { checks, tests, output };
+}
+
+async function runEverything() {
+  const built = await runChecks([BUILD]);
+  const [waited, computed] = await Promise.all([runTests(projects(WAITING)), compute()]);
+  print(computed.output.trimEnd());
+  const { checks, tests } = computed;
+  return { checks: addCounts(built, checks), outcome: joinOutcomes(waited, tests) };
+}
+
 /** @param {string} line */
 function parseSkip(line) {
   const { file, reason } = JSON.parse(line);
@@ -129,8 +161,10 @@ ensureInstalled();
 const startedAt = Date.now();
 const args = process.argv.slice(2);
 const everything = args.length === 0;
-const checks = everything ? await runChecks() : { passed: 0, failed: 0, skipped: 0 };
-const { ok, report, reasons } = await runTests(args);
+const { checks, outcome } = everything
+  ? await runEverything()
+  : { checks: { passed: 0, failed: 0, skipped: 0 }, outcome: await runTests(args) };
+const { ok, report, reasons } = outcome;
 const minimums = everything
   ? JSON.parse(readFileSync(join(ROOT, "test/minimum-counts.json"), "utf8")).tests
   : {};

@@ -18,7 +18,7 @@ const CLIENT = {
  * @param {{ bootstrap: readonly string[], brokers: number }} options
  */
 export async function assertKafkaReady({ bootstrap, brokers }) {
-  // Loaded when it is needed: a program that mends the client does so before.
+  // Loaded when it is needed: a program that patches the client does so before.
   const { Kafka } = await import("kafkajs");
   stopIdleTimer();
   const kafka = new Kafka({ ...CLIENT, brokers: [...bootstrap] });
@@ -46,7 +46,7 @@ let isStopped = false;
 
 /**
  * After each answer kafkajs sets a timer of less than nothing, though nothing waits for it, and Node warns
- * of that from 22 on. The same mend as in services/adapters/kafka/mends, which is not built yet where this runs.
+ * of that from 22 on. The same patch as in services/adapters/kafka/mends, which is not built yet where this runs.
  */
 function stopIdleTimer() {
   if (isStopped) return;

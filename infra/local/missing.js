@@ -19,7 +19,7 @@ const PROGRAMS = {
 
 /**
  * @param {string} name a key of PROGRAMS
- * @returns {string | undefined} what is missing, and the mend
+ * @returns {string | undefined} what is missing, and what to do
  */
 export function findMissing(name) {
   const program = PROGRAMS[name];

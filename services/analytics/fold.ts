@@ -7,6 +7,7 @@
  * its last call or result, or when the gate starts its state afresh. Where no more rows come the time of day
  * does the same (`rest`), and only twice as late: what came in time may not be decided yet.
  */
+import { isReasonCode, REASONS } from "../core/reasons/reasons.ts";
 import type { Alert } from "../wire/output-records.ts";
 import { type Baseline, extended, type SpikeOptions, spikeThreshold } from "./baseline.ts";
 import {
@@ -64,19 +65,6 @@ type PartitionFold = {
 };
 
 export type RaisedAlert = { readonly partition: number; readonly alert: Alert };
-
-const REPEAT_REASONS: ReadonlySet<string> = new Set([
-  "duplicate_call",
-  "duplicate_in_flight",
-  "near_duplicate",
-  "retry_exhausted",
-  "loop_repeat",
-  "loop_cycle",
-  "loop_no_progress",
-  "loop_rotation",
-  "failure_streak",
-  "failure_run",
-]);
 
 const MS_PER_SECOND = 1_000;
 const MICRO_UNITS = 1_000_000;
@@ -251,7 +239,7 @@ export class DecisionFold {
     const reason = row.reason ?? "";
     const tier = row.tier ?? "";
     this.#totals.add("analytics_decisions_total", { outcome: row.kind, reason, tool, tier });
-    if (row.kind === "refused" && REPEAT_REASONS.has(reason)) {
+    if (row.kind === "refused" && isReasonCode(reason) && REASONS[reason].group === "repeat") {
       this.#totals.add("repeats_stopped_total", { reason, tool });
     }
     if (row.grant_tier !== null) this.#totals.add("grant_calls_total", { tier: row.grant_tier });

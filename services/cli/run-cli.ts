@@ -1,5 +1,6 @@
 /** From arguments to an exit code: the whole command line but the end of the process. */
 import { Command, CommanderError } from "commander";
+import { quoteTicks } from "../core/hidden-text.ts";
 import { addAnalytics } from "./commands/analytics.ts";
 import { addApprovals, addCalls, addConversations } from "./commands/approvals.ts";
 import { addBacktest } from "./commands/backtest.ts";
@@ -31,7 +32,7 @@ Try:
 Exit codes: 0 ok, 1 findings (policy lint, test and fmt --check, backtest, verify, recover, demo --config), 2 wrong usage or input, 3 environment error (machine, disk, cluster).`;
 
 export async function runCli(args: readonly string[], given: Terminal): Promise<ExitCode> {
-  const terminal = escapedTerminal(given);
+  const terminal = escapedTerminal(given, writesJson(args));
   let exitCode: ExitCode = EXIT_OK;
   const cli: Cli = {
     terminal,
@@ -55,6 +56,11 @@ export async function runCli(args: readonly string[], given: Terminal): Promise<
 
 function isJson(args: readonly string[]): boolean {
   return args.includes("--json");
+}
+
+/** Also by `--format json` or `jsonl`. */
+function writesJson(args: readonly string[]): boolean {
+  return isJson(args) || args.some((one) => /^(?:--format=|-f)?jsonl?$/.test(one));
 }
 
 /** @param json wrong usage is told by `tell`, not by commander. */
@@ -109,7 +115,7 @@ async function tell(
   const lines = isJson(args) ? [...failure.lines, ...usageOf(error)] : failure.lines;
   const { exitCode } = failure;
   const text = isJson(args)
-    ? `${JSON.stringify({ error: { messages: lines, exitCode } })}\n`
+    ? `${quoteTicks(JSON.stringify({ error: { messages: lines, exitCode } }))}\n`
     : lines.map((line) => `callgate: ${line}\n`).join("");
   // Where not even this can be written, the exit code is all there is to say.
   const tries = [() => terminal.err.write(lines.length === 0 ? "" : text), terminal.err.flush];

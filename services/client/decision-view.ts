@@ -1,8 +1,8 @@
 /** From what the journal says to what programs get. */
 import type { JsonObject } from "../core/canonical/json-value.ts";
 import type { CallAllowed, CallHeld, CallRefused, DecisionEvent } from "../core/events.ts";
-import { REASON_SENTENCES } from "../core/reason-sentences.ts";
-import type { ReasonCode } from "../core/reasons.ts";
+import type { ReasonCode } from "../core/reasons/reasons.ts";
+import { REASONS } from "../core/reasons/reasons.ts";
 import { shownArguments, shownText } from "../core/shown-arguments.ts";
 import { argumentsWithKey } from "./arguments-with-key.ts";
 import type { CallRefusal, Decision, UnavailableDetail } from "./gate-types.ts";
@@ -140,7 +140,7 @@ function plainRefusal(
   shown: string,
   reason: ReasonCode,
 ): Omit<CallRefusal, "decisionId"> {
-  const sentences = REASON_SENTENCES[reason];
+  const sentences = REASONS[reason];
   return {
     schemaVersion: 1,
     callId,
@@ -154,7 +154,7 @@ function plainRefusal(
     policy: "",
     level: 0,
     count: 0,
-    retryable: sentences.retryable,
+    retryable: sentences.isRetryable === true,
     disposition: "wait",
     previousCall: null,
     previousResult: null,

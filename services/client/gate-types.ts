@@ -3,7 +3,7 @@ import type { JsonObject } from "../core/canonical/json-value.ts";
 import type { CustomNormalizer } from "../core/capabilities.ts";
 import type { Refusal } from "../core/events.ts";
 import type { CallError, FailureEffect, Money, ResultStatus } from "../core/inputs.ts";
-import type { ReasonCode } from "../core/reasons.ts";
+import type { ReasonCode } from "../core/reasons/reasons.ts";
 import type { AnswerForm } from "./answer-form.ts";
 import type { CallgateError } from "./callgate-error.ts";
 

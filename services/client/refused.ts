@@ -1,4 +1,4 @@
-import type { ReasonCode } from "../core/reasons.ts";
+import type { ReasonCode } from "../core/reasons/reasons.ts";
 import type { CallRefusal, Decision, UnavailableDetail, Warning } from "./gate-types.ts";
 
 const BRAND = Symbol.for("callgate.refused");

@@ -2,7 +2,7 @@
  * What the core needs from libraries, as pure and synchronous functions. The core owns these
  * interfaces and adapters supply them, so that compiling a policy and deciding a call import nothing.
  */
-import type { Programs } from "../commands/programs/program-spec.ts";
+import type { Programs } from "../commands/programs/program.ts";
 import type { JsonValue } from "./canonical/json-value.ts";
 
 /** One way in which a value breaks its schema. `path` is a JSON path from `$`. */

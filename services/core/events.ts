@@ -2,7 +2,7 @@
 import type { Denial, RuleScope } from "./approval-facts.ts";
 import type { IgnoredWhy } from "./ignored-why.ts";
 import type { CallError, FailureEffect, Money, ResultStatus, VerdictKind } from "./inputs.ts";
-import type { ReasonCode } from "./reasons.ts";
+import type { ReasonCode } from "./reasons/reasons.ts";
 
 export type DecisionEvent = CallAllowed | CallRefused | CallHeld;
 

@@ -165,7 +165,14 @@ function isAgentsError(text: unknown): boolean {
 
 const MESSAGE_CHARACTERS = 1_000;
 
-const MESSAGE_MEMBERS = ["error", "message", "value", "content", "text", "output"];
+const MESSAGE_MEMBERS: readonly string[] = [
+  "error",
+  "message",
+  "value",
+  "content",
+  "text",
+  "output",
+];
 
 function messageOf(output: Members): string {
   for (const name of MESSAGE_MEMBERS) {

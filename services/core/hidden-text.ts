@@ -11,7 +11,7 @@ const HIDDEN_CLASS =
 const HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`, "u");
 const ALL_HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`, "gu");
 const LINE_END_OR_HIDDEN = new RegExp(`\\r\\n|[${HIDDEN_CLASS}]`, "gu");
-const STAYS_IN_LINES = ["\n", "\r\n", "\t"];
+const STAYS_IN_LINES: readonly string[] = ["\n", "\r\n", "\t"];
 /** A letter, digit, sign or mark of punctuation that is not hidden. */
 const VISIBLE = new RegExp(`(?![${HIDDEN_CLASS}])[\\p{L}\\p{N}\\p{P}\\p{S}]`, "u");
 /** Most texts: nothing in them needs an escape. */

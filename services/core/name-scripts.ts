@@ -9,7 +9,7 @@
  */
 
 /** Each with what is written together with it. */
-const SCRIPTS = [
+const SCRIPTS: readonly (readonly string[])[] = [
   ...[
     "Latn",
     "Cyrl",
@@ -40,7 +40,7 @@ const SCRIPTS = [
   ],
 ].map((script) => [script]);
 
-const WITH_LATIN = [
+const WITH_LATIN: readonly (readonly string[])[] = [
   ["Latn", "Hani", "Hira", "Kana"],
   ["Latn", "Hani", "Hang"],
   ["Latn", "Hani", "Bopo"],

@@ -1,17 +1,8 @@
 /** Which proposals of a journal have their terminal decision: one that comes again is answered with it, never decided anew. */
 import type { DecisionEvent } from "../core/events.ts";
-import type { ReasonCode } from "../core/reasons.ts";
+import { REASONS } from "../core/reasons/reasons.ts";
 import { callNameOf } from "../core/state/names.ts";
 import { conversationKey } from "./partitioner.ts";
-
-/** Refusals that may come again under one decision id: the name was another call's, or no call's. */
-const UNNAMED: readonly ReasonCode[] = [
-  "call_id_conflict",
-  "malformed",
-  "too_large",
-  "misrouted",
-  "unauthenticated",
-];
 
 export class DecidedNames {
   /** Decision ids by call name, by conversation. */
@@ -44,5 +35,5 @@ export class DecidedNames {
 }
 
 function isUnnamed(event: DecisionEvent): boolean {
-  return event.type === "refused" && UNNAMED.includes(event.refusal.reason);
+  return event.type === "refused" && REASONS[event.refusal.reason].keepsNoName === true;
 }

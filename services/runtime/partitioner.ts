@@ -48,21 +48,9 @@ function byte(data: Uint8Array, at: number): number {
 
 const encoder = new TextEncoder();
 
-let lastTenantId = "";
-let lastConversationId = "";
-let lastKey = "/";
-
-/**
- * The key of every record of a conversation. The tenant's id contains no `/`. Several ask for the key
- * of one call in turn, and one that was looked up before is found sooner than an equal new one.
- */
+/** The key of every record of a conversation. The tenant's id contains no `/`. */
 export function conversationKey(tenantId: string, conversationId: string): string {
-  if (conversationId !== lastConversationId || tenantId !== lastTenantId) {
-    lastTenantId = tenantId;
-    lastConversationId = conversationId;
-    lastKey = `${tenantId}/${conversationId}`;
-  }
-  return lastKey;
+  return `${tenantId}/${conversationId}`;
 }
 
 const decoder = new TextDecoder();

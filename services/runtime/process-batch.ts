@@ -85,7 +85,7 @@ type Judged = {
   readonly outputs: readonly OutgoingRecord[];
 };
 
-const PASSED_ON = ["traceparent", "tracestate"];
+const PASSED_ON: readonly string[] = ["traceparent", "tracestate"];
 const NO_HEADERS: readonly RecordHeader[] = [];
 const NO_RECORDS: readonly OutgoingRecord[] = [];
 

@@ -276,7 +276,7 @@ function broken(error: unknown): unknown {
   if (!(error instanceof StateCorruptError)) return error;
   const told = `the journal cannot be replayed: ${error.message}. Nothing is decided on it`;
   // The codec has said what is missing, and nothing is wrong with the journal.
-  const mend = needsRegistry(error) ? " until then" : `; ${BEGIN_ANEW}`;
+  const remedy = needsRegistry(error) ? " until then" : `; ${BEGIN_ANEW}`;
   const options = { cause: error, context: error.context };
-  return new FatalError("journal_broken", `${told}${mend}`, options);
+  return new FatalError("journal_broken", `${told}${remedy}`, options);
 }

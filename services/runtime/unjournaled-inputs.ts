@@ -1,5 +1,5 @@
 /**
- * Looks for inputs that the journal says nothing of: what lies in an input topic between two of its records that are
+ * Looks for inputs that the journal says nothing of: what is in an input topic between two of its records that are
  * journaled. Reads each topic once, in step with the journal.
  */
 import { FatalError } from "./errors.ts";
@@ -74,7 +74,7 @@ export class UnjournaledInputs {
     return cursor;
   }
 
-  /** False at the end of the topic: what is journaled is gone, or lies in another cluster. */
+  /** False at the end of the topic: what is journaled is gone, or is in another cluster. */
   async #fill(topic: InputTopic, cursor: Cursor): Promise<boolean> {
     const read = await this.#log.read(topic, this.#partition, cursor.next, READ_LIMITS);
     cursor.offsets = read.records.map(({ offset }) => offset);

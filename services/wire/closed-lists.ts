@@ -25,7 +25,7 @@ import {
   type VerdictInput,
   type VerdictKind,
 } from "../core/inputs.ts";
-import { REASON_CODES, type ReasonCode } from "../core/reasons.ts";
+import { REASON_CODES, type ReasonCode } from "../core/reasons/reasons.ts";
 import { QUARANTINE_CODES, type QuarantineCode } from "../runtime/journal.ts";
 import { INPUT_TOPICS, type InputTopic } from "../runtime/topics.ts";
 import { UndecodableError } from "./reader.ts";

@@ -7,7 +7,7 @@ import type {
   Decision,
   Notice,
 } from "../core/events.ts";
-import type { ReasonCode } from "../core/reasons.ts";
+import type { ReasonCode } from "../core/reasons/reasons.ts";
 
 /** HTTP header that carries the idempotency key. */
 export const IDEMPOTENCY_HEADER = "X-Agent-Idempotency-Key";

@@ -15,8 +15,31 @@ import { cutText } from "../core/cut-text.ts";
 import type { EnvelopeRejection, Money } from "../core/inputs.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
 import type { Envelope } from "./envelope.ts";
-import { DEFAULT_TENANT, ENVELOPE_FIELDS, readPlainEnvelope } from "./json-envelope.ts";
 import { toInput } from "./proposal.ts";
+
+const DEFAULT_TENANT = "default";
+
+/** The fields of an envelope; what is beside them is an error, never ignored. */
+const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
+  "tenantId",
+  "conversationId",
+  "callId",
+  "agentId",
+  "turn",
+  "step",
+  "tool",
+  "arguments",
+  "assistantText",
+  "estimatedCost",
+  "confirmation",
+  "approvalId",
+  "traceparent",
+  "tracestate",
+  "ceId",
+  "ceSource",
+  "ceType",
+  "ceTime",
+]);
 
 const OPEN_BRACE = 0x7b;
 const SHOWN_CHARACTERS = 40;
@@ -37,8 +60,6 @@ export function looksLikeJson(value: Uint8Array): boolean {
 
 /** The input that a JSON proposal gives. Total. */
 export function decodeJsonProposal(value: Uint8Array): DecodedInput {
-  const plain = readPlainEnvelope(value, ENVELOPE_LIMITS);
-  if (plain !== undefined) return toInput(plain);
   const parsed = parseCanonical(value, ENVELOPE_LIMITS);
   if (parsed.ok) return readEnvelope(parsed.value as JsonObject, undefined);
   const { reason, message } = parsed;

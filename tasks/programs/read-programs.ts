@@ -2,13 +2,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
-import type { z } from "zod";
 import {
-  compilePrograms,
-  ProgramSpecError,
-} from "../../services/commands/programs/compile-programs.ts";
-import type { ProgramSpec, ProgramSpecs } from "../../services/commands/programs/program-spec.ts";
-import { programFile } from "./program-schema.ts";
+  compileProgram,
+  ProgramFault,
+  splitNames,
+} from "../../services/adapters/programs/compile-program.ts";
+import {
+  type ProgramSpec,
+  type ProgramText,
+  type ProgramTexts,
+  programFile,
+} from "../../services/adapters/programs/program-schema.ts";
 
 type Document = ReturnType<typeof parseDocument>;
 
@@ -18,51 +22,72 @@ export class ProgramFileError extends Error {
 }
 
 /**
- * Every program of the YAML files in a directory, by name.
+ * Every program of the YAML files in a directory, as it is written there.
  * @throws ProgramFileError at the first fault, with file, line, program and key, or where there is no file
  */
-export function readProgramFiles(directory: string): ProgramSpecs {
-  const all = new Map<string, ProgramSpec>();
+export function readProgramFiles(directory: string): ProgramTexts {
+  const all = new Map<string, ProgramText>();
   const names = readdirSync(directory).filter((name) => name.endsWith(".yaml"));
-  if (names.length === 0) throw new ProgramFileError(`no file of programs lies in ${directory}`);
+  if (names.length === 0)
+    throw new ProgramFileError(`there is no file of programs in ${directory}`);
+  const taken = new Set<string>();
   for (const name of names.sort()) {
-    const specs = readProgramFile(name, readFileSync(join(directory, name), "utf8"));
-    for (const [program, spec] of Object.entries(specs)) {
-      if (all.has(program)) {
-        throw new ProgramFileError(
-          `${name}: program ${program} is in another file too: remove one`,
-        );
-      }
-      all.set(program, spec);
-    }
+    const texts = readProgramFile(name, readFileSync(join(directory, name), "utf8"), taken);
+    for (const [program, text] of Object.entries(texts)) all.set(program, text);
   }
   return Object.fromEntries(all);
 }
 
-/** @throws ProgramFileError at the first fault */
-export function readProgramFile(name: string, text: string): ProgramSpecs {
+/**
+ * @param taken names of the programs of other files; those of this one are added
+ * @throws ProgramFileError at the first fault
+ */
+export function readProgramFile(
+  name: string,
+  text: string,
+  taken: Set<string> = new Set(),
+): ProgramTexts {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, logLevel: "error" });
   const fail = (offset: number, problem: string): never => {
     throw new ProgramFileError(`${name}:${lines.linePos(offset).line}: ${problem}`);
   };
+  const failAt = (keys: readonly string[], problem: string): never =>
+    fail(offsetOf(document, keys), `program ${keys.join(" > ")}: ${problem}`);
   const [error] = document.errors;
   if (error !== undefined) return fail(error.pos[0], error.message.split("\n")[0] ?? "");
-  const parsed = programFile.safeParse(document.toJS());
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0] as z.core.$ZodIssue;
-    const keys = path.map(String);
-    return fail(offsetOf(document, keys), `program ${keys.join(" > ")}: ${message}`);
+  const texts = document.toJS() as ProgramTexts;
+  const parsed = programFile.safeParse(texts);
+  const [issue] = parsed.error?.issues ?? [];
+  if (issue !== undefined) {
+    const keys = issue.path.filter((key) => typeof key === "string" && !STRUCTURE.has(key));
+    failAt(keys.map(String), issue.message);
   }
+  for (const [key, spec] of Object.entries(parsed.data ?? {})) {
+    const names = splitNames(key, "|").flatMap((first) => [first, ...(spec.also ?? [])]);
+    const twice = names.find((one) => taken.has(one));
+    if (twice !== undefined) failAt([key], `${twice} is there twice`);
+    for (const one of names) taken.add(one);
+    const fault = findFault(spec, key);
+    if (fault !== null) failAt([key, ...fault.keys], fault.message);
+  }
+  return texts;
+}
+
+function findFault(spec: ProgramSpec, name: string): ProgramFault | null {
   try {
-    const specs = parsed.data as ProgramSpecs;
-    compilePrograms(specs);
-    return specs;
-  } catch (problem) {
-    if (!(problem instanceof ProgramSpecError)) throw problem;
-    return fail(offsetOf(document, problem.keys), problem.message);
+    compileProgram(spec, name);
+    return null;
+  } catch (fault) {
+    if (fault instanceof ProgramFault) return fault;
+    throw fault;
   }
 }
+
+/** Keys of which a message says nothing: what is below them says more. */
+const STRUCTURE: ReadonlySet<string> = new Set([
+  ...["flags", "options", "values", "operands", "kind", "subcommands", "forms"],
+]);
 
 /** Where the last of the keys that are found stands; keys in between may be left out. */
 function offsetOf(document: Document, keys: readonly string[]): number {

@@ -4,7 +4,7 @@
  * what nearly every call pays.
  */
 import type { ProposalInput } from "../../services/core/inputs.ts";
-import { ALWAYS_ENFORCED, REASON_CODES } from "../../services/core/reasons.ts";
+import { isAlwaysEnforced, REASON_CODES } from "../../services/core/reasons/reasons.ts";
 import { seededArguments } from "./calls.ts";
 
 const CURRENCY = "EUR";
@@ -27,7 +27,7 @@ export const NO_CHECK_POLICY = {
   escalation: { ask: "off", options: "off", user_input: "off", end: "off" },
   acknowledgement: { mode: "off" },
   checks: Object.fromEntries(
-    REASON_CODES.filter((code) => !ALWAYS_ENFORCED.has(code)).map((code) => [code, "off"]),
+    REASON_CODES.filter((code) => !isAlwaysEnforced(code)).map((code) => [code, "off"]),
   ),
   tool_schemas: {
     search_docs: { read_only: true },
@@ -47,7 +47,7 @@ export const NO_CHECK_POLICY = {
 export const EVERY_CHECK_POLICY = {
   preset: "strict",
   checks: Object.fromEntries(
-    REASON_CODES.filter((code) => !ALWAYS_ENFORCED.has(code)).map((code) => [code, "enforce"]),
+    REASON_CODES.filter((code) => !isAlwaysEnforced(code)).map((code) => [code, "enforce"]),
   ),
   deduplication: {
     window_ms: 300_000,

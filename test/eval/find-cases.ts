@@ -16,7 +16,7 @@ export interface CaseCall {
   readonly argumentsText: string;
   readonly reason: string;
   readonly why:
-    | "no twin"
+    | "no prior call"
     | "changed state"
     | "other output"
     | "doubled write"
@@ -29,7 +29,7 @@ export interface CaseCall {
 /** Reads that repeat an earlier one with nothing written since, and its output. */
 export interface RepeatedReads {
   readonly answered: number;
-  readonly ran: number;
+  readonly run: number;
 }
 
 export interface Case {
@@ -90,52 +90,52 @@ function judgeCalls(
   identities: readonly string[],
   loop: Loop | null,
 ) {
-  const ran = (index: number): boolean => calls[index]?.decision.type === "allowed";
-  const history = historyOf(row, identities, ran);
+  const hasRun = (index: number): boolean => calls[index]?.decision.type === "allowed";
+  const history = historyOf(row, identities, hasRun);
   const repeats = history.map((found, index) => isRepeatedRead(row, calls, index, found));
   const misses = calls.flatMap((replayed, index): readonly CaseCall[] => {
-    const { twin, twinDone } = history[index] as History;
-    const why = missOf(row, replayed, loop, twinDone, repeats[index] === true);
-    if (!ran(index) || why === null) return [];
-    return [{ ...caseCall(replayed, why), because: whyRun(row, calls, index, twin) }];
+    const { priorCall, isPriorCallDone } = history[index] as History;
+    const why = missOf(row, replayed, loop, isPriorCallDone, repeats[index] === true);
+    if (!hasRun(index) || why === null) return [];
+    return [{ ...caseCall(replayed, why), because: whyRun(row, calls, index, priorCall) }];
   });
   const harms = calls.flatMap((replayed, index): readonly CaseCall[] => {
-    const twin = history[index]?.twin;
-    const why = ran(index) ? null : harmOf(row, index, twin);
+    const priorCall = history[index]?.priorCall;
+    const why = hasRun(index) ? null : harmOf(row, index, priorCall);
     if (why === null) return [];
-    const because = `nothing is known to have changed since #${twin ?? "-"}`;
+    const because = `nothing is known to have changed since #${priorCall ?? "-"}`;
     return [{ ...caseCall(replayed, why), because }];
   });
-  const answered = repeats.filter((repeat, index) => repeat && !ran(index)).length;
+  const answered = repeats.filter((repeat, index) => repeat && !hasRun(index)).length;
   const all = repeats.filter((repeat) => repeat).length;
-  return { harms, misses, reads: { answered, ran: all - answered } };
+  return { harms, misses, reads: { answered, run: all - answered } };
 }
 
 interface History {
   /** The latest earlier call of the same tool and arguments. */
-  readonly twin: number | undefined;
+  readonly priorCall: number | undefined;
   /** The latest of them that ran: its output is what memory holds. */
-  readonly twinRan: number | undefined;
+  readonly priorCallRun: number | undefined;
   /** One of them did not fail. */
-  readonly twinDone: boolean;
+  readonly isPriorCallDone: boolean;
 }
 
 function historyOf(
   row: Row,
   identities: readonly string[],
-  ran: (index: number) => boolean,
+  hasRun: (index: number) => boolean,
 ): readonly History[] {
-  const twins = new Map<string, number>();
-  const twinsRan = new Map<string, number>();
+  const priorCalls = new Map<string, number>();
+  const priorCallsRun = new Map<string, number>();
   const done = new Set<string>();
   return identities.map((identity, index) => {
     const found = {
-      twin: twins.get(identity),
-      twinRan: twinsRan.get(identity),
-      twinDone: done.has(identity),
+      priorCall: priorCalls.get(identity),
+      priorCallRun: priorCallsRun.get(identity),
+      isPriorCallDone: done.has(identity),
     };
-    twins.set(identity, index);
-    if (ran(index)) twinsRan.set(identity, index);
+    priorCalls.set(identity, index);
+    if (hasRun(index)) priorCallsRun.set(identity, index);
     if (row.calls[index]?.is_error !== true) done.add(identity);
     return found;
   });
@@ -145,12 +145,12 @@ function missOf(
   row: Row,
   replayed: ReplayedCall,
   loop: Loop | null,
-  twinDone: boolean,
+  isPriorCallDone: boolean,
   isRead: boolean,
 ): CaseCall["why"] | null {
   const { index } = replayed;
   if (loop !== null && index >= loop.first + loop.period && index <= loop.last) return "loop call";
-  if (isDoubled(row, replayed, twinDone)) return "doubled write";
+  if (isDoubled(row, replayed, isPriorCallDone)) return "doubled write";
   return isRead ? "repeated read" : null;
 }
 
@@ -159,40 +159,42 @@ const CACHE_MS = 60_000;
 const OUTPUT_CUT = 2_000;
 
 /**
- * A read whose twin did not fail, had the same whole output, with nothing written since, and that still
+ * A read whose prior call did not fail, had the same whole output, with nothing written since, and that still
  * lies within the cache time of the call that ran: an answer from memory does not make it any younger.
  */
 function isRepeatedRead(
   row: Row,
   calls: readonly ReplayedCall[],
   index: number,
-  { twin, twinRan }: History,
+  { priorCall, priorCallRun }: History,
 ): boolean {
   const now = row.calls[index];
-  if (twin === undefined || calls[index]?.decision.policy.isRead !== true) return false;
-  const before = row.calls[twin];
+  if (priorCall === undefined || calls[index]?.decision.policy.isRead !== true) return false;
+  const before = row.calls[priorCall];
   const same = before?.output_hash !== null && before?.output_hash === now?.output_hash;
   if (!same || before?.is_error === true || (before?.output?.length ?? 0) >= OUTPUT_CUT)
     return false;
   const atMs = (at: number): number => calls[at]?.decision.times.proposalsAtMs ?? 0;
-  if (atMs(index) - atMs(twinRan ?? twin) >= CACHE_MS) return false;
-  // A write that was issued together with the twin may have come after it.
+  if (atMs(index) - atMs(priorCallRun ?? priorCall) >= CACHE_MS) return false;
+  // A write that was issued together with the prior call may have come after it.
   const step = `${before?.turn} ${before?.step}`;
   const first = row.calls.findIndex((call) => `${call.turn} ${call.step}` === step);
-  return calls.slice(Math.min(first, twin), index).every(({ decision }) => decision.policy.isRead);
+  return calls
+    .slice(Math.min(first, priorCall), index)
+    .every(({ decision }) => decision.policy.isRead);
 }
 
-/** What let a repeat run: another write, a twin that failed, or that equal calls prove nothing. */
+/** What let a repeat run: another write, a prior call that failed, or that equal calls prove nothing. */
 function whyRun(
   row: Row,
   calls: readonly ReplayedCall[],
   index: number,
-  twin: number | undefined,
+  priorCall: number | undefined,
 ): string {
-  if (twin === undefined) return "it is the first of its kind";
-  if (row.calls[twin]?.is_error === true) return `#${twin} had failed`;
+  if (priorCall === undefined) return "it is the first of its kind";
+  if (row.calls[priorCall]?.is_error === true) return `#${priorCall} had failed`;
   const key = calls[index]?.decision.arguments.actionKey;
-  const between = calls.slice(twin + 1, index);
+  const between = calls.slice(priorCall + 1, index);
   const write = between.find(
     ({ decision, index: at }) =>
       decision.type === "allowed" &&
@@ -206,16 +208,16 @@ function whyRun(
   return "the call does not say what it acts on, or what it shows moves by itself";
 }
 
-function isDoubled(row: Row, { decision, index }: ReplayedCall, twinDone: boolean): boolean {
+function isDoubled(row: Row, { decision, index }: ReplayedCall, isPriorCallDone: boolean): boolean {
   const args = row.calls[index]?.args ?? {};
-  return twinDone && !decision.policy.isRead && Object.keys(args).length > 0;
+  return isPriorCallDone && !decision.policy.isRead && Object.keys(args).length > 0;
 }
 
-function harmOf(row: Row, index: number, twin: number | undefined): CaseCall["why"] | null {
+function harmOf(row: Row, index: number, priorCall: number | undefined): CaseCall["why"] | null {
   const call = row.calls[index];
-  if (twin === undefined) return "no twin";
+  if (priorCall === undefined) return "no prior call";
   if (row.label === "ground_truth" && call?.state_changed === true) return "changed state";
-  const before = row.calls[twin]?.output_hash ?? null;
+  const before = row.calls[priorCall]?.output_hash ?? null;
   const now = call?.output_hash ?? null;
   return before === null || now === null || before === now ? null : "other output";
 }

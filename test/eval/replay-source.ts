@@ -37,7 +37,7 @@ export async function replaySource(source: Source, policyPath: string): Promise<
   const brokenLines: string[] = [];
   const lines: string[] = [];
   const cases: Case[] = [];
-  const reads = { answered: 0, ran: 0 };
+  const reads = { answered: 0, run: 0 };
   let conversations = 0;
   let decidingMs = 0;
   const onBrokenLine = (message: string) => brokenLines.push(message);
@@ -51,7 +51,7 @@ export async function replaySource(source: Source, policyPath: string): Promise<
     const found = findCases(source.name, replayed);
     cases.push(...found.cases);
     reads.answered += found.reads.answered;
-    reads.ran += found.reads.ran;
+    reads.run += found.reads.run;
   }
   return {
     name: source.name,

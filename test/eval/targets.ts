@@ -13,7 +13,7 @@ export interface Target {
 
 export function targetsOf(ours: Figures, runs: readonly SourceRun[]): readonly Target[] {
   const answered = runs.reduce((sum, run) => sum + run.reads.answered, 0);
-  const reads = answered + runs.reduce((sum, run) => sum + run.reads.ran, 0);
+  const reads = answered + runs.reduce((sum, run) => sum + run.reads.run, 0);
   const doubled = ours.doubledNamedPct ?? 0;
   const open = atLeast("doubled writes with arguments outside loops refused, %", doubled, 85);
   return [

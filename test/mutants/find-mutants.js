@@ -35,10 +35,9 @@ const JUDGES = /^services\/core\/(checks|decide)\//;
 /**
  * Two ways to one result: a bound in them says where the short way ends, which nothing can tell by
  * design. Laws of test/property/core hold the two ways together; a key's mark only spares a look at keys, as the models of
- * test/unit/collections say, and digits-into.test.ts holds digits to what `String` gives.
+ * test/unit/collections say.
  */
-const SHORT_CUTS =
-  /^services\/core\/(hash|digits-into|persistent\/key-mark|canonical\/(fast-[a-z]+|read-members))\.ts$/;
+const SHORT_CUTS = /^services\/collections\/key-mark\.ts$/;
 
 /** A process that a test starts knows of no change. */
 const PROLOGUE = "const mutant = globalThis.callgateMutant ?? (() => false);";
@@ -176,7 +175,8 @@ function isCheckList(node) {
  * @param {Change[]} changes
  */
 function addChecks(list, changes) {
-  for (const node of list.elements) changes.push({ node, to: "() => []" });
+  for (const node of list.elements)
+    changes.push({ node, to: `{ ...${node.getText()}, find: () => [] }` });
 }
 
 /**

@@ -15,7 +15,7 @@ import type {
 } from "../../services/core/inputs.ts";
 import type { CompiledPolicy } from "../../services/core/policy/compiled.ts";
 import type { PolicyDocument } from "../../services/core/policy/document.ts";
-import type { ReasonCode } from "../../services/core/reasons.ts";
+import type { ReasonCode } from "../../services/core/reasons/reasons.ts";
 import type { Sealing } from "../../services/core/seal/sealing.ts";
 import { evolve } from "../../services/core/state/evolve.ts";
 import type { ConversationState } from "../../services/core/state/state.ts";

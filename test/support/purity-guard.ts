@@ -1,7 +1,7 @@
 // Setup file of the unit and property projects. While the tests of services/core run, reading the
 // clock or drawing a random number from core code throws. The caller is found on the stack, so that
 // the test runner and fast-check, which read both, go on working.
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
 
 const CORE_FRAME = /[\\/]services[\\/]core[\\/]/;
 const CORE_TEST = /[\\/]test[\\/](unit|property)[\\/]core[\\/]/;
@@ -52,5 +52,6 @@ export function guardPurity(): () => void {
 }
 
 if (CORE_TEST.test(expect.getState().testPath ?? "")) {
-  guardPurity();
+  // Files share their worker: the next one may be no test of the core.
+  afterAll(guardPurity());
 }

@@ -6,7 +6,8 @@ import ts from "typescript";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const NOT_OURS = /^(node_modules|dist|dist-build.*|coverage|\.git|\.callgate)$/;
-const TEXT = /\.(ts|js|mjs|cjs|json|jsonl|md|yaml|yml|avsc|txt|sh)$|^\.ci\/run$|\/\.?[a-z-]+rc$/;
+const TEXT =
+  /\.(ts|mts|js|mjs|cjs|json|jsonl|md|yaml|yml|avsc|txt|sh)$|^\.ci\/run$|\/\.?[a-z-]+rc$/;
 
 /** Paths from the root, with `/`, of every text file that is no tool's product. */
 export function listTextFiles(): readonly string[] {
@@ -49,9 +50,17 @@ export function findLines(paths: readonly string[], pattern: RegExp): readonly s
 /** One use of a name in code: `Date.now` for a property access, the bare name otherwise. */
 export type Use = { readonly name: string; readonly line: number };
 
+const usesByPath = new Map<string, readonly Use[]>();
+
 /** Every identifier and every `a.b` of a file's code; comments and strings are not code. */
 export function listUses(path: string): readonly Use[] {
-  const source = ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, true);
+  const uses = usesByPath.get(path) ?? parseUses(path);
+  usesByPath.set(path, uses);
+  return uses;
+}
+
+function parseUses(path: string): readonly Use[] {
+  const source = ts.createSourceFile(path, readText(path), ts.ScriptTarget.Latest, false);
   const uses: Use[] = [];
   const visit = (node: ts.Node): void => {
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;

@@ -9,7 +9,12 @@ import {
   placeOf,
   problemAt,
 } from "../../core/policy/problem.ts";
-import { ALWAYS_ENFORCED, isReasonCode, REASON_CODES } from "../../core/reasons.ts";
+import {
+  isAlwaysEnforced,
+  isReasonCode,
+  REASON_CODES,
+  REASONS,
+} from "../../core/reasons/reasons.ts";
 import { readToolName } from "../../core/tool-name.ts";
 import { nearest } from "../config/nearest.ts";
 import type { RawDocument } from "./fold-blocks.ts";
@@ -53,8 +58,8 @@ function findDoubles(document: RawDocument, report: Report, where: Where): void 
     const message = `\`${key}\` contradicts \`enabled: false\``;
     report(["tool_deduplication", key], message, "remove one of the two");
   }
-  for (const code of ["duplicate_call", "duplicate_in_flight", "loop_no_progress"]) {
-    if (!has(document, "checks", code)) continue;
+  for (const code of REASON_CODES) {
+    if (REASONS[code].isOffWithDuplicates !== true || !has(document, "checks", code)) continue;
     const other = where(["tool_deduplication", "enabled"]);
     const message = `\`${code}\` is set twice: \`tool_deduplication.enabled\` (${other}) switches it off`;
     report(["checks", code], message, "keep one of the two");
@@ -69,7 +74,7 @@ function findCodes(document: RawDocument, report: Report): void {
       const mend =
         meant === null ? "see docs/policy.md for the codes" : `did you mean \`${meant}\`?`;
       report(path, `\`${code}\` is not a reason code`, mend);
-    } else if (ALWAYS_ENFORCED.has(code)) {
+    } else if (isAlwaysEnforced(code)) {
       report(path, `\`${code}\` is always enforced and has no mode`, "remove it");
     }
   };

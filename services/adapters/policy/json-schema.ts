@@ -4,7 +4,7 @@ import {
   NORMALIZER_NAMES,
   normalizerArgumentsMax,
 } from "../../core/normalize/compile-normalizers.ts";
-import { ALWAYS_ENFORCED, REASON_CODES } from "../../core/reasons.ts";
+import { isAlwaysEnforced, REASON_CODES } from "../../core/reasons/reasons.ts";
 import { blockShape, topLevelRetries } from "./vocabulary/blocks.ts";
 
 export type SchemaDraft = "draft-2020-12" | "draft-07";
@@ -40,7 +40,7 @@ export function policyJsonSchema(draft: SchemaDraft): object {
 }
 
 function limitCodes(root: Node): void {
-  const codes = REASON_CODES.filter((code) => !ALWAYS_ENFORCED.has(code));
+  const codes = REASON_CODES.filter((code) => !isAlwaysEnforced(code));
   for (const path of [["checks"], ["tool_schemas", "*", "checks"]]) {
     for (const node of nodesAt(root, path)) node["propertyNames"] = { enum: codes };
   }

@@ -7,7 +7,7 @@ type Schema = z.core.$ZodType;
 
 /** Keys that may stand in the map at a path; for alternatives, the keys of all of them. */
 export function keysAt(path: readonly PathSegment[]): readonly string[] {
-  return [...new Set(schemasAt(path).flatMap(unwrap).flatMap(ownKeys))];
+  return [...new Set(schemasAt(path).flatMap(formsOf).flatMap(ownKeys))];
 }
 
 /** Where maps at a path are told apart by a word (`action: hitl`): the keys of each such map. */
@@ -18,7 +18,7 @@ export function variantsAt(
     const def = definition(schema) as { readonly discriminator?: string };
     const key = def.discriminator;
     if (key === undefined) return [];
-    return unwrap(schema).map((option) => ({
+    return formsOf(schema).map((option) => ({
       key,
       word: wordOf(option, key),
       keys: ownKeys(option),
@@ -33,7 +33,7 @@ function schemasAt(path: readonly PathSegment[]): readonly Schema[] {
 }
 
 function wordOf(option: Schema, key: string): string {
-  const found = children(option).find(([step]) => step === key)?.[1];
+  const found = childrenOf(option).find(([step]) => step === key)?.[1];
   const def = found === undefined ? undefined : definition(found);
   return def?.type === "literal" ? String(def.values[0]) : "";
 }
@@ -54,15 +54,15 @@ function visit(
   path: readonly string[],
   found: (path: readonly string[], keys: readonly string[]) => void,
 ): void {
-  for (const inner of unwrap(schema)) {
+  for (const inner of formsOf(schema)) {
     found(path, ownKeys(inner));
-    for (const [step, child] of children(inner)) visit(child, [...path, step], found);
+    for (const [step, child] of childrenOf(inner)) visit(child, [...path, step], found);
   }
 }
 
 function descend(schema: Schema, segment: PathSegment): readonly Schema[] {
-  return unwrap(schema)
-    .flatMap(children)
+  return formsOf(schema)
+    .flatMap(childrenOf)
     .filter(([step]) => step === "*" || step === segment)
     .map(([, child]) => child);
 }
@@ -72,7 +72,7 @@ function ownKeys(schema: Schema): readonly string[] {
   return def.type === "object" ? Object.keys(def.shape) : [];
 }
 
-function children(schema: Schema): readonly (readonly [step: string, child: Schema])[] {
+export function childrenOf(schema: Schema): readonly (readonly [step: string, child: Schema])[] {
   const def = definition(schema);
   if (def.type === "object") return Object.entries(def.shape);
   if (def.type === "record") return [["*", def.valueType]];
@@ -80,11 +80,11 @@ function children(schema: Schema): readonly (readonly [step: string, child: Sche
 }
 
 /** The schemas behind options, transforms and alternatives. */
-function unwrap(schema: Schema): readonly Schema[] {
+export function formsOf(schema: Schema): readonly Schema[] {
   const def = definition(schema);
-  if (def.type === "optional") return unwrap(def.innerType);
-  if (def.type === "pipe") return unwrap(def.in);
-  return def.type === "union" ? def.options.flatMap(unwrap) : [schema];
+  if (def.type === "optional") return formsOf(def.innerType);
+  if (def.type === "pipe") return formsOf(def.in);
+  return def.type === "union" ? def.options.flatMap(formsOf) : [schema];
 }
 
 function definition(schema: Schema): z.core.$ZodTypes["_zod"]["def"] {

@@ -1,13 +1,14 @@
 import { canonicalText } from "../../core/canonical/canonical-text.ts";
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import { sha256Hex } from "../../core/hash.ts";
-import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts";
+import type { PolicyDocument } from "../../core/policy/document.ts";
 import {
   locateIn,
   OBJECT_NAME,
   type PolicyProblem,
   type Positions,
 } from "../../core/policy/problem.ts";
+import type { PolicySource } from "../../core/policy/source.ts";
 import { describeIssues } from "./describe-issues.ts";
 import { findContradictions } from "./find-contradictions.ts";
 import { foldBlocks } from "./fold-blocks.ts";
@@ -52,7 +53,7 @@ export function loadPolicy(input: readonly PolicyFile[] | object): LoadResult {
   problems.push(...findContradictions(raw, positions));
   if (!parsed.success || problems.length > 0) return { ok: false, problems: inOrder(problems) };
 
-  const document = parsed.data as PolicyDocument;
+  const document: PolicyDocument = parsed.data;
   return {
     ok: true,
     document,

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { FAILURE_EFFECTS, type FailureEffect, type Money } from "../../core/inputs.ts";
 import { type PathSegment, policyPath } from "../../core/policy/path.ts";
 import { type PolicyProblem, type Positions, problemAt } from "../../core/policy/problem.ts";
-import { REASON_CODES, type ReasonCode } from "../../core/reasons.ts";
+import { REASON_CODES, type ReasonCode } from "../../core/reasons/reasons.ts";
 import { nearest } from "../config/nearest.ts";
 import { describeIssues } from "./describe-issues.ts";
 import { type PolicyFile, type ReadPolicy, readYaml } from "./read-yaml.ts";

@@ -1,7 +1,7 @@
 /** `callgate approvals show`: everything that a person needs to decide on a held call. */
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
-import { REASON_SENTENCES } from "../../core/reason-sentences.ts";
+import { REASONS } from "../../core/reasons/reasons.ts";
 import { journalFrom } from "../cluster/journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
@@ -171,7 +171,7 @@ function expiry(leftMs: number): string {
 
 /** The message of the hold is for the model; of it an approver needs what comes after the common words. */
 function whyHeld({ policy: { tier }, message }: CallHeld): string {
-  const { model } = REASON_SENTENCES.approval_required;
+  const { model } = REASONS.approval_required;
   const of = tier === null ? "its tier" : `the tier ${shownSpeaker(tier)}`;
   const detail = message.startsWith(model) ? message.slice(model.length).trim() : "";
   const asks = `${of} asks for a person's approval before the call may run`;

@@ -1,5 +1,5 @@
 /** `callgate backtest`: what another policy would have decided differently. */
-import type { PolicySource } from "../../core/policy/document.ts";
+import type { PolicySource } from "../../core/policy/source.ts";
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
 import { usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";

@@ -1,6 +1,6 @@
 /** `callgate explain`: one journaled decision, and what it rests on. */
 import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
-import { REASON_SENTENCES } from "../../core/reason-sentences.ts";
+import { REASONS } from "../../core/reasons/reasons.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
 import { usageError } from "../output/cli-error.ts";
 import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
@@ -186,7 +186,10 @@ function outcomeRows(event: DecisionEvent, verdicts: readonly SaidVerdict[]): re
 function refusalRows(event: CallRefused, verdicts: readonly SaidVerdict[]): readonly Row[] {
   const { refusal } = event;
   const rows: Row[] = [
-    ["reason", `${refusal.reason}: ${REASON_SENTENCES[refusal.reason].operator}`],
+    [
+      "reason",
+      `${refusal.reason}: ${REASONS[refusal.reason].cause} ${REASONS[refusal.reason].remedy}`,
+    ],
     ...verdictRows(event, verdicts),
     ["told", printable(refusal.message, TEXT_CHARACTERS)],
   ];

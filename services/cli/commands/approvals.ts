@@ -76,7 +76,9 @@ export function addCalls(program: Command, cli: Cli): void {
   const calls = program.command("calls").description("settle calls whose outcome is unknown");
   const command = calls
     .command("reconcile")
-    .description("report the outcome of a call whose outcome is unknown")
+    .description(
+      "report the outcome of a call that is unknown, or that failed and may have taken effect",
+    )
     .argument("<decision>", "id of the decision that allowed it, or a unique prefix")
     .addOption(choiceOption("--outcome <outcome>", "the outcome", OUTCOMES).makeOptionMandatory());
   type Options = SaidOptions & { readonly outcome: (typeof OUTCOMES)[number] };

@@ -1,5 +1,5 @@
 /** What a decision means, for somebody who has never heard of this project. */
-import type { ReasonCode } from "../../core/reasons.ts";
+import type { ReasonCode } from "../../core/reasons/reasons.ts";
 
 const WORDS: Partial<Readonly<Record<ReasonCode, string>>> = {
   duplicate_call: "done already, nothing changed since",

@@ -1,16 +1,17 @@
 /** One call through every check: what each looked at, what it found, and where the policy says so. */
 import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
+import type { ExplainedCall } from "../../core/checks/explain-row.ts";
 import { decide } from "../../core/decide/decide.ts";
 import type { DecisionEvent, Notice } from "../../core/events.ts";
 import type { ProposalInput } from "../../core/inputs.ts";
 import { isObject } from "../../core/policy/argument-path.ts";
 import type { CompiledTool } from "../../core/policy/compiled.ts";
-import type { PolicySource } from "../../core/policy/document.ts";
+import type { PolicySource } from "../../core/policy/source.ts";
 import { toolOfCall } from "../../core/policy/tool-of-call.ts";
-import { ALWAYS_ENFORCED, type Mode, type ReasonCode } from "../../core/reasons.ts";
+import { isAlwaysEnforced, type Mode, type ReasonCode } from "../../core/reasons/reasons.ts";
 import type { ConversationState } from "../../core/state/state.ts";
 import type { ReplayPolicy } from "../replay/replay-conversation.ts";
-import { CHECK_ROWS, type CheckRow, type Looked } from "./check-rows.ts";
+import { CHECK_ROWS, type CheckRow } from "./check-rows.ts";
 
 /**
  * passes: nothing fired. decides: this reason refuses or holds the call. would refuse: it fired as
@@ -64,7 +65,7 @@ export function explainCall(
   const args = argumentsOf(decision);
   const tool = toolOfCall(policy.enforced, proposal.tool, args);
   const commands = policy.enforced.tool(proposal.tool).commandsOf?.(args) ?? [];
-  const looked: Looked = {
+  const looked: ExplainedCall = {
     state,
     proposal,
     policy: policy.enforced,
@@ -85,7 +86,7 @@ export function explainCall(
 }
 
 /** As the gate read them; none where it could not. */
-function argumentsOf({ arguments: { text } }: DecisionEvent): JsonObject {
+export function argumentsOf({ arguments: { text } }: DecisionEvent): JsonObject {
   const value: JsonValue = text === "" ? {} : (JSON.parse(text) as JsonValue);
   return isObject(value) ? value : {};
 }
@@ -94,7 +95,7 @@ function isDecision(event: { readonly type: string } | undefined): event is Deci
   return event?.type === "allowed" || event?.type === "refused" || event?.type === "held";
 }
 
-function explainRow(row: CheckRow, looked: Looked, explained: Explained): ExplainedCheck {
+function explainRow(row: CheckRow, looked: ExplainedCall, explained: Explained): ExplainedCheck {
   const { decision, fired, tool, source } = explained;
   const decisive = reasonOf(decision);
   const decides = row.reasons.find((reason) => reason === decisive);
@@ -120,7 +121,7 @@ function resultOf(
 ): CheckResult {
   if (decides) return "decides";
   if (reason !== null) return RESULT_OF_MODE[tool.modes[reason]];
-  const switchable = row.reasons.filter((code) => !ALWAYS_ENFORCED.has(code));
+  const switchable = row.reasons.filter((code) => !isAlwaysEnforced(code));
   const off = switchable.length > 0 && switchable.every((code) => tool.modes[code] === "off");
   return off ? "off" : "passes";
 }

@@ -121,7 +121,9 @@ async function allOf(terminal: Terminal): Promise<string> {
   return lines.join("\n");
 }
 
-const VALUE_CHARACTERS = 60;
+/** Width of what a check saw; more goes on in the next line. */
+const LINE_CHARACTERS = 60;
+const VALUE_CHARACTERS = 4_000;
 
 function render(explanation: Explanation, style: Style): string {
   const { tool, isRead, outcome, reason, message, checks } = explanation;
@@ -131,11 +133,11 @@ function render(explanation: Explanation, style: Style): string {
     check.number,
     check.check,
     resultText(check, style),
-    printable(check.value, VALUE_CHARACTERS),
+    wrapText(printable(check.value, VALUE_CHARACTERS), LINE_CHARACTERS),
     check.place,
   ]);
   return [
-    `${style.bold(printable(tool, VALUE_CHARACTERS))}, a ${isRead ? "read" : "write"}: ${paint(outcome)}${why}\n`,
+    `${style.bold(printable(tool, LINE_CHARACTERS))}, a ${isRead ? "read" : "write"}: ${paint(outcome)}${why}\n`,
     message === null ? "" : `${message}\n`,
     "\n",
     textTable(["", "check", "result", "what it saw", "rule"], rows, style, [0]),
@@ -154,4 +156,15 @@ const PAINTS: Readonly<Record<CheckResult, keyof Style>> = {
 function resultText({ result, reason }: ExplainedCheck, style: Style): string {
   const text = style[PAINTS[result]](result);
   return reason === null ? text : `${text} ${reason}`;
+}
+
+/** Breaks at spaces; a word that is longer than a line stays whole. */
+function wrapText(text: string, width: number): string {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const longer = `${lines.at(-1) ?? ""} ${word}`;
+    if (lines.length === 0 || longer.length > width) lines.push(word);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines.join("\n");
 }

@@ -2,21 +2,26 @@
  * What every command writes through: nothing from outside moves the cursor, turns text round or hides in it. What nobody
  * sees is written as JSON escapes it, so that JSON says the same as before; colours and the progress bar are ours.
  */
-import { escapeHiddenInLines } from "../../core/hidden-text.ts";
+import { escapeHiddenInLines, quoteTicks } from "../../core/hidden-text.ts";
 import { CLEAR_LINE } from "./progress.ts";
 import { STYLE_CODES } from "./style.ts";
 import type { Output, Terminal } from "./terminal.ts";
 
-export function escapedTerminal(terminal: Terminal): Terminal {
-  return { ...terminal, out: escapedOutput(terminal.out), err: escapedOutput(terminal.err) };
+/** `isJson`: results are JSON, in which a backtick would end what a model quotes by backticks. */
+export function escapedTerminal(terminal: Terminal, isJson: boolean): Terminal {
+  const out = escapedOutput(terminal.out, isJson);
+  return { ...terminal, out, err: escapedOutput(terminal.err, false) };
 }
 
-function escapedOutput(output: Output): Output {
+function escapedOutput(output: Output, isJson: boolean): Output {
   return {
     isTerminal: output.isTerminal,
     columns: output.columns,
     style: output.style,
-    write: (text) => output.write(escapedText(text, output)),
+    write: (text) => {
+      const escaped = escapedText(text, output);
+      return output.write(isJson ? quoteTicks(escaped) : escaped);
+    },
     flush: () => output.flush(),
   };
 }

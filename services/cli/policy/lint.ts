@@ -1,5 +1,6 @@
 /** `callgate policy lint`: what a valid policy says that its author may not have meant. */
-import type { PolicyDocument, PolicySource } from "../../core/policy/document.ts";
+import type { PolicyDocument } from "../../core/policy/document.ts";
+import type { PolicySource } from "../../core/policy/source.ts";
 import { lintCommandRules } from "./lint/command-rules.ts";
 import { lintEdges } from "./lint/edges.ts";
 import { type Finding, type LintRule, reportInto } from "./lint/finding.ts";

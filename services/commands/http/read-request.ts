@@ -26,7 +26,7 @@ export type RequestReading =
   | { readonly kind: "unclear"; readonly reason: string };
 
 /** Methods that change nothing by RFC 9110, section 9.2.1; `TRACE` is left out. */
-const SAFE = new Set(["GET", "HEAD", "OPTIONS"]);
+const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /** Reads an HTTP request. Never throws; time is linear in its parts. What may override the method makes it unclear. */
 export function readRequest({ method, url, headers, body, rest }: RequestParts): RequestReading {
@@ -62,7 +62,7 @@ const BODY_NAMES = /^(?:request_?)?(?:body|data|json|form|form_?data|payload|con
 /**
  * Sorts the arguments of a call by their names.
  * @param argument the one that holds the method.
- * @returns `url` null where no argument is named as an address; several bodies are one object.
+ * @returns `url` null where no argument has the name of an address; several bodies are one object.
  */
 export function requestParts(
   args: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
 /**
  * Scripts of sed, awk and jq that do nothing but print what they read, changed or not. sed and awk can
- * write files and run programs, so a script with anything else than the forms below is not known.
+ * write files and run programs, so a script with anything else than the forms below is not understood.
  */
 
 const ESCAPED = "\\\\[^\\n]";

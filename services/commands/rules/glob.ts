@@ -46,31 +46,27 @@ export function fitsPath(pattern: readonly string[], path: readonly string[]): b
 }
 
 /**
- * Whether the pattern fits a name, or one that the shell may put for a name with a glob of its own. A glob that
- * begins with `*` is not held against a pattern that begins with letters: `*.ts` would be any `id_*`.
+ * Whether the pattern fits a name, or one that a program or the shell may put for a name with a glob of its own.
+ * A glob that begins with `*` is held against the letters of the pattern alone: `*.ts` would be any `id_*`.
  */
 function mayFit(pattern: string, name: string): boolean {
   if (!/[*?[]/.test(name)) return fitsGlob(pattern, name);
-  if (name === "*" || (pattern.startsWith("*") !== name.startsWith("*") && name.startsWith("*"))) {
-    return false;
-  }
-  return meet(pattern, name.replaceAll(/\[[^\]]*\]?/g, "?"));
+  if (/^\*+$/.test(name)) return false;
+  const isOpen = name.startsWith("*") && !pattern.startsWith("*");
+  const letters = isOpen ? pattern.replaceAll("*", "") : pattern;
+  return haveCommonText(letters, name.replaceAll(/\[[^\]]*\]?/g, "?"));
 }
 
-/** Whether some text fits both globs. */
-function meet(one: string, other: string): boolean {
+/** Whether some text fits both globs: a table of the beginnings of one and the other. */
+function haveCommonText(one: string, other: string): boolean {
   let row: boolean[] = [];
   for (let a = 0; a <= one.length; a += 1) {
     const next: boolean[] = [];
     for (let b = 0; b <= other.length; b += 1) {
-      const above = row[b] === true;
-      const left = next[b - 1] === true;
-      const diagonal = row[b - 1] === true;
-      const x = one[a - 1];
-      const y = other[b - 1];
-      const same = x === y || x === "?" || y === "?";
-      const stars = (x === "*" && (above || left)) || (y === "*" && (above || left));
-      next.push((a === 0 && b === 0) || stars || (a > 0 && b > 0 && same && diagonal));
+      const [x, y] = [one[a - 1], other[b - 1]];
+      const isSame = x === y || x === "?" || y === "?";
+      const isStar = (x === "*" || y === "*") && (row[b] === true || next[b - 1] === true);
+      next.push(a + b === 0 || isStar || (a > 0 && b > 0 && isSame && row[b - 1] === true));
     }
     row = next;
   }

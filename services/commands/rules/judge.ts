@@ -2,7 +2,8 @@
  * What becomes of a call: one verdict for each command of a line, file that it redirects to, statement or request.
  * The call is as strict as the strictest of them. What is not understood matches nothing that allows.
  */
-import { type CommandPart, FILE, type Part, READS, type Visited } from "./part.ts";
+import { isReading } from "../programs/program.ts";
+import { type CommandPart, FILE, type Part, type Visit } from "./part.ts";
 import type { ReadCall } from "./read-call.ts";
 import { isFree, type RuleTest } from "./rule.ts";
 
@@ -13,8 +14,8 @@ export interface Verdict {
   /** The part, for people. */
   readonly text: string;
   readonly does: Deed;
-  /** Number of the rule that decides; `known`: none, but what it does is known; `unclear`: nothing. */
-  readonly by: number | "known" | "unclear";
+  /** Number of the rule that decides; `tables`: none, but the tables say what it does; `unclear`: nothing does. */
+  readonly by: number | "tables" | "unclear";
   /** Why it is unclear, as a clause: `the option --x of git status is not known`. */
   readonly reason: string | null;
 }
@@ -27,12 +28,10 @@ export interface Rules {
 
 /** A verdict for each part of a call. None: an empty line, which does nothing. */
 export function judgeCall({ parts, unread }: ReadCall, rules: Rules): readonly Verdict[] {
-  const judged = parts.flatMap((part) => judgePart(part, rules));
-  if (unread === null) return judged;
-  return [
-    { text: cut(unread.text), does: "write", by: "unclear", reason: unread.reason },
-    ...judged,
-  ];
+  const verdicts = parts.flatMap((part) => judgePart(part, rules));
+  if (unread === null) return verdicts;
+  const { text, reason } = unread;
+  return [{ text: cut(text), does: "write", by: "unclear", reason }, ...verdicts];
 }
 
 const TEXT_MAX = 120;
@@ -42,42 +41,35 @@ function cut(text: string): string {
 }
 
 /** The verdict of the first rule that is about it. What is not wholly understood is unclear beside that. */
-function judgePart(part: Part, rules: Rules): readonly Verdict[] {
-  const text = textOf(part);
-  const unseen = part.kind === "command" ? part.unseen : null;
-  const by = rules.rules.findIndex(
+function judgePart(part: Part, { rules, isSession }: Rules): readonly Verdict[] {
+  const text = describePart(part);
+  const command = part.kind === "command" ? part : null;
+  const unseen = command?.unseen ?? null;
+  const by = rules.findIndex(
     ({ fits, isStrict }) => (isStrict || unseen === null) && fits(part, isStrict),
   );
-  const does = deedOf(part, rules);
-  const unknown = unseen ?? (part.kind === "command" && part.hasTable ? part.form.problem : null);
+  const does = deedOf(part, isSession);
   const ruled: readonly Verdict[] = by < 0 ? [] : [{ text, does, by, reason: null }];
-  if (by >= 0 && unknown === null) return ruled;
-  const reason = unknown ?? (part.kind === "command" ? problemOf(part) : null);
-  const isRead = READS.has(doesOf(part));
+  const misread = unseen ?? (command?.hasTable === true ? command.form.problem : null);
+  if (by >= 0 && misread === null) return ruled;
+  const reason = misread ?? (command === null ? null : findProblem(command));
   if (reason !== null) return [...ruled, { text, does, by: "unclear", reason }];
-  const isKnown = isRead || rules.rules.length === 0 || isFile(part);
-  return [
-    { text, does, by: isKnown ? "known" : "unclear", reason: isKnown ? null : whyNotKnown(part) },
-  ];
-}
-
-/** Of a tool for files that no rule names: the tool's own entry says what becomes of it. */
-function isFile(part: Part): boolean {
-  return part.kind === "command" && part.form.program === FILE;
-}
-
-function whyNotKnown(part: Part): string {
-  return doesOf(part) === "send" ? "it leaves the machine" : "no rule names it";
+  // Of a file that no rule names, the tool's own entry says what becomes of it.
+  const isFile = command?.form.program === FILE;
+  if (isReading(part.does) || rules.length === 0 || isFile)
+    return [{ text, does, by: "tables", reason: null }];
+  const why = part.does === "send" ? "it leaves the machine" : "no rule names it";
+  return [{ text, does, by: "unclear", reason: why }];
 }
 
 /** Why a command is not free, whatever it does; null: nothing speaks against it. */
-function problemOf(part: CommandPart): string | null {
+function findProblem(part: CommandPart): string | null {
   if (part.form.problem !== null) return part.form.problem;
-  const odd = part.visited.find((one) => one.isSecret || !isFree(one.place, part));
-  return odd === undefined ? null : `${odd.path} ${whyNot(odd)}`;
+  const odd = part.visits.find((one) => one.isSecret || !isFree(one.place, part));
+  return odd === undefined ? null : `${odd.path} ${whyNotFree(odd)}`;
 }
 
-function whyNot({ path, access, isSecret, place }: Visited): string {
+function whyNotFree({ path, access, isSecret, place }: Visit): string {
   if (isSecret) return "is a secret";
   if (access === "write" && /(?:^|\/)\.git(?:\/|$)/.test(path))
     return "is read by git, which runs what it names";
@@ -86,12 +78,8 @@ function whyNot({ path, access, isSecret, place }: Visited): string {
     : "lies outside of the workspace";
 }
 
-function doesOf(part: Part): string {
-  return part.kind === "command" ? part.form.does : part.does;
-}
-
-function deedOf(part: Part, { isSession }: Rules): Deed {
-  const does = doesOf(part);
+function deedOf(part: Part, isSession: boolean): Deed {
+  const { does } = part;
   if (does === "read" && isSession && part.kind === "command" && part.form.program === "cd")
     return "run";
   if (does === "read" || does === "watch" || does === "run") return does;
@@ -99,12 +87,8 @@ function deedOf(part: Part, { isSession }: Rules): Deed {
   return does === "unknown" && part.kind === "command" && !part.hasTable ? "run" : "write";
 }
 
-function textOf(part: Part): string {
-  const whole =
-    part.kind === "command"
-      ? part.words.join(" ")
-      : part.kind === "statement"
-        ? [part.statement, ...part.tables].join(" ")
-        : `${part.method} ${part.host}${part.path}`;
-  return cut(whole);
+function describePart(part: Part): string {
+  if (part.kind === "command") return cut(part.words.join(" "));
+  if (part.kind === "statement") return cut([part.statement, ...part.tables].join(" "));
+  return cut(`${part.method} ${part.host}${part.path}`);
 }

@@ -1,44 +1,44 @@
 /** The parts of a call that are judged one by one: commands with their paths, statements, requests. */
-
-import type { Programs } from "../programs/program-spec.ts";
-import { type CommandForm, readForm } from "../programs/read-form.ts";
-import type { ParsedLine, PlainCommand, Redirected } from "../shell/plain-line.ts";
+import { type Does, isReading, type Programs } from "../programs/program.ts";
+import { BLANK_FORM, type CommandForm, readCommand } from "../programs/read-command.ts";
+import type { PathUse } from "../programs/word-reader.ts";
+import type { ParsedLine, PlainCommand } from "../shell/plain-line.ts";
 import type { Place, Places } from "./place.ts";
 
-/** What a rule is held against. Directories are as a line has them: `.` is the workspace. */
+/** A command of a line. Directories are as a line has them: `.` is the workspace. */
+export interface CommandPart {
+  readonly kind: "command";
+  readonly does: Does | "unknown";
+  readonly form: CommandForm;
+  readonly words: readonly string[];
+  readonly directory: string;
+  /** The program has a table, so its options and paths are understood unless `form.problem` says otherwise. */
+  readonly hasTable: boolean;
+  /** Of the paths of `form`. */
+  readonly visits: readonly Visit[];
+  /** What of it is not seen, as a clause; else null. */
+  readonly unseen: string | null;
+}
+
+/** What a rule is held against. */
 export type Part =
-  | {
-      readonly kind: "command";
-      readonly form: CommandForm;
-      readonly words: readonly string[];
-      readonly directory: string;
-      /** The program has a table, so its options and paths are known unless `form.problem` says otherwise. */
-      readonly hasTable: boolean;
-      /** Of the paths of `form`. */
-      readonly visited: readonly Visited[];
-      /** What of it is not seen, as a clause; null: all is. */
-      readonly unseen: string | null;
-    }
+  | CommandPart
   | {
       readonly kind: "statement";
+      readonly does: Does;
       readonly statement: string;
       readonly tables: readonly string[];
-      readonly does: string;
     }
   | {
       readonly kind: "request";
+      readonly does: Does;
       readonly method: string;
       readonly host: string;
       readonly path: string;
-      readonly does: string;
     };
 
-export type CommandPart = Extract<Part, { kind: "command" }>;
-
-/** A path that a command names or may name, where it lies, and whether it is a secret. */
-export interface Visited {
-  readonly path: string;
-  readonly access: "read" | "write";
+/** A path that a command names or may name. */
+export interface Visit extends PathUse {
   readonly place: Place;
   readonly isSecret: boolean;
 }
@@ -51,7 +51,7 @@ export interface Vocabulary {
 }
 
 /** Of a plain line, a list of parts for each command: the command itself first. */
-export function partsOfLine(
+export function splitLine(
   { commands, joints }: Extract<ParsedLine, { kind: "plain" }>,
   vocabulary: Vocabulary,
 ): readonly (readonly CommandPart[])[] {
@@ -60,7 +60,7 @@ export function partsOfLine(
   let before: CommandPart | null = null;
   return commands.map((command, at) => {
     const pipe = isPlainPipe && between[at - 1] === "|" ? before : null;
-    const parts = partsOf(command, vocabulary, pipe);
+    const parts = splitCommand(command, vocabulary, pipe);
     before = parts[0] ?? null;
     return parts;
   });
@@ -69,109 +69,124 @@ export function partsOfLine(
 const WRAPPERS_MAX = 8;
 
 /** The command, what a wrapper runs in it, and each file that it redirects from or to as a command `<` or `>`. */
-function partsOf(
+function splitCommand(
   command: PlainCommand,
   vocabulary: Vocabulary,
   pipe: CommandPart | null,
 ): readonly CommandPart[] {
-  const found: CommandPart[] = [];
+  const parts: CommandPart[] = [];
   let next: PlainCommand | null = command;
-  let fed = false;
-  while (next !== null && found.length < WRAPPERS_MAX) {
-    const part = partOf(next, vocabulary);
-    found.push(fed ? fedBy(pipe, part, vocabulary) : part);
-    fed ||= part.form.fed;
+  let isFed = false;
+  while (next !== null && parts.length < WRAPPERS_MAX) {
+    const part = createPart(next, vocabulary);
+    parts.push(isFed ? feed(part, pipe, vocabulary) : part);
+    isFed ||= part.form.fed;
     next = part.form.inner;
   }
-  const [first] = found;
+  const [first] = parts;
   if (next !== null && first !== undefined)
-    found.push({ ...first, unseen: "it is wrapped too often" });
-  for (const one of command.redirections)
-    found.push(
-      fixedPart(one.access === "write" ? ">" : "<", one, command.directory, vocabulary.places),
-    );
-  return found;
+    parts.push({ ...first, unseen: "it is wrapped too often" });
+  for (const { path, access } of command.redirections) {
+    const program = access === "write" ? ">" : "<";
+    if (path !== null)
+      parts.push(createPathPart(program, { path, access }, command.directory, vocabulary.places));
+  }
+  return parts;
 }
 
 /** The program of a file that a call names without one. */
 export const FILE = "(file)";
 
 /** A command that does nothing but read or write one path. */
-export function fixedPart(
+export function createPathPart(
   program: string,
-  { path, access }: Redirected,
+  use: PathUse,
   directory: string,
   places: Places,
 ): CommandPart {
-  const form: CommandForm = {
-    program,
-    path: [program],
-    options: [],
-    operands: [],
-    paths: [{ path, access }],
-    does: access,
-    problem: path === "" ? "the path is empty" : null,
-    inner: null,
-    fed: false,
-    sendsToo: false,
-    lists: false,
-  };
-  return commandPart(form, [program, path], directory, true, places);
+  const problem = use.path === "" ? "the path is empty" : null;
+  const paths = { paths: [use], does: use.access, problem };
+  const form: CommandForm = { ...BLANK_FORM, program, path: [program], ...paths };
+  return addVisits(form, { words: [program, use.path], directory, hasTable: true }, places);
 }
 
-function commandPart(
+function addVisits(
   form: CommandForm,
-  words: readonly string[],
-  directory: string,
-  hasTable: boolean,
+  command: Pick<CommandPart, "words" | "directory" | "hasTable">,
   places: Places,
 ): CommandPart {
-  const visited = form.paths.map(({ path, access }) => visit(path, access, directory, places));
-  return { kind: "command", form, words, directory, hasTable, visited, unseen: null };
+  const visits = form.paths.map((use) => visit(use, command.directory, places));
+  const { words, directory, hasTable } = command;
+  return {
+    kind: "command",
+    does: form.does,
+    form,
+    words,
+    directory,
+    hasTable,
+    visits,
+    unseen: null,
+  };
 }
 
-function visit(path: string, access: "read" | "write", directory: string, places: Places): Visited {
+function visit(use: PathUse, directory: string, places: Places): Visit {
+  const { path, access } = use;
   const place = places.placeOf(path, directory, access);
   return { path, access, place, isSecret: places.isSecret(path, directory) };
 }
 
-/** A command that works in another directory than the workspace reads that, too. */
-function partOf(command: PlainCommand, { programs, assignments, places }: Vocabulary): CommandPart {
+function createPart(
+  command: PlainCommand,
+  { programs, assignments, places }: Vocabulary,
+): CommandPart {
   const { words, directory } = command;
   const [program, target = "~"] = words;
   // The shell itself moves; the parser of lines has seen to its words.
   if (program === "cd") {
-    return { ...fixedPart("cd", { path: target, access: "read" }, directory, places), words };
+    return { ...createPathPart("cd", { path: target, access: "read" }, directory, places), words };
   }
-  const read = readForm(programs, command, assignments);
-  const form = directory === "." ? read : { ...read, paths: [...read.paths, HERE] };
-  return commandPart(form, words, directory, programs.has(read.program), places);
+  const form = readCommand(programs, command, assignments);
+  const isPrinted = form.lists && isReading(form.does);
+  // A command that works in another directory than the workspace reads that, too.
+  const here = directory === "." ? [] : [HERE];
+  const paths = [...form.paths, ...(isPrinted ? [] : openedFiles(form)), ...here];
+  const hasTable = programs.has(form.program);
+  return addVisits({ ...form, paths }, { words, directory, hasTable }, places);
 }
 
 const HERE = { path: ".", access: "read" } as const;
 
-export const READS: ReadonlySet<string> = new Set(["read", "watch"]);
+/** Names that a program looks for below its paths. */
+function openedFiles({ globs, does }: CommandForm, access?: PathUse["access"]): PathUse[] {
+  const names = globs.filter((glob) => !glob.startsWith("!"));
+  const opened = access ?? (isReading(does) ? "read" : "write");
+  return names.map((glob) => ({ path: glob.replace(/^\/+/, ""), access: opened }));
+}
 
 /** Further operands come from a pipe: those that a program lists are below its own paths, others are not seen. */
-function fedBy(pipe: CommandPart | null, part: CommandPart, { places }: Vocabulary): CommandPart {
-  const { form, words, directory, hasTable } = part;
+function feed(part: CommandPart, pipe: CommandPart | null, { places }: Vocabulary): CommandPart {
+  const { form } = part;
   const isListed = pipe?.form.lists === true && pipe.form.problem === null;
-  if (!isListed || pipe.directory !== directory) {
+  if (!isListed || pipe.directory !== part.directory) {
     return { ...part, unseen: "what it is to work on comes from another program" };
   }
-  const access = READS.has(form.does) ? "read" : "write";
+  const access = isReading(form.does) ? "read" : "write";
   const from = pipe.form.paths.length > 0 ? pipe.form.paths : [HERE];
   // The last word stands for what comes.
   const own = form.paths.at(-1)?.path === "*" ? form.paths.slice(0, -1) : form.paths;
-  const paths = [...own, ...from.map(({ path }) => ({ path, access }) as const)];
-  return commandPart({ ...form, paths }, words, directory, hasTable, places);
+  const listed = [
+    ...from.map(({ path }) => ({ path, access }) as const),
+    ...openedFiles(pipe.form, access),
+  ];
+  return addVisits({ ...form, paths: [...own, ...listed] }, part, places);
 }
 
-/** What the command visits and, where its form is not known, also what its words may name. */
-export function mayVisit(part: CommandPart, places: Places): readonly Visited[] {
-  if (part.form.problem === null) return part.visited;
+/** What the command visits and, where its form is not understood, also what its words may name. */
+export function guessVisits(part: CommandPart, places: Places): readonly Visit[] {
+  if (part.form.problem === null) return part.visits;
   const guessed = part.words.slice(1).flatMap(pathsIn);
-  return [...part.visited, ...guessed.map((path) => visit(path, "write", part.directory, places))];
+  const uses = guessed.map((path) => ({ path, access: "write" }) as const);
+  return [...part.visits, ...uses.map((use) => visit(use, part.directory, places))];
 }
 
 /** `--out=/etc/a`, `of=/dev/sda` and `host:/a` name paths, too. */

@@ -33,7 +33,7 @@ export const DEFAULT_READABLE: readonly string[] =
     " ",
   );
 
-/** Written freely as what lies in the workspace is, but never as a whole; and what keeps nothing. */
+/** Free to write, as files of the workspace are, but never the directory itself; and devices that store nothing. */
 const SCRATCH = /^\/(?:tmp|var\/tmp)\/[^/*?[]|^\/dev\/(?:null|stdout|stderr|tty|fd\/\d+)$/;
 
 const SYSTEM =
@@ -91,7 +91,7 @@ function anyName(globs: readonly (readonly string[])[]): RegExp {
 }
 
 function placeInside(below: readonly string[], access: "read" | "write"): Place {
-  // Programs that are named there are run by every later call of git.
+  // Every later call of git runs the programs that files there name.
   if (access === "write" && below.includes(".git")) return "outside";
   return below.every((segment) => segment === "*") ? "workspace" : "inside";
 }
@@ -100,7 +100,7 @@ function segmentsOf(path: string): readonly string[] {
   return path.split("/").filter((segment) => segment !== "" && segment !== ".");
 }
 
-/** What of the path lies below the workspace; null: it does not lie there. */
+/** The segments below the workspace; null where the path is outside. */
 function belowOf(start: string, path: string): readonly string[] | null {
   if (path === start) return [];
   const isBelow =

@@ -5,10 +5,10 @@ import { type ParsedLine, type PlainCommand, parseLine } from "../shell/plain-li
 import { readSql } from "../sql/read-sql.ts";
 import {
   type CommandPart,
+  createPathPart,
   FILE,
-  fixedPart,
   type Part,
-  partsOfLine,
+  splitLine,
   type Vocabulary,
 } from "./part.ts";
 
@@ -45,60 +45,60 @@ export function createReader(settings: ReaderSettings, vocabulary: Vocabulary): 
     language === "sql"
       ? (text: string): ReadCall => readStatements(text, functions)
       : (text: string): ReadCall => readLine(text, language, vocabulary);
-  const remembered = remember(read);
+  const readOnce = rememberReadings(read);
   return (value) => {
-    if (typeof value === "string") return remembered(value);
-    if (language === "sql" || !isWords(value)) return unreadCall(language, NO_TEXT);
-    return { ...readPlain(wordsLine(value, language), vocabulary), identity: null };
+    if (typeof value === "string") return readOnce(value);
+    if (language === "sql" || !isWords(value)) return createUnread(language, NO_TEXT);
+    return { ...readPlain(createLine(value, language), vocabulary), identity: null };
   };
 }
 
-/** UTF-16 units of the texts whose readings are kept. */
+/** UTF-16 units of the texts whose readings are remembered. */
 const REMEMBERED = 262_144;
 /** What a text counts for beside its length. */
 const ENTRY = 256;
 
-function remember(read: (text: string) => ReadCall): (text: string) => ReadCall {
-  const known = new Map<string, ReadCall>();
+function rememberReadings(read: (text: string) => ReadCall): (text: string) => ReadCall {
+  const readings = new Map<string, ReadCall>();
   let units = 0;
   return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
+    const before = readings.get(text);
+    if (before !== undefined) return before;
     units += text.length + ENTRY;
     if (units > REMEMBERED) {
-      known.clear();
+      readings.clear();
       units = text.length + ENTRY;
     }
-    const made = read(text);
-    known.set(text, made);
-    return made;
+    const call = read(text);
+    readings.set(text, call);
+    return call;
   };
 }
 
 const NO_TEXT = "the argument is no text";
 
-function unreadCall(text: string, reason: string, identity: string | null = null): ReadCall {
+function createUnread(text: string, reason: string, identity: string | null = null): ReadCall {
   return { parts: [], unread: { text, reason }, identity };
 }
 
 function readStatements(text: string, functions: ReadonlySet<string>): ReadCall {
   const read = readSql(text, functions);
-  if (read.kind === "unclear") return unreadCall("sql", read.reason, text.trim());
+  if (read.kind === "unclear") return createUnread("sql", read.reason, text.trim());
   const parts = read.statements.map((one) => ({ kind: "statement", ...one }) as const);
   return { parts, unread: null, identity: read.identity };
 }
 
 function readHttp(value: unknown, request: ReturnType<typeof requestParts>): ReadCall {
-  if (typeof value !== "string") return unreadCall("request", NO_TEXT);
+  if (typeof value !== "string") return createUnread("request", NO_TEXT);
   const read = readRequest(request);
-  if (read.kind === "unclear") return unreadCall("request", read.reason);
+  if (read.kind === "unclear") return createUnread("request", read.reason);
   return { parts: [read], unread: null, identity: null };
 }
 
 function readFiles(value: unknown, access: "read" | "write", { places }: Vocabulary): ReadCall {
   const paths: readonly unknown[] = isWords(value) ? value : [value];
   const parts = paths.flatMap((path) =>
-    typeof path === "string" ? [fixedPart(FILE, { path, access }, ".", places)] : [],
+    typeof path === "string" ? [createPathPart(FILE, { path, access }, ".", places)] : [],
   );
   const isRead = parts.length === paths.length;
   return { parts, unread: isRead ? null : { text: "path", reason: NO_TEXT }, identity: null };
@@ -107,25 +107,25 @@ function readFiles(value: unknown, access: "read" | "write", { places }: Vocabul
 function readLine(text: string, language: "shell" | "git", vocabulary: Vocabulary): ReadCall {
   const parsed = parseLine(text, { assignments: vocabulary.assignments, startDirectory: "." });
   const line = language === "git" && parsed.kind === "plain" ? gitLine(parsed) : parsed;
-  if (line.kind === "unclear") return unreadCall(text, line.reason, identifyLine(text, line, []));
+  if (line.kind === "unclear") return createUnread(text, line.reason, identifyLine(text, line, []));
   return readPlain(line, vocabulary, text);
 }
 
 type PlainLine = Extract<ParsedLine, { kind: "plain" }>;
 
 function readPlain(line: PlainLine, vocabulary: Vocabulary, text = ""): ReadCall {
-  const parts = partsOfLine(line, vocabulary);
-  const identity = identifyLine(text, line, parts.map(canonicalWords));
+  const parts = splitLine(line, vocabulary);
+  const identity = identifyLine(text, line, parts.map(spellCanonically));
   return { parts: parts.flat(), unread: null, identity };
 }
 
 /** Every spelling of an option in one; `./a` is `a`. The order counts: a later option may override an earlier one. */
-function canonicalWords([part]: readonly CommandPart[]): readonly string[] | null {
+function spellCanonically([part]: readonly CommandPart[]): readonly string[] | null {
   if (part === undefined || part.words[0] === "cd") return null;
   const { problem, inner, path, options, operands } = part.form;
   if (problem !== null || inner !== null) return null;
-  const named = options.map(({ name, value }) => (value === null ? name : `${name}=${value}`));
-  return [...path, ...named, "", ...operands.map((one) => one.replace(/^(?:\.\/+)+(?=.)/, ""))];
+  const spelled = options.map(({ name, value }) => (value === null ? name : `${name}=${value}`));
+  return [...path, ...spelled, "", ...operands.map((one) => one.replace(/^(?:\.\/+)+(?=.)/, ""))];
 }
 
 function isWords(value: unknown): value is readonly string[] {
@@ -137,7 +137,11 @@ function isWords(value: unknown): value is readonly string[] {
 /** One command, with or without the word `git`. */
 function gitLine(line: PlainLine): ParsedLine {
   const [command, more] = line.commands;
-  if (command === undefined || more !== undefined || command.redirections.length > 0) {
+  if (
+    command === undefined ||
+    more !== undefined ||
+    command.redirections.some(({ path }) => path !== null)
+  ) {
     return { kind: "unclear", reason: "it is not one git command" };
   }
   return { ...line, commands: [{ ...command, ...asGit(command) }] };
@@ -149,15 +153,13 @@ function asGit({ words, globs }: PlainCommand): Pick<PlainCommand, "words" | "gl
 }
 
 /** Words that no shell reads. */
-function wordsLine(words: readonly string[], language: "shell" | "git"): PlainLine {
+function createLine(words: readonly string[], language: "shell" | "git"): PlainLine {
   const command: PlainCommand = {
     words,
     globs: new Set(),
     expansions: [],
     assignments: [],
     redirections: [],
-    channels: [],
-    inputs: [],
     directory: ".",
   };
   const read = language === "git" ? { ...command, ...asGit(command) } : command;

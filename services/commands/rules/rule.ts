@@ -1,8 +1,8 @@
 /** One rule of a tool, compiled: which parts of a call it is about. */
-import type { Programs } from "../programs/program-spec.ts";
-import { isTableNamed } from "../sql/read-sql.ts";
+import type { Programs } from "../programs/program.ts";
+import { matchesTable } from "../sql/read-sql.ts";
 import { fitsGlob } from "./glob.ts";
-import { type CommandPart, mayVisit, type Part, type Visited } from "./part.ts";
+import { type CommandPart, guessVisits, type Part, type Visit } from "./part.ts";
 import type { Place, Places } from "./place.ts";
 import { compileRun, type RunPattern } from "./run-pattern.ts";
 
@@ -74,12 +74,13 @@ function fitsWords(
   isStrict: boolean,
 ): boolean {
   if (run === undefined) return isStrict || form.problem === null;
-  const isKnown = form.problem === null || !hasTable;
-  return runs.some(
-    (one) =>
-      (isKnown && one.fits(form) && (isStrict || !form.sendsToo || one.namesOptions)) ||
-      (isStrict && !isKnown && one.mayFit(form, words)),
-  );
+  if (form.problem !== null && hasTable)
+    return isStrict && runs.some((one) => one.mayFit(form, words));
+  return runs.some((one) => {
+    // What leaves the machine by an option alone is allowed by a rule that names an option.
+    const isMeant = isStrict || !form.sendsToo || one.namesOptions;
+    return isMeant && one.fits(form);
+  });
 }
 
 /** What holds or denies is about a command of which one path fits; what allows, of which all lie so. */
@@ -91,23 +92,17 @@ function fitsPlaces(
 ): boolean {
   if (isStrict) {
     if (paths === undefined && writes === undefined) return true;
-    const visited = run === undefined ? part.visited : mayVisit(part, places);
-    const lies = (one: Visited, place: RulePlace): boolean => isIn(one.place, place);
-    return (
-      (paths === undefined || visited.some((one) => lies(one, paths))) &&
-      (writes === undefined || visited.some((one) => one.access === "write" && lies(one, writes)))
-    );
+    const visits = run === undefined ? part.visits : guessVisits(part, places);
+    const hasOne = (place: RulePlace | undefined, all: readonly Visit[]): boolean =>
+      place === undefined || all.some((one) => isIn(one.place, place));
+    const written = visits.filter(({ access }) => access === "write");
+    return hasOne(paths, visits) && hasOne(writes, written);
   }
-  const visited = mayVisit(part, places);
+  const visits = guessVisits(part, places);
   // Without words it is about paths, so there must be some.
-  const isAbout = (access: string): boolean => visited.some((one) => one.access === access);
-  if (
-    run === undefined &&
-    (part.form.does === "send" || !(isAbout("write") || (writes === undefined && isAbout("read"))))
-  ) {
-    return false;
-  }
-  return visited.every(({ place, access, isSecret }) => {
+  const isAbout = ({ access }: Visit): boolean => access === "write" || writes === undefined;
+  if (run === undefined && (part.does === "send" || !visits.some(isAbout))) return false;
+  return visits.every(({ place, access, isSecret }) => {
     const asked = (access === "write" ? writes : undefined) ?? paths ?? "inside";
     if (isSecret) return false;
     return asked === "inside" ? isFree(place, part) : asked === "outside" || isIn(place, asked);
@@ -115,8 +110,8 @@ function fitsPlaces(
 }
 
 /** Where a command may go without being asked about. What others left in a temporary directory is not run. */
-export function isFree(place: Place, { form }: CommandPart): boolean {
-  if (place === "scratch") return form.does !== "run" && form.does !== "unknown";
+export function isFree(place: Place, { does }: CommandPart): boolean {
+  if (place === "scratch") return does !== "run" && does !== "unknown";
   return place === "workspace" || place === "inside" || place === "readable";
 }
 
@@ -141,6 +136,6 @@ function fitsTables(
   isStrict: boolean,
 ): boolean {
   if (names === undefined) return true;
-  const isNamed = (table: string): boolean => names.some((name) => isTableNamed(table, name));
-  return isStrict ? tables.some(isNamed) : tables.length > 0 && tables.every(isNamed);
+  const matches = (table: string): boolean => names.some((name) => matchesTable(table, name));
+  return isStrict ? tables.some(matches) : tables.length > 0 && tables.every(matches);
 }

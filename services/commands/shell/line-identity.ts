@@ -20,8 +20,7 @@ export function identifyLine(
     canonicalWords[at] ?? command.words,
     command.expansions,
     command.assignments.map(({ name, value }) => [name, value]),
-    command.channels,
-    command.inputs,
+    command.redirections.map((one) => one.text),
     command.directory,
   ]);
   return JSON.stringify([commands, line.joints]);

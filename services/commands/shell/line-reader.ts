@@ -1,11 +1,11 @@
 /** Takes the syntax tree of a line into plain commands, and follows `cd` through it. */
-import { CommandDraft, type Part } from "./command-draft.ts";
-import type { Span, Token } from "./coverage.ts";
+import { CommandDraft, type Piece } from "./command-draft.ts";
 import { joinPath } from "./directory.ts";
 import { NotPlain } from "./not-plain.ts";
 import type { LineOptions, PlainCommand } from "./plain-command.ts";
 import { TOP_LEVEL } from "./read-word.ts";
 import type { Command, Statement } from "./syntax-tree.ts";
+import type { Span, Token } from "./unread-text.ts";
 
 /** Where the shell may be: several directories where a `cd` may have failed. */
 type Directories = readonly string[];
@@ -18,7 +18,9 @@ interface Ends {
 
 type Node = Statement["command"];
 
+/** With them grows what is done for a line, so that one of 64 KB takes less than 20 ms. */
 const WORDS_MAX = 4_096;
+const COMMANDS_MAX = 500;
 const DIRECTORIES_MAX = 4;
 
 const NODES: Partial<Record<Node["type"], string>> = {
@@ -44,6 +46,8 @@ export class LineReader {
   readonly documents: Span[] = [];
   readonly #assignable: ReadonlySet<string>;
   #words = 0;
+  /** What is judged by itself. */
+  #judged = 0;
 
   constructor({ assignments }: LineOptions) {
     this.#assignable = assignments;
@@ -114,26 +118,27 @@ export class LineReader {
   }
 
   #readCommand(node: Command, start: Directories): Ends {
-    const parts: Part[] = [...node.prefix];
-    if (node.name !== undefined) parts.push(node.name);
-    parts.push(...node.suffix);
+    const name = node.name === undefined ? [] : [node.name];
+    const pieces: readonly Piece[] = [...node.prefix, ...name, ...node.suffix];
     const program = node.name === undefined ? ":" : null;
-    const { words, expansions } = this.#addCommand(parts, program, node, start);
+    const { words, expansions } = this.#addCommand(pieces, program, node, start);
     if (words[0] !== "cd") return stay(start);
     const [to = "~", ...more] = words.slice(1);
     if (more.length > 0 || /^-|[*?[]/.test(to))
       throw new NotPlain("a change of directory that is not plain", node);
-    if (!expansions.some((word) => word.includes(TOP_LEVEL)))
+    const top = expansions.find((word) => word.includes(TOP_LEVEL));
+    if (top === undefined)
       return { succeeded: start.map((from) => joinPath(from, to)), failed: start };
-    // Outside of a repository the substitution gives nothing: `cd` goes home, `cd ""` stays.
     if (start.some((from) => /^[/~]|^\.\./.test(from)))
       throw new NotPlain("a change of directory that is not plain", node);
-    return { succeeded: unite([".", "~"], start), failed: start };
+    // Outside of a repository the substitution gives nothing: `cd ""` stays, `cd` goes home.
+    const tops = top.startsWith('"') ? ["."] : [".", "~"];
+    return { succeeded: unite(tops, start), failed: start };
   }
 
   /** Adds a command once for each directory that the shell may be in. */
   #addCommand(
-    parts: readonly Part[],
+    pieces: readonly Piece[],
     program: string | null,
     node: Span,
     directories: Directories,
@@ -141,13 +146,16 @@ export class LineReader {
     if (directories.length > DIRECTORIES_MAX)
       throw new NotPlain("a command that may run in many directories", node);
     const draft = new CommandDraft(program);
-    for (const part of parts) {
-      this.#addSpan(part);
-      draft.add(part, this.#assignable);
+    for (const piece of pieces) {
+      this.#words += piece.type === "Word" ? (piece.parts?.length ?? 1) : 1;
+      if (this.#words > WORDS_MAX) throw new NotPlain(`more than ${WORDS_MAX} words`, node);
+      this.#addSpan(piece);
+      draft.add(piece, this.#assignable);
     }
-    this.#words += draft.words.length;
-    if (this.#words > WORDS_MAX) throw new NotPlain(`more than ${WORDS_MAX} words`, node);
     const command = draft.finish(node);
+    this.#judged += directories.length * (1 + command.redirections.length);
+    if (this.#judged > COMMANDS_MAX)
+      throw new NotPlain(`more than ${COMMANDS_MAX} commands and redirections`, node);
     for (const directory of directories) this.commands.push({ ...command, directory });
     return command;
   }
@@ -157,13 +165,13 @@ export class LineReader {
     this.joints.push(text);
   }
 
-  #addSpan(part: Part): void {
-    const { type, pos, end } = part;
+  #addSpan(piece: Piece): void {
+    const { type, pos, end } = piece;
     const kind = type === "Word" || type === "Assignment" ? "word" : "redirection";
     this.tokens.push({ kind, pos, end });
     if (type !== "HereDoc") return;
-    if (part.closing === undefined) throw new NotPlain("a here-document without an end", part);
-    this.documents.push({ pos: part.body.pos, end: part.closing.end });
+    if (piece.closing === undefined) throw new NotPlain("a here-document without an end", piece);
+    this.documents.push({ pos: piece.body.pos, end: piece.closing.end });
   }
 }
 

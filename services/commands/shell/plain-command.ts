@@ -10,18 +10,17 @@ export interface PlainCommand {
   readonly expansions: readonly string[];
   /** Assignments before the command; every name is one of the options' `assignments`. */
   readonly assignments: readonly { readonly name: string; readonly value: string }[];
-  /** Files that are redirected to or from. Descriptors (`2>&1`, `>/dev/null`) are not listed. */
-  readonly redirections: readonly Redirected[];
-  /** Every redirection in order, in one spelling: `2>&1`, `1>/dev/null`, `0<in.txt`. */
-  readonly channels: readonly string[];
-  /** Texts of here-documents and here-strings, which the command reads. */
-  readonly inputs: readonly string[];
+  /** In the order of the line, here-documents and here-strings among them. */
+  readonly redirections: readonly Redirection[];
   /** Where relative paths are read from: `.` is the workspace, or `src`, `/tmp`, `~/x`. */
   readonly directory: string;
 }
 
-export interface Redirected {
-  readonly path: string;
+export interface Redirection {
+  /** One spelling for all that mean the same: `2>&1`, `1>/dev/null`, `0<in.txt`, `<<` and the text that is read. */
+  readonly text: string;
+  /** The file; null where it is a descriptor (`2>&1`), `/dev/null` or a text. */
+  readonly path: string | null;
   readonly access: "read" | "write";
 }
 

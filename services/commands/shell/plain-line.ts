@@ -2,14 +2,15 @@
  * What the gate understands of a shell line: plain commands whose words are literal, joined by
  * `|`, `&&`, `||`, `;` and groups. Everything else is unclear, with the reason.
  */
-import { findUncovered } from "./coverage.ts";
+
 import { joinPath } from "./directory.ts";
 import { LineReader } from "./line-reader.ts";
 import { NotPlain } from "./not-plain.ts";
 import type { LineOptions, ParsedLine } from "./plain-command.ts";
 import { parseTree } from "./syntax-tree.ts";
+import { findUnreadText } from "./unread-text.ts";
 
-export type { LineOptions, ParsedLine, PlainCommand, Redirected } from "./plain-command.ts";
+export type { LineOptions, ParsedLine, PlainCommand, Redirection } from "./plain-command.ts";
 
 /** Takes a line into plain commands. Never throws; its time is linear in the length. */
 export function parseLine(text: string, options: LineOptions): ParsedLine {
@@ -22,7 +23,7 @@ export function parseLine(text: string, options: LineOptions): ParsedLine {
     const reason = error instanceof NotPlain ? error.message : "the line is nested too deeply";
     return { kind: "unclear", reason };
   }
-  const position = findUncovered(text, reader.tokens, reader.documents);
+  const position = findUnreadText(text, reader.tokens, reader.documents);
   if (position === null) return { kind: "plain", commands: reader.commands, joints: reader.joints };
   return { kind: "unclear", reason: `what stands at character ${position + 1} is not understood` };
 }

@@ -28,7 +28,7 @@ export const TOP_LEVEL = "$(git rev-parse --show-toplevel)";
  * What the parser calls literal must look so: a second opinion, in case it is mistaken. Without what
  * a backslash quotes.
  */
-const BARE = /^(?:[^\\$`'"<>()|&;\s]|\$(?![\w{([?$!#@*'"-]))*$/;
+const UNQUOTED = /^(?:[^\\$`'"<>()|&;\s]|\$(?![\w{([?$!#@*'"-]))*$/;
 const QUOTED = /^(?:[^\\$`"]|\$(?![\w{([?$!#@*-]))*$/;
 const BRACES = /\{[^{}]*\}/g;
 
@@ -51,7 +51,7 @@ export function readWord(word: Word): ReadWord {
   const { parts } = word;
   if (parts === undefined && /^[\w./:,@%+-]*$/.test(word.text)) return literalWord(word.text);
   const draft = new WordDraft(word);
-  if (parts === undefined) draft.addBare(word);
+  if (parts === undefined) draft.addUnquoted(word);
   else for (const part of parts) draft.addPart(part);
   return draft.finish();
 }
@@ -82,22 +82,22 @@ class WordDraft {
   }
 
   addPart(part: WordPart): void {
-    if (part.type === "Literal") this.addBare(part);
+    if (part.type === "Literal") this.addUnquoted(part);
     else if (part.type === "SingleQuoted") this.#add(part.value, escapeActive(part.value));
     else if (part.type === "DoubleQuoted") for (const child of part.parts) this.#addQuoted(child);
     else if (part.type === "Glob") this.#addGlob(part);
     else this.#addExpansion(part);
   }
 
-  addBare(part: { readonly text: string; readonly value: string; readonly pos: number }): void {
-    const bare = dropEscaped(part.text);
-    if (!BARE.test(bare)) throw new NotPlain("the word", part, part.text);
-    for (const [group] of bare.matchAll(BRACES))
+  addUnquoted(part: { readonly text: string; readonly value: string; readonly pos: number }): void {
+    const unescaped = dropEscaped(part.text);
+    if (!UNQUOTED.test(unescaped)) throw new NotPlain("the word", part, part.text);
+    for (const [group] of unescaped.matchAll(BRACES))
       if (/,|\.\./.test(group)) throw new NotPlain("the brace expansion", part, group);
-    const bracket = bare.indexOf("[");
-    if (/[*?]/.test(bare) || (bracket >= 0 && bracket < bare.lastIndexOf("]")))
+    const bracket = unescaped.indexOf("[");
+    if (/[*?]/.test(unescaped) || (bracket >= 0 && bracket < unescaped.lastIndexOf("]")))
       throw new NotPlain("the pattern", part, part.text);
-    const isTilde = part.pos === this.#word.pos && bare.startsWith("~");
+    const isTilde = part.pos === this.#word.pos && unescaped.startsWith("~");
     this.#add(
       part.value,
       isTilde ? `~${escapeActive(part.value.slice(1))}` : escapeActive(part.value),

@@ -19,7 +19,7 @@ type State = "name" | "list" | "none";
  */
 export function findTables(tokens: readonly Token[], verbs: ReadonlySet<string>): string[] {
   const before = wordsBeforeTable(verbs);
-  const found = new Set<string>();
+  const tables = new Set<string>();
   const outer: State[] = [];
   let state: State = "none";
   for (const [at, { kind, text }] of tokens.entries()) {
@@ -27,10 +27,10 @@ export function findTables(tokens: readonly Token[], verbs: ReadonlySet<string>)
     if (previous?.text === ".") continue;
     if (kind === "sign") state = stateAfterSign(text, state, previous, outer);
     if (kind === "sign" || kind === "number") continue;
-    if (state === "name" && isName(tokens, at, before)) found.add(nameAt(tokens, at));
+    if (state === "name" && isName(tokens, at, before)) tables.add(nameAt(tokens, at));
     state = stateAfterWord(tokens, at, state, before);
   }
-  return [...found];
+  return [...tables];
 }
 
 function wordsBeforeTable(verbs: ReadonlySet<string>): ReadonlySet<string> {

@@ -85,7 +85,7 @@ function quoteStart(tokens: readonly Token[]): string {
 }
 
 /** Whether a statement's table is one that a rule names: `users` names it in every schema, `public.users` in that one alone. */
-export function isTableNamed(table: string, name: string): boolean {
+export function matchesTable(table: string, name: string): boolean {
   const wanted = name.toLowerCase();
   return table === wanted || (!wanted.includes(".") && table.endsWith(`.${wanted}`));
 }
@@ -99,7 +99,7 @@ function splitStatements(tokens: readonly Token[]): readonly (readonly Token[])[
   return parts.filter((part) => part.length > 0);
 }
 
-/** Null: it begins with no known word. */
+/** Null: no list has its first word. */
 function readStatement(
   tokens: readonly Token[],
   extraFunctions: ReadonlySet<string>,
@@ -150,7 +150,7 @@ function doesOf(
   let isVolatile = false;
   for (const [at, { kind, word }] of tokens.entries()) {
     if (kind === "word" && writes(tokens, at, word)) return "write";
-    if (tokens[at + 1]?.text === "(" && !isKnownCall(tokens, at, extraFunctions)) return "write";
+    if (tokens[at + 1]?.text === "(" && !isHarmlessCall(tokens, at, extraFunctions)) return "write";
     isVolatile ||= kind === "word" && VOLATILE_FUNCTIONS.has(word);
   }
   return isVolatile ? "watch" : "read";
@@ -165,7 +165,7 @@ function writes(tokens: readonly Token[], at: number, word: string): boolean {
 }
 
 /** What stands before a parenthesis calls nothing, or a function that changes nothing. A name in quotes may be any. */
-function isKnownCall(
+function isHarmlessCall(
   tokens: readonly Token[],
   at: number,
   extraFunctions: ReadonlySet<string>,
@@ -177,8 +177,8 @@ function isKnownCall(
     return extraFunctions.has(`${schema}.${word}`) || (schema === "pg_catalog" && isPure(word));
   }
   if (tokens[at - 1]?.text === ".") return false;
-  const isKnown = isPure(word) || UNCALLED_WORDS.has(word) || extraFunctions.has(word);
-  return isKnown || isListed(tokens, at, word);
+  const isHarmless = isPure(word) || UNCALLED_WORDS.has(word) || extraFunctions.has(word);
+  return isHarmless || isListed(tokens, at, word);
 }
 
 /** A name with its columns, or a number: `with q (a, b) as`, `from f() as t (a, b)`, `select top (10)`. */

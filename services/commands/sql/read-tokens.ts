@@ -69,8 +69,8 @@ const BRACKETS = dialect({
 });
 
 interface Dialect {
-  /** A match is one token with the blanks and comments before it; the token is its only group. */
-  readonly token: RegExp;
+  /** Of a sticky expression: a match is one token with the blanks and comments before it; the token is its only group. */
+  readonly token: string;
   readonly word: RegExp;
 }
 
@@ -79,7 +79,7 @@ function dialect({ comment, text, name, letter, sign }: Shape): Dialect {
   const first = `[${letter}\\u0080-\\uffff]`;
   const word = String.raw`${CODED}${first}[\w$\u0080-\uffff]*`;
   return {
-    token: new RegExp(`${blank}(?:(${text}|${name}|${word}|\\d+|${sign})|$)`, "gy"),
+    token: `${blank}(?:(${text}|${name}|${word}|\\d+|${sign})|$)`,
     word: new RegExp(`^${first}`),
   };
 }
@@ -91,7 +91,7 @@ const ODD_SPACE = /[\u0085\u00a0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u300
 function tokensOf(text: string, dialect: Dialect): readonly Token[] | null {
   const tokens: Token[] = [];
   let end = 0;
-  for (const match of text.matchAll(dialect.token)) {
+  for (const match of text.matchAll(new RegExp(dialect.token, "gy"))) {
     end = match.index + match[0].length;
     const token = match[1];
     if (token !== undefined)

@@ -73,3 +73,39 @@ function decimalOf(token: string): Decimal {
   while (end > first && all.charCodeAt(end - 1) === 0x30) end -= 1;
   return { digits: all.slice(first, end), power: exponent - fractionLength + (all.length - end) };
 }
+
+export function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
+}
+
+/** Behind the number of JSON's grammar that begins here; `from` where there is none. */
+export function numberEnd(text: string, from: number): number {
+  const first = text.charCodeAt(from) === 0x2d ? from + 1 : from;
+  const whole = text.charCodeAt(first) === 0x30 ? first + 1 : digitsEnd(text, first);
+  if (whole === first) return from;
+  let end = whole;
+  if (text.charCodeAt(end) === 0x2e) {
+    const fraction = digitsEnd(text, end + 1);
+    if (fraction > end + 1) end = fraction;
+  }
+  // `e` and `E` differ in one bit.
+  if ((text.charCodeAt(end) | 0x20) !== 0x65) return end;
+  const sign = text.charCodeAt(end + 1);
+  const power = sign === 0x2b || sign === 0x2d ? end + 2 : end + 1;
+  const exponent = digitsEnd(text, power);
+  return exponent > power ? exponent : end;
+}
+
+function digitsEnd(text: string, from: number): number {
+  let at = from;
+  while (isDigit(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** Digits of which every number is exact. */
+const EXACT_DIGITS = 15;
+
+/** Whether a token is digits alone, as most are, and few of them: it is its own canonical form. */
+export function isShortWholeNumber(text: string, from: number, to: number): boolean {
+  return to - from <= EXACT_DIGITS && digitsEnd(text, from) >= to;
+}

@@ -7,17 +7,12 @@
  *    double; whatever two parsers could read differently is refused.
  */
 
-import { canonicalText } from "./canonical-text.ts";
+import { canonicalize } from "./canonicalize.ts";
 import { type CanonicalFailure, canonicalFailure } from "./failure.ts";
-import { readFast } from "./fast-reader.ts";
-import type { FastRead } from "./fast-walk.ts";
 import type { JsonValue } from "./json-value.ts";
 import { type CanonicalLimits, DEFAULT_CANONICAL_LIMITS } from "./limits.ts";
-import type { Member } from "./read-members.ts";
-import { readStrict } from "./strict-reader.ts";
 import { decodeUtf8, firstInvalidByte, utf8Length } from "./utf8.ts";
 
-/** `value` may be made when it is first asked for: a spread would leave it out. */
 export type CanonicalSuccess = {
   readonly ok: true;
   /** Plain objects with their members in canonical order, integer-like keys first as the language has it. */
@@ -47,42 +42,14 @@ export function parseCanonical(
   return { ...result, at: utf8Length(text, result.at) };
 }
 
-/** What was read ahead and not asked for yet. */
-let ahead: CanonicalSuccess | undefined;
-
-/**
- * Keeps what was read of a member, false where nothing was. The next who asks for its text gets it, once: the text of a
- * call's arguments is read with its proposal and decided after.
- */
-export function keepAhead({ read }: Member): boolean {
-  if (read === undefined) return false;
-  ahead = read;
-  return true;
-}
-
-/** Handed out once, so that nobody shares a value with anybody. */
-function takeAhead(text: string, limits: CanonicalLimits): CanonicalSuccess | undefined {
-  const found = ahead;
-  if (found === undefined || found.text !== text) return undefined;
-  ahead = undefined;
-  return found.keyCount <= limits.maxKeys && found.depth <= limits.maxDepth ? found : undefined;
-}
-
 function parseText(text: string, limits: CanonicalLimits): CanonicalResult {
   if (exceeds(text, limits.maxBytes)) return tooLarge(utf8Length(text), limits);
-  const known = takeAhead(text, limits);
-  if (known !== undefined) return known;
-  const fast = readFast(text, limits);
-  if (fast !== undefined) return within(fast, limits);
-  const read = readStrict(text, limits);
+  const read = canonicalize(text, limits);
   if (!read.ok) return read;
-  const { value, keyCount, depth } = read;
-  return within({ ok: true, value, text: canonicalText(value), keyCount, depth }, limits);
-}
-
-/** Only numbers can grow, `1e20` to its 21 digits; without this the form itself would not be accepted. */
-function within(read: FastRead, limits: CanonicalLimits): CanonicalResult {
-  return exceeds(read.text, limits.maxBytes) ? tooLarge(utf8Length(read.text), limits) : read;
+  // Only numbers can grow, `1e20` to its 21 digits; without this the form itself would not be accepted.
+  if (exceeds(read.text, limits.maxBytes)) return tooLarge(utf8Length(read.text), limits);
+  const { text: canonical, keyCount, depth } = read;
+  return { ok: true, value: JSON.parse(canonical) as JsonValue, text: canonical, keyCount, depth };
 }
 
 /** A code unit is at most three bytes, so short texts need no counting. */

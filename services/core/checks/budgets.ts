@@ -7,7 +7,8 @@ import { heldUntil } from "../state/held-time.ts";
 import { NOTHING_SPENT, type Spent, withMoney } from "../state/spent.ts";
 import type { OpenCall, ToolTotals } from "../state/state.ts";
 import { opensStep } from "../state/turn.ts";
-import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
+import type { ExplainedCall } from "./explain-row.ts";
 import { overSpend } from "./spend.ts";
 
 interface Used {
@@ -32,7 +33,12 @@ export function isUnlimited({ maxCalls, maxSteps, maxMs, maxSpend }: BudgetLimit
   return maxCalls === null && maxSteps === null && maxMs === null && maxSpend === null;
 }
 
-export function checkBudgets(call: CallContext): readonly Finding[] {
+export const budgetsCheck = defineCheck("budgets", {
+  find: findUsedUp,
+  row: { rule: () => "budgets", value: showUsed },
+});
+
+function findUsedUp(call: CallContext): readonly Finding[] {
   const { turn, conversation, tool } = call.policy.budgets;
   const own = ownReservation(call);
   const ofEach = [
@@ -166,4 +172,25 @@ function knownResults({ state }: CallContext): readonly KnownResult[] {
     first.set(key, known);
   }
   return [...first.values()].slice(-KNOWN_RESULTS).reverse();
+}
+
+function showUsed({ policy, state, proposal }: ExplainedCall): string {
+  const { turn, conversation, tool } = policy.budgets;
+  const sameTurn = state !== undefined && (proposal.turn ?? state.turn.id) === state.turn.id;
+  const used = state === undefined ? undefined : trieGet(state.tools, proposal.tool);
+  const inTurn = sameTurn && used?.turnIndex === state.turn.index ? used : undefined;
+  const parts = [
+    showLimit("turn", turn, sameTurn ? state.turn.calls : 0, sameTurn ? state.turn.steps : 0),
+    showLimit("conversation", conversation, state?.totals.calls ?? 0, state?.totals.steps ?? 0),
+    showLimit("tool", tool, inTurn?.turnCalls ?? 0, inTurn?.turnSteps ?? 0),
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? "none written" : parts.join("; ");
+}
+
+function showLimit(scope: string, limit: BudgetLimit, calls: number, steps: number): string | null {
+  const parts = [
+    limit.maxCalls === null ? null : `${calls} of ${limit.maxCalls} calls`,
+    limit.maxSteps === null ? null : `${steps} of ${limit.maxSteps} steps`,
+  ].filter((part) => part !== null);
+  return parts.length === 0 ? null : `${scope}: ${parts.join(", ")} used`;
 }

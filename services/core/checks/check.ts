@@ -1,4 +1,4 @@
-/** What a check sees and what it says. A check is one file, pure, and stands in `order.ts`. */
+/** What a check is, what it sees and what it says. */
 import type {
   CallFacts,
   Conflict,
@@ -9,8 +9,11 @@ import type {
 } from "../events.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledHold, CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
-import type { ReasonCode } from "../reasons.ts";
+import type { PolicyDocument, ToolDocument } from "../policy/document.ts";
+import type { CheckName } from "../reasons/check-reasons.ts";
+import type { ReasonCode } from "../reasons/reasons.ts";
 import type { ConversationState, Twin } from "../state/state.ts";
+import type { ExplainRow } from "./explain-row.ts";
 
 /** One call, read and identified, before the state it is judged in. */
 export interface CallContext {
@@ -72,7 +75,34 @@ export function strikeKeyOf({ tool }: Pick<CallContext, "tool">, reason: ReasonC
   return `${reason} ${tool.name}`;
 }
 
-export type Check = (call: CallContext) => readonly Finding[];
+/** One file of this folder, pure. Its place in the order is its name in `CHECK_ORDER`. */
+export interface Check {
+  readonly name: CheckName;
+  readonly find: (call: CallContext) => readonly Finding[];
+  /** What the check reads of the document and of the tool's entry, compiled once; null: nothing. */
+  readonly compile: (document: PolicyDocument, entry: ToolDocument) => unknown;
+  /** What `policy explain` shows of it; null: a further pass of a check that has a row. */
+  readonly row: ExplainRow | null;
+}
+
+interface CheckParts<Settings> {
+  readonly find: (call: CallContext, settings: Settings) => readonly Finding[];
+  readonly compile?: (document: PolicyDocument, entry: ToolDocument) => Settings;
+  readonly row?: ExplainRow;
+}
+
+/** `find` gets what `compile` made for the tool of the call. */
+export function defineCheck<Settings = null>(
+  name: CheckName,
+  { find, compile, row }: CheckParts<Settings>,
+): Check {
+  return {
+    name,
+    find: (call) => find(call, call.tool.settings[name] as Settings),
+    compile: compile ?? (() => null),
+    row: row ?? null,
+  };
+}
 
 export const NOTHING: readonly Finding[] = [];
 

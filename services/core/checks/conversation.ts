@@ -1,8 +1,14 @@
 /** Check 5: what the ladder (or an operator) has switched on for the conversation. */
 import { NO_FLAGS } from "../state/state.ts";
-import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
+import type { ExplainedCall } from "./explain-row.ts";
 
-export function checkConversation(call: CallContext): readonly Finding[] {
+export const conversationCheck = defineCheck("conversation", {
+  find: findStop,
+  row: { rule: () => "escalation", value: showStrikes },
+});
+
+function findStop(call: CallContext): readonly Finding[] {
   const { flags } = call.state;
   if (flags === NO_FLAGS) return NOTHING;
   if (flags.ended !== null) {
@@ -37,22 +43,19 @@ function unacknowledged(call: CallContext, asked: string): readonly Finding[] {
   if (policy.acknowledgement !== "explicit" || wasHeld || actionKey === asked) return NOTHING;
   const text = proposal.assistantText ?? "";
   if (text !== "" && policy.acknowledges(text)) return NOTHING;
-  return [askForWord(text === "" ? null : asked)];
+  return [askForAcknowledgement(text === "" ? null : asked)];
 }
 
-/** Last of all: the refused call itself, which nothing else refuses any more, is no other way. */
-export function checkAcknowledged(call: CallContext): readonly Finding[] {
-  const { policy, state, actionKey, covered, wasHeld } = call;
-  const asked = state.flags.acknowledge;
-  if (policy.acknowledgement !== "explicit" || wasHeld || covered) return NOTHING;
-  return asked === actionKey ? [askForWord(null)] : NOTHING;
-}
-
-function askForWord(strikeKey: string | null): Finding {
+export function askForAcknowledgement(strikeKey: string | null): Finding {
   return finding({
     reason: "acknowledgement_required",
     rule: "acknowledgement",
     disposition: "change_approach",
     strikeKey,
   });
+}
+
+function showStrikes({ state }: ExplainedCall): string {
+  const strikes = (state?.strikes ?? []).reduce((most, { count }) => Math.max(most, count), 0);
+  return strikes === 0 ? "no strikes" : `${strikes} strikes`;
 }

@@ -3,15 +3,22 @@
  * anything changed since: a repeat is meant where it did (docs/engine.md, duplicates).
  */
 import type { Twin } from "../state/state.ts";
-import { findHeldTwin } from "../state/twins.ts";
+import { findHeldTwin, findTwin } from "../state/twins.ts";
 import { hasChanged } from "./changed.ts";
-import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
-import { checkRetry } from "./retry.ts";
+import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
+import type { ExplainedCall } from "./explain-row.ts";
+import { compileRetries, findRetry, type Retries } from "./retry.ts";
 
 /** How soon to ask again for a call in flight, where its deadline does not say, ms. */
 const ASK_AGAIN_MS = 1_000;
 
-export function checkDuplicate(call: CallContext): readonly Finding[] {
+export const duplicateCheck = defineCheck<Retries | null>("duplicate", {
+  find: findDuplicate,
+  compile: compileRetries,
+  row: { rule: () => "deduplication", value: showPriorCall },
+});
+
+function findDuplicate(call: CallContext, retries: Retries | null): readonly Finding[] {
   const held = findHeldTwin(call.state, call.facts.twinKey, call.decisionId);
   if (held?.held && !isBatch(call, held.held.call) && !isToggle(call)) return [waitForApproval()];
   const { twin, tool } = call;
@@ -24,7 +31,7 @@ export function checkDuplicate(call: CallContext): readonly Finding[] {
     case "succeeded":
       return repeated(call, twin);
     case "failed":
-      return checkRetry(call, twin);
+      return retries === null ? NOTHING : findRetry(call, twin, retries);
     case "not_executed":
     case "held":
       return NOTHING;
@@ -126,4 +133,14 @@ function unknownOutcome(twin: Twin): Finding {
     previous: twin,
     resolution: "confirmation",
   });
+}
+
+function showPriorCall({ state, unenforced, tool, nowMs }: ExplainedCall): string {
+  if (state === undefined || unenforced.type !== "allowed") return "no such call before";
+  const twin = findTwin(state, unenforced.facts.twinKey, tool.isRead, nowMs);
+  if (twin === undefined) return "no such call before";
+  const ageS = ((nowMs - twin.atMs) / 1000).toFixed(0);
+  const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;
+  const what = tool.isRead ? "answered from memory for" : "a duplicate for";
+  return `call ${twin.callId} ${twin.status} ${ageS} s ago; ${what} ${windowMs / 1000} s`;
 }

@@ -9,9 +9,11 @@ import { LIMITS } from "../limits.ts";
 import type { ConversationState, Twin } from "../state/state.ts";
 import { roomForTool } from "../state/turn.ts";
 import { isUnlimited } from "./budgets.ts";
-import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 
-export function checkHistory(call: CallContext): readonly Finding[] {
+export const historyCheck = defineCheck("history", { find: findFullMemory });
+
+function findFullMemory(call: CallContext): readonly Finding[] {
   const full = fullTotals(call) ?? fullCollection(call.state, call.tool.isRead, call.nowMs);
   if (full === null) return NOTHING;
   return [

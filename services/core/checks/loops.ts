@@ -8,13 +8,19 @@ import { mayBeRecent } from "../state/recent-calls.ts";
 import type { ConversationState, RingEntry } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
 import { hasChanged } from "./changed.ts";
-import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
 import { findCycle } from "./cycle.ts";
 import { isBatch } from "./duplicate.ts";
+import type { ExplainedCall } from "./explain-row.ts";
 import { overRate } from "./rate.ts";
 import { findStalls } from "./stalls.ts";
 
-export function checkLoops(call: CallContext): readonly Finding[] {
+export const loopsCheck = defineCheck("loops", {
+  find: findLoops,
+  row: { rule: () => "deduplication.loop_threshold", value: showEqualCalls },
+});
+
+function findLoops(call: CallContext): readonly Finding[] {
   const found: Finding[] = [];
   const frequency = tooFrequent(call);
   if (frequency !== null) found.push(frequency);
@@ -144,4 +150,14 @@ function failureStreak(call: CallContext, same: readonly RingEntry[]): Finding |
     detail: `It failed ${need} times in the same way.`,
     previous: call.twin ?? null,
   });
+}
+
+function showEqualCalls({ state, unenforced, policy, tool }: ExplainedCall): string {
+  const same = (state?.ring ?? []).filter(
+    ({ actionKey }) => actionKey === unenforced.arguments.actionKey,
+  );
+  if (tool.polling !== null) return `polling, ${same.length} calls so far`;
+  const { sameOutput } = policy.loops;
+  const most = sameOutput === null ? "no limit" : `refused at ${sameOutput} with one output`;
+  return `${same.length} equal calls among the latest; ${most}`;
 }

@@ -9,9 +9,15 @@ import type { Similarity } from "../policy/compiled.ts";
 import { similarity } from "../similarity/sketch.ts";
 import type { Sketched } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
-import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
+import type { ExplainedCall } from "./explain-row.ts";
 
-export function checkNearDuplicate(call: CallContext): readonly Finding[] {
+export const nearDuplicateCheck = defineCheck("near_duplicate", {
+  find: findNearDuplicate,
+  row: { rule: ({ rule }) => `${rule}.similarity`, value: showCompared },
+});
+
+function findNearDuplicate(call: CallContext): readonly Finding[] {
   const { more } = call.facts;
   if (more === null || more.sketches.length === 0 || call.covered) return NOTHING;
   if (call.tool.modes.near_duplicate === "off") return NOTHING;
@@ -44,4 +50,10 @@ function near({ field, rule }: Similarity, earlier: Sketched, key: string, alike
     strikeKey: `near:${key}`,
     resolution: "confirmation",
   });
+}
+
+function showCompared({ tool }: ExplainedCall): string {
+  if (tool.similarity.length === 0) return "no field declared";
+  const fields = tool.similarity.map(({ field, threshold }) => `\`${field}\` from ${threshold} on`);
+  return `compared: ${fields.join(", ")}`;
 }

@@ -2,16 +2,41 @@
  * Check 7, its failed twins: where `retries` is written, this is the one place that says whether and
  * when a failed call may be tried again. Without it only `failure_streak` decides.
  */
-import type { Retries } from "../policy/compiled.ts";
+import type { PolicyDocument, ToolDocument } from "../policy/document.ts";
 import { looksTransient } from "../policy/failure-text.ts";
 import type { Twin } from "../state/state.ts";
 import { anyWriteSince } from "../state/writes.ts";
 import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
 
-export function checkRetry(call: CallContext, twin: Twin): readonly Finding[] {
-  const { retries } = call.tool;
+/** When a failed call may be tried again. */
+export interface Retries {
+  /** Attempts in all, the first included. */
+  readonly maxAttempts: number;
+  /** Numeric error codes, as text. */
+  readonly retryableStatus: ReadonlySet<string>;
+  /** Shortest and longest wait before the next attempt; null: none is asked for. */
+  readonly backoffMs: { readonly min: number; readonly max: number } | null;
+}
+
+const ATTEMPTS = 3;
+const RETRYABLE_STATUS: readonly number[] = [408, 429, 500, 502, 503, 504];
+
+/** The tool's own block, else the one for all tools; key by key the narrower one counts. */
+export function compileRetries(document: PolicyDocument, entry: ToolDocument): Retries | null {
+  const common = document.tools?.retries;
+  if (entry.retries === undefined && common === undefined) return null;
+  const { max_attempts, retryable_status, backoff_ms } = { ...common, ...entry.retries };
+  const [min, max] = backoff_ms ?? [];
+  return {
+    maxAttempts: max_attempts ?? ATTEMPTS,
+    retryableStatus: new Set((retryable_status ?? RETRYABLE_STATUS).map(String)),
+    backoffMs: min === undefined || max === undefined ? null : { min, max },
+  };
+}
+
+export function findRetry(call: CallContext, twin: Twin, retries: Retries): readonly Finding[] {
   const { failure } = twin;
-  if (retries === null || failure === null || call.covered) return NOTHING;
+  if (failure === null || call.covered) return NOTHING;
   // New user input: the user may want it tried again.
   if (twin.turnIndex !== call.state.turn.index) return NOTHING;
   // Something was written since: it may have mended what failed.

@@ -10,14 +10,20 @@ import { cutText } from "../cut-text.ts";
 import type { ExclusiveEffect } from "../events.ts";
 import { escapeHidden, quoteId, quoteText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
-import { DOUBT_SENTENCE } from "../reason-sentences.ts";
+import { DOUBT_SENTENCE } from "../reasons/reasons.ts";
 import type { EffectHolder } from "../state/effect-holder.ts";
 import { mayStand, pathPrefixes } from "../state/effect-index.ts";
 import { heldEffectKey, latestHeld } from "../state/open-calls.ts";
 import type { ConversationState } from "../state/state.ts";
-import { type CallContext, type Finding, finding, NOTHING } from "./check.ts";
+import { type CallContext, defineCheck, type Finding, finding, NOTHING } from "./check.ts";
+import type { ExplainedCall } from "./explain-row.ts";
 
-export function checkSideEffects(call: CallContext): readonly Finding[] {
+export const sideEffectsCheck = defineCheck("side_effects", {
+  find: findConflicts,
+  row: { rule: ({ rule }) => `${rule}.effects`, value: showEffects },
+});
+
+function findConflicts(call: CallContext): readonly Finding[] {
   if (call.facts.exclusive.length === 0 || call.covered) return NOTHING;
   const held = heldEffects(call.state);
   const found: Finding[] = [];
@@ -198,4 +204,15 @@ function whatHappened({ tool, callId, status }: EffectHolder, resource: string):
   const call = `\`${tool}\` (call ${quoteId(callId)})`;
   if (status !== "failed") return `${call} already had this effect on ${resource}.`;
   return `${call} failed and may have taken effect on ${resource}. ${DOUBT_SENTENCE}`;
+}
+
+function showEffects({ unenforced }: ExplainedCall): string {
+  if (unenforced.type !== "allowed") return "not known";
+  const { exclusive, resources, more } = unenforced.facts;
+  const pending = more?.pending ?? [];
+  const said = [...exclusive, ...pending].map((e) => `${e.kind} ${e.resource}`);
+  if (pending.length > 0) return `${said.join(", ")}; the result names {result.…}`;
+  if (exclusive.length > 0) return said.join(", ");
+  if (resources === null) return "none declared";
+  return `touches ${resources.join(", ")}, exclusive to nobody`;
 }

@@ -3,11 +3,24 @@ import { trieGet } from "../../collections/trie.ts";
 import type { AllowlistTier, CompiledHold, CompiledTier } from "../policy/compiled.ts";
 import { isSameSpeaker } from "../speaker.ts";
 import { givenKey, hasLeft, ruleKey } from "../state/given.ts";
-import { type CallContext, type Finding, finding, NOTHING, strikeKeyOf } from "./check.ts";
-import { likeDenied } from "./denied.ts";
+import {
+  type CallContext,
+  defineCheck,
+  type Finding,
+  finding,
+  NOTHING,
+  strikeKeyOf,
+} from "./check.ts";
+import { likeDenied } from "./denials.ts";
+import type { ExplainedCall } from "./explain-row.ts";
 import { overRate } from "./rate.ts";
 
-export function checkTier(call: CallContext): readonly Finding[] {
+export const tierCheck = defineCheck("tier", {
+  find: findTierLimits,
+  row: { rule: ({ tier }) => tier.rule, value: showTier },
+});
+
+function findTierLimits(call: CallContext): readonly Finding[] {
   const { tier, limits } = call.tool;
   const found = ofTier(call, tier);
   if (limits.length === 0) return found;
@@ -183,4 +196,29 @@ function hold(
       resolution: "approval",
     }),
   ];
+}
+
+function showTier({ tool, commands }: ExplainedCall): string {
+  const each = commands.map(
+    ({ text, tier: of, rule, why }) =>
+      `\`${text}\` ${nameTier(of)} by ${rule}${why === null ? "" : ` (${why})`}`,
+  );
+  return [nameTier(tool.tier), ...each].join("; ");
+}
+
+function nameTier(found: CompiledTier): string {
+  switch (found.action) {
+    case "allow":
+      return "none: allowed";
+    case "allowlist":
+      return found.rate === null
+        ? `\`${found.name}\`: allowed`
+        : `\`${found.name}\`: ${found.rate.count} in ${found.rate.windowMs / 1000} s`;
+    case "grant":
+      return `\`${found.name}\`: ${found.ceiling} calls for each conversation`;
+    case "hitl":
+      return `${found.name === null ? "a person" : `\`${found.name}\`: a person`} must approve`;
+    case "deny":
+      return `\`${found.name}\`: denied`;
+  }
 }

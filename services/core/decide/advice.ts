@@ -1,8 +1,8 @@
 /** Reasons that fired without being enforced: notes for the model (`warn`) or the record (`shadow`). */
 import { toldText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
-import { REASON_SENTENCES } from "../reason-sentences.ts";
-import type { Mode, ReasonCode } from "../reasons.ts";
+import type { Mode, ReasonCode } from "../reasons/reasons.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import { NO_NOTICES } from "./draft-decision.ts";
 
 /** The sentences of a reason tell of a call that was refused: of one that runs they are not true. */
@@ -16,7 +16,7 @@ export class Advice {
     if (mode !== "warn" && mode !== "shadow") return;
     const list = mode === "warn" ? this.notices.warnings : this.notices.shadow;
     if (list.length >= LIMITS.noticesPerDecision) return;
-    const { model } = REASON_SENTENCES[reason];
+    const { model } = REASONS[reason];
     const message = toldText([mode === "warn" ? RUNS : null, model, detail]);
     const longer = [...list, { reason, rule, message }];
     this.notices = { ...this.notices, [mode === "warn" ? "warnings" : "shadow"]: longer };

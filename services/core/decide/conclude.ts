@@ -7,8 +7,7 @@ import type { CallAllowed, CallHeld, CallRefused, DecisionEvent, Occurrence } fr
 import { approvalIdOf } from "../hash.ts";
 import { toldText } from "../hidden-text.ts";
 import { scopeOf } from "../policy/rule-scope.ts";
-import { REASON_SENTENCES } from "../reason-sentences.ts";
-import type { ReasonCode } from "../reasons.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import { sealValues } from "../seal/seal-arguments.ts";
 import type { Approval } from "./approval.ts";
 import type { DecisionDraft } from "./draft-decision.ts";
@@ -17,17 +16,6 @@ import { climb } from "./ladder.ts";
 import { makeRoom } from "./make-room.ts";
 import { occurrenceOf } from "./occurrence.ts";
 import { refusalOf } from "./refusal.ts";
-
-/** Refusals that use up budgets: nothing of the conversation's past is the reason, so that trying on has no other end. */
-const COUNTED: ReadonlySet<ReasonCode> = new Set([
-  "malformed",
-  "too_large",
-  "unknown_tool",
-  "killed",
-  "invalid_arguments",
-  "tier_denied",
-  "approval_denied",
-]);
 
 export function conclude(
   call: CallContext,
@@ -92,7 +80,7 @@ function refuse(call: CallContext, draft: DecisionDraft, found: Finding): CallRe
     strike: rung.strike,
     raised: rung.raised,
     cycle: found.cycle,
-    counted: COUNTED.has(found.reason) && !call.wasHeld,
+    counted: REASONS[found.reason].usesBudget === true && !call.wasHeld,
     denial: null,
     answered,
   };
@@ -105,7 +93,7 @@ function hold(
   terms: NonNullable<Finding["hold"]> & { readonly number: number },
 ): CallHeld {
   const { policy, tool } = call;
-  const { model } = REASON_SENTENCES.approval_required;
+  const { model } = REASONS.approval_required;
   draft.conversation.evicted = makeRoom(call, "write");
   draft.arguments.sealed = sealValues(draft, call.proposal.clear, policy);
   return {

@@ -5,7 +5,7 @@ import type { CallContext } from "../checks/check.ts";
 import type { CallFacts, CallMore, ExclusiveEffect, PendingEffect, Sketch } from "../events.ts";
 import type { Money, ProposalInput } from "../inputs.ts";
 import { getArgument } from "../policy/argument-path.ts";
-import { sketchKey } from "../policy/compile-retries.ts";
+import { sketchKey } from "../policy/compile-similarity.ts";
 import type {
   CompiledEffect,
   CompiledPolicy,
@@ -158,7 +158,7 @@ function keyOf(tool: CompiledTool, declared: Similarity, at: number, args: JsonO
   return sketchKey(at, tool.name, equal);
 }
 
-const NO_RATES: CallFacts["rates"] = [];
+const NO_RATES: readonly never[] = [];
 
 function ratesOf(tool: CompiledTool): CallFacts["rates"] {
   const { tier, limits, frequency } = tool;

@@ -1,12 +1,13 @@
 /** Runs the checks: the first finding that is enforced decides, the others are advice. */
 import type { CallContext, Finding } from "../checks/check.ts";
-import { checkLoops } from "../checks/loops.ts";
+import { loopsCheck } from "../checks/loops.ts";
 import { CHECKS } from "../checks/order.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import type { Advice } from "./advice.ts";
 
 export function judge(call: CallContext, advice: Advice): Finding | null {
   for (const check of CHECKS) {
-    const findings = check(call);
+    const findings = check.find(call);
     if (findings.length === 0) continue;
     const decisive = enforced(call, findings, advice);
     if (decisive !== null)
@@ -32,7 +33,7 @@ export function enforced(
 /** A read that memory would answer is first shown to the loop check, whose reason then counts. */
 function loopInstead(call: CallContext, answer: Finding, advice: Advice): Finding {
   // How often a tool may run is no question here: nothing runs.
-  const loops = checkLoops(call).filter(({ reason }) => reason !== "tool_frequency");
+  const loops = loopsCheck.find(call).filter(({ reason }) => REASONS[reason].group !== "rate");
   const loop = enforced(call, loops, advice);
   return loop === null ? answer : { ...loop, previous: answer.previous };
 }

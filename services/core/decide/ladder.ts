@@ -2,7 +2,7 @@
 import type { CallContext, Finding } from "../checks/check.ts";
 import type { Raised, Strike } from "../events.ts";
 import type { Ladder } from "../policy/compiled.ts";
-import { STRIKING } from "../reasons.ts";
+import { REASONS } from "../reasons/reasons.ts";
 
 /** 0 none, 1 ask, 2 options, 3 user input, 4 end. */
 export type Level = 0 | 1 | 2 | 3 | 4;
@@ -18,7 +18,8 @@ const NO_RUNG: Rung = { strike: null, level: 0, count: 0, raised: null };
 
 /** A read answered from memory is no strike: nothing was asked of anybody. */
 export function climb(call: CallContext, found: Finding): Rung {
-  if (found.answered || (!STRIKING.has(found.reason) && found.strikeKey === null)) return NO_RUNG;
+  if (found.answered || (REASONS[found.reason].isStrike !== true && found.strikeKey === null))
+    return NO_RUNG;
   const key = found.strikeKey ?? call.actionKey;
   const { step, turn } = call.proposal;
   const before = call.state.strikes.find((strike) => strike.key === key);

@@ -4,8 +4,7 @@ import { cutText } from "../cut-text.ts";
 import type { Decision, Disposition, PreviousCall, PreviousResult, Refusal } from "../events.ts";
 import { quoteText, toldText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
-import { DOUBT_SENTENCE, REASON_SENTENCES } from "../reason-sentences.ts";
-import type { ReasonCode } from "../reasons.ts";
+import { DOUBT_SENTENCE, REASONS } from "../reasons/reasons.ts";
 import { isInDoubt } from "../state/doubts.ts";
 import type { Twin } from "../state/state.ts";
 import type { Level, Rung } from "./ladder.ts";
@@ -19,14 +18,6 @@ const LEVEL_SENTENCES: Readonly<Record<Level, string | null>> = {
   3: "Stop calling tools now and tell the user what you need from them to go on.",
   4: "This task is ended because the same call was repeated after several refusals. Tell the user what was done and why it stopped.",
 };
-
-/** Of these the earlier call failed: there is nothing that it would be a duplicate of. */
-const FAILURES: ReadonlySet<ReasonCode> = new Set([
-  "failure_streak",
-  "failure_run",
-  "retry_exhausted",
-  "retry_too_soon",
-]);
 
 /** What a user may be told when the ladder stops the agent. */
 const STOP_SENTENCES: Readonly<Record<Level, string | null>> = {
@@ -46,9 +37,9 @@ function userMessage(found: Finding, { level }: Rung, tool: string): string | nu
 export function refusalOf(call: CallContext, draft: Decision, found: Finding, rung: Rung): Refusal {
   const { twin } = call;
   const previous = found.previous;
-  const sentences = REASON_SENTENCES[found.reason];
+  const sentences = REASONS[found.reason];
   const shown = previous === null ? null : shownResult(previous);
-  const duplicate = previous !== null && !FAILURES.has(found.reason);
+  const duplicate = previous !== null && sentences.isFailure !== true;
   const suggestedNext = suggestNext(call);
   return {
     reason: found.reason,
@@ -65,7 +56,7 @@ export function refusalOf(call: CallContext, draft: Decision, found: Finding, ru
     rule: found.rule,
     level: rung.level,
     count: rung.count,
-    retryable: sentences.retryable,
+    retryable: sentences.isRetryable === true,
     disposition: dispositionAt(rung.level, found.disposition),
     previousCall: found.earlier ?? previousOf(previous ?? twin),
     previousResult: previous === null ? null : previousResult(previous, found.answered),

@@ -2,9 +2,9 @@
  * A call that is refused before the checks judge it: its text, its tool or its arguments will not do. It uses up budgets,
  * and who goes on so climbs the ladder, as in any other loop. What stops the conversation stops it, too.
  */
-import { checkBudgets } from "../checks/budgets.ts";
+import { budgetsCheck } from "../checks/budgets.ts";
 import { type CallContext, type Finding, finding, strikeKeyOf } from "../checks/check.ts";
-import { checkConversation } from "../checks/conversation.ts";
+import { conversationCheck } from "../checks/conversation.ts";
 import type { DecisionEvent } from "../events.ts";
 import type { Advice } from "./advice.ts";
 import { conclude } from "./conclude.ts";
@@ -28,7 +28,7 @@ export function refuseEarly(
 /** What an operator has switched off is refused as that, whatever else stands in the way. */
 function stopOf(call: CallContext, { reason }: PlainRefusal, advice: Advice): Finding | null {
   if (reason === "killed") return null;
-  return enforced(call, [...checkConversation(call), ...checkBudgets(call)], advice);
+  return enforced(call, [...conversationCheck.find(call), ...budgetsCheck.find(call)], advice);
 }
 
 function foundIn(call: CallContext, plain: PlainRefusal): Finding {

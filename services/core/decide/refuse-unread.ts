@@ -5,8 +5,8 @@ import { escapeHidden, quoteTicks, toldText } from "../hidden-text.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
-import { REASON_SENTENCES } from "../reason-sentences.ts";
-import type { ReasonCode } from "../reasons.ts";
+import type { ReasonCode } from "../reasons/reasons.ts";
+import { REASONS } from "../reasons/reasons.ts";
 import { type DecisionDraft, draftDecision } from "./draft-decision.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
 
@@ -21,7 +21,7 @@ export interface PlainRefusal {
 
 /** A refusal with nothing earlier to tell of. */
 export function refusePlainly(draft: DecisionDraft, given: PlainRefusal): CallRefused {
-  const sentences = REASON_SENTENCES[given.reason];
+  const sentences = REASONS[given.reason];
   return {
     ...draft,
     type: "refused",
@@ -33,7 +33,7 @@ export function refusePlainly(draft: DecisionDraft, given: PlainRefusal): CallRe
       rule: given.rule,
       level: 0,
       count: 0,
-      retryable: sentences.retryable,
+      retryable: sentences.isRetryable === true,
       disposition: given.disposition,
       previousCall: null,
       previousResult: null,

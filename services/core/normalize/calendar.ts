@@ -11,7 +11,7 @@ const COMPACT = /^(\d{4})(\d{2})(\d{2})$/;
 const DAY_FIRST = /^(\d{1,2})(?:st|nd|rd|th)? ([a-z]{3,9})\.?,? (\d{4})$/i;
 const MONTH_FIRST = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$/i;
 
-const MONTHS = [
+const MONTHS: readonly string[] = [
   "january",
   "february",
   "march",

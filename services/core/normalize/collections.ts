@@ -5,8 +5,8 @@ import { DEFAULT_CANONICAL_LIMITS } from "../canonical/limits.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
 import { cannot, kindOf, type MakeNormalizer, type Normalizer, normalized } from "./normalizer.ts";
 
-const TRUE_WORDS = new Set(["true", "yes", "on", "y", "t", "1"]);
-const FALSE_WORDS = new Set(["false", "no", "off", "n", "f", "0"]);
+const TRUE_WORDS: ReadonlySet<string> = new Set(["true", "yes", "on", "y", "t", "1"]);
+const FALSE_WORDS: ReadonlySet<string> = new Set(["false", "no", "off", "n", "f", "0"]);
 
 /** true and false, from their usual English spellings in any case, and from 1 and 0. */
 export const toBool: Normalizer = (value) => {

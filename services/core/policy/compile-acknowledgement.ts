@@ -6,14 +6,18 @@ import type { PolicyDocument } from "./document.ts";
 import { policyPath } from "./path.ts";
 
 /** Texts that acknowledge, and texts that do not, where none are written. */
-const PATTERNS = [
+const PATTERNS: readonly string[] = [
   "instead.*I will",
   "different approach",
   "let me try",
   "I'll (check|verify|diagnose)",
   "the issue is",
 ];
-const UNLESS = ["\\bagain\\b", "\\bretry", "\\bsame (call|command|arguments)\\b"];
+const UNLESS: readonly string[] = [
+  "\\bagain\\b",
+  "\\bretry",
+  "\\bsame (call|command|arguments)\\b",
+];
 
 type Test = (text: string) => boolean;
 

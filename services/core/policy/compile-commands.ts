@@ -50,7 +50,7 @@ type ByDeed = Readonly<Record<Deed, Ranked>>;
 
 interface Outcomes {
   readonly rules: readonly ByDeed[];
-  readonly known: ByDeed;
+  readonly tables: ByDeed;
   readonly unclear: ByDeed;
 }
 
@@ -129,7 +129,7 @@ export function compileCommands(
     rules: rules.map((rule, index) =>
       byDeed(variantOfRule(rule, index), keysOf(rule), [...path, "rules", index]),
     ),
-    known: byDeed({ name: "known", rule: "known" }, {}, path),
+    tables: byDeed({ name: "known", rule: "known" }, {}, path),
     unclear: byDeed({ name: "unclear", rule: "unclear" }, unclearKeys(document, tiers), [
       ...path,
       "unclear",
@@ -227,7 +227,7 @@ function callJudge(
     const key =
       typeof verdict.by === "number"
         ? ["rules", verdict.by]
-        : verdict.by === "known"
+        : verdict.by === "tables"
           ? []
           : ["unclear"];
     const why = typeof verdict.by === "number" ? document.rules?.[verdict.by]?.why : verdict.reason;
@@ -237,14 +237,14 @@ function callJudge(
   const merged = merger();
   const choose = (verdicts: readonly Verdict[]): CompiledTool => {
     // An empty line waits for what still comes.
-    if (verdicts.length === 0) return outcomes.known.watch.tool;
+    if (verdicts.length === 0) return outcomes.tables.watch.tool;
     const tool = merged(verdicts.map(partOf));
     if (!isStrict(tool.tier)) return tool;
     const why = whyOf(verdicts.map(noteOf), tool.tier);
     return { ...askedAlone(tool, verdicts), why };
   };
   const chosen = new WeakMap<ReadCall, CompiledTool>();
-  const all = [outcomes.known, outcomes.unclear, ...outcomes.rules];
+  const all = [outcomes.tables, outcomes.unclear, ...outcomes.rules];
   return {
     variants: [...new Set(all.flatMap((one) => DEEDS.map((deed) => one[deed].tool)))],
     commandsOf: (args) => judgeCall(readOf(args), rules).map(noteOf),

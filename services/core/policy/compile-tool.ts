@@ -2,14 +2,15 @@
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities, CompiledJsonSchema } from "../capabilities.ts";
+import { CHECKS } from "../checks/order.ts";
 import { sha256Hex } from "../hash.ts";
 import { aliasesOf } from "./compile-aliases.ts";
 import { compileCommands, createCommandsReader } from "./compile-commands.ts";
 import { compileEffects, compileReads } from "./compile-effects.ts";
 import { type CompileProblem, compileIdentity, type IdentityStep } from "./compile-identity.ts";
 import { inShadow, type Modes, withChecks } from "./compile-modes.ts";
-import { compileRetries, compileSimilarity } from "./compile-retries.ts";
 import { compileSensitive } from "./compile-sensitive.ts";
+import { compileSimilarity } from "./compile-similarity.ts";
 import { stricter, type Tiers } from "./compile-tiers.ts";
 import { type CompileVariant, compileVariants } from "./compile-variants.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
@@ -90,7 +91,7 @@ interface Entry {
   readonly step: IdentityStep | null;
 }
 
-const NO_LIMITS: CompiledTool["limits"] = [];
+const NO_LIMITS: readonly never[] = [];
 
 /** A read has no effects, also where the tool's own entry names some. */
 function merge(
@@ -131,6 +132,7 @@ function compileEntry(
     likeTool: null,
     isRead: read,
     modes: document.mode === "shadow" ? inShadow(modes) : modes,
+    settings: compileCheckSettings(document, entry),
     tier,
     limits: NO_LIMITS,
     validate: schema === null ? null : schema.validate,
@@ -141,7 +143,6 @@ function compileEntry(
     scope: entry.scope ?? windows.scope,
     windowMs: seconds(entry.dedupe_window_s) ?? windows.windowMs,
     cacheMs: seconds(entry.cache_ttl_s) ?? windows.cacheMs,
-    retries: compileRetries(entry, document),
     similarity: compileSimilarity(entry, name, rule),
     sensitive: compileSensitive(entry, name, problems),
     answersAsRead: context.declaresNothing && windows.cacheWritten,
@@ -150,6 +151,11 @@ function compileEntry(
     ruleDigest: ruleDigest(entry, tier, chosenBy),
     rule,
   };
+}
+
+/** Each check compiles what it reads of the policy. */
+function compileCheckSettings(document: PolicyDocument, entry: ToolDocument) {
+  return Object.fromEntries(CHECKS.map(({ name, compile }) => [name, compile(document, entry)]));
 }
 
 /** What the entry alone says. */
@@ -232,7 +238,7 @@ function compileSchema(
 }
 
 /** Keywords by which a schema may ask for members that `properties` does not name. */
-const OPEN_KEYWORDS = [
+const OPEN_KEYWORDS: readonly string[] = [
   "patternProperties",
   "anyOf",
   "oneOf",

@@ -5,7 +5,7 @@ import type { CanonicalLimits } from "../canonical/limits.ts";
 import type { SchemaProblem } from "../capabilities.ts";
 import type { OnFailure } from "../events.ts";
 import type { Money } from "../inputs.ts";
-import type { Mode, ReasonCode } from "../reasons.ts";
+import type { Mode, ReasonCode } from "../reasons/reasons.ts";
 import type { Sealing } from "../seal/sealing.ts";
 import type { SensitivePath } from "../seal/sensitive-places.ts";
 import type { PollingLimits, Rate } from "./document.ts";
@@ -111,16 +111,6 @@ export interface LoopThresholds {
   readonly failureRun: { readonly sameTool: number; readonly any: number };
 }
 
-/** When a failed call may be tried again. */
-export interface Retries {
-  /** Attempts in all, the first included. */
-  readonly maxAttempts: number;
-  /** Numeric error codes, as text. */
-  readonly retryableStatus: ReadonlySet<string>;
-  /** Shortest and longest wait before the next attempt; null: none is asked for. */
-  readonly backoffMs: { readonly min: number; readonly max: number } | null;
-}
-
 /** Arguments by which near duplicates are found. */
 export interface Similarity {
   readonly field: string;
@@ -150,6 +140,8 @@ export interface CompiledTool {
   readonly likeTool: string | null;
   readonly isRead: boolean;
   readonly modes: Readonly<Record<ReasonCode, Mode>>;
+  /** What each check reads of the policy for this tool, by the name of the check. */
+  readonly settings: Readonly<Record<string, unknown>>;
   readonly tier: CompiledTier;
   /** Allowlist tiers with a rate, beside `tier`, that parts of the call come under. */
   readonly limits: readonly AllowlistTier[];
@@ -175,8 +167,6 @@ export interface CompiledTool {
   readonly bare: boolean;
   readonly emptyOutput: boolean;
   readonly frequency: Rate | null;
-  /** Null: only `failure_streak` decides on calls that failed. */
-  readonly retries: Retries | null;
   readonly similarity: readonly Similarity[];
   /** Arguments that only `allowed` carries in clear, in the order in which they are looked for. */
   readonly sensitive: readonly SensitivePath[];

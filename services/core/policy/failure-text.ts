@@ -32,7 +32,7 @@ const ANSWER =
 const BETWEEN = String.raw`\W{0,4}(?:(?:with|by|from|was|is|an?|the|internal|unexpected)\W{1,4}){0,3}`;
 
 /** Where there is no answer, or one of somebody on the way. */
-const NO_ANSWER = [
+const NO_ANSWER: readonly RegExp[] = [
   /\b(?:rate.?limit(?: was| is| has been)?[ _-]?(?:exceeded|reached|hit|error)|rate.?limited|requests? (?:was |were )?throttled)/,
   /\b(?:overloaded_error|(?:server|service|model|system) (?:is )?(?:currently )?overloaded)\b/,
   /\b(?:too many requests|service unavailable|bad gateway|try again|temporar)/,

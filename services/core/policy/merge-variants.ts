@@ -1,6 +1,6 @@
 /** One tool for all that the parts of a call ask for: as strict as each of them. */
 import { sha256Hex } from "../hash.ts";
-import { type Mode, REASON_CODES, type ReasonCode } from "../reasons.ts";
+import { type Mode, REASON_CODES, type ReasonCode } from "../reasons/reasons.ts";
 import { STRICTNESS } from "./compile-tiers.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
 import { declaredByBoth } from "./merge-declarations.ts";

@@ -1,5 +1,5 @@
-import type { PolicyPosition } from "./document.ts";
 import { type PathSegment, policyPath } from "./path.ts";
+import type { PolicyPosition } from "./source.ts";
 
 /** One thing that is wrong with a policy. Line and column are 0 where it came as an object. */
 export type PolicyProblem = {

@@ -7,25 +7,9 @@ import { sha256Hex } from "../hash.ts";
 import type { KeptDecision } from "./kept-decision.ts";
 import type { ConversationState } from "./state.ts";
 
-/** Of the latest: a call is named when it is decided, and again when the decision is kept. */
-let lastTurn: string | null = null;
-let lastStep: string | null = null;
-let lastStart = "- - ";
-let lastCallId = "";
-let lastName = lastStart;
-
 /** (turn, step, callId) within a conversation; null counts as a value. */
 export function callNameOf(turn: string | null, step: string | null, callId: string): string {
-  const isOfStep = lastTurn === turn && lastStep === step;
-  if (isOfStep && lastCallId === callId) return lastName;
-  if (!isOfStep) {
-    lastStart = `${namePart(turn)} ${namePart(step)} `;
-    lastTurn = turn;
-    lastStep = step;
-  }
-  lastCallId = callId;
-  lastName = lastStart + callId;
-  return lastName;
+  return `${namePart(turn)} ${namePart(step)} ${callId}`;
 }
 
 /** The length in front keeps parts with spaces apart. */

@@ -4,7 +4,7 @@ import type { Money } from "../inputs.ts";
 /** One amount for each currency, in the order in which they first came. */
 export type Spent = readonly Money[];
 
-export const NOTHING_SPENT: Spent = [];
+export const NOTHING_SPENT: readonly never[] = [];
 
 /** Currencies counted at most; what comes in others counts as spent in none (see `checks/spend.ts`). */
 const CURRENCIES = 8;

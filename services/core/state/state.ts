@@ -127,7 +127,7 @@ export interface Twin {
   readonly occurrence: Occurrence;
   /** Id of the secret that the idempotency key of the occurrence is made with. */
   readonly keyId: string;
-  /** Repeats answered or refused since it ran. */
+  /** Equal calls in a row before this one: those that ran once it had succeeded, and those answered from memory. */
   readonly repeats: number;
   readonly output: string | null;
   readonly outputDigest: string | null;

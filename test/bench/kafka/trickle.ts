@@ -93,7 +93,7 @@ export class Trickle {
     return { topic: "proposals" as const, partition, key, value };
   }
 
-  /** The next name whose conversation lies in the partition. */
+  /** The next name whose conversation belongs to the partition. */
   #nameFor(partition: number): number {
     const { partitions } = this.#log;
     do this.#names += 1;

@@ -3,9 +3,15 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Decision } from "../../../services/client/gate-types.ts";
 import { CallgateError } from "../../../services/library/callgate.ts";
+import { gatherCheckExamples } from "../../support/gate-story/check-examples.ts";
 import { GateStory } from "../../support/gate-story/gate-story.ts";
 import type { KeyRow, KeyStep } from "../../support/gate-story/key-row.ts";
 import { KEY_ROWS, setIn } from "../../support/gate-story/policy-key-rows.ts";
+
+const ROWS: readonly KeyRow[] = [
+  ...KEY_ROWS,
+  ...(await gatherCheckExamples()).flatMap(({ keys }) => keys),
+];
 
 /** Keys that take one value alone, or are a place for others; examples are checked and change no decision. */
 const WITHOUT_A_CHOICE = [
@@ -75,7 +81,7 @@ function asRule(key: string): string {
 }
 
 test("every key has a row, and every row a key", () => {
-  const rows = KEY_ROWS.map(({ key }) => key);
+  const rows = ROWS.map(({ key }) => key);
   expect(keys.size).toBeGreaterThan(100);
   const without = [...keys].filter((key) => {
     const own = asRule(key);
@@ -162,7 +168,7 @@ async function heardUnder(row: KeyRow, value: unknown): Promise<readonly object[
 }
 
 describe("changes what is decided", () => {
-  test.each(KEY_ROWS.map((row) => [row.key, row] as const))("%s", async (_, row) => {
+  test.each(ROWS.map((row) => [row.key, row] as const))("%s", async (_, row) => {
     const one = await heardUnder(row, row.values[0]);
     const again = await heardUnder(row, row.values[0]);
     const other = await heardUnder(row, row.values[1]);

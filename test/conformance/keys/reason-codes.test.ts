@@ -2,9 +2,14 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeTokenKey } from "../../../services/adapters/tokens/token-keys.ts";
-import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons.ts";
+import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
-import { type GateStory, outcomeOf } from "../../support/gate-story/gate-story.ts";
+import {
+  gatherCheckExamples,
+  type ReasonCase,
+  type TellGate,
+} from "../../support/gate-story/check-examples.ts";
+import { outcomeOf } from "../../support/gate-story/gate-story.ts";
 import { tell, tellWith } from "../../support/gate-story/tell.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";
 
@@ -17,10 +22,6 @@ const TOOLS = {
     strict: { input_schema: { type: "object", required: ["id"] } },
     make: { dedupe_window_s: 1, effects: [{ resource: "thing/{id}", kind: "create" }] },
     often: { repeatable: true, frequency: "1/min" },
-    page: {
-      similarity: [{ field: "text", threshold: 0.8 }],
-      checks: { near_duplicate: "enforce" },
-    },
   },
 };
 const TIERS = {
@@ -34,13 +35,8 @@ const TIERS = {
   },
 };
 
-type Tell = (policy: object) => Promise<GateStory>;
-type Case = (told: Tell) => Promise<string>;
-
-const WORDS = Array.from({ length: 80 }, (_, n) => `word${n}`).join(" ");
-
 async function second(
-  told: Tell,
+  told: TellGate,
   policy: object,
   tool: string,
   args: object = {},
@@ -50,7 +46,7 @@ async function second(
   return story.outcome(tool, { n: 2, ...args });
 }
 
-async function twice(told: Tell, policy: object): Promise<string> {
+async function twice(told: TellGate, policy: object): Promise<string> {
   const story = await told({ ...TOOLS, ...policy });
   await story.done("write");
   await story.propose("write");
@@ -101,7 +97,7 @@ async function internalError(): Promise<string> {
   return refusal?.reason ?? "none";
 }
 
-const CASES: Readonly<Record<ReasonCode, Case>> = {
+const CASES: Readonly<Partial<Record<ReasonCode, ReasonCase>>> = {
   malformed: async (told) => (await told(TOOLS)).outcome("look", "{"),
   too_large: async (told) => (await told(TOOLS)).outcome("look", "x".repeat(2_000_000)),
   misrouted,
@@ -122,20 +118,6 @@ const CASES: Readonly<Record<ReasonCode, Case>> = {
   user_input_required: (told) => twice(told, { escalation: { options: 1, user_input: 1 } }),
   acknowledgement_required: (told) =>
     twice(told, { escalation: { options: 1 }, acknowledgement: { mode: "explicit" } }),
-  budget_steps: (told) => second(told, { ...TOOLS, budgets: { max_steps: 1 } }, "write"),
-  budget_calls: (told) => second(told, { ...TOOLS, budgets: { max_tool_calls: 1 } }, "write"),
-  budget_seconds: async (told) => {
-    const story = await told({ ...TOOLS, budgets: { max_seconds: 1 } });
-    await story.done("write", { n: 1 });
-    story.after(2_000);
-    return story.outcome("write", { n: 2 });
-  },
-  budget_spend: async (told) => {
-    const max_spend = { amount: "1.00", currency: "USD" };
-    const story = await told({ ...TOOLS, budgets: { max_spend } });
-    const estimatedCost = { microUnits: 2_000_000, currency: "USD" };
-    return story.outcome("write", {}, { estimatedCost });
-  },
   duplicate_call: async (told) => {
     const story = await told(TOOLS);
     await story.done("write");
@@ -168,11 +150,6 @@ const CASES: Readonly<Record<ReasonCode, Case>> = {
     for (let n = 0; n <= 256 && outcome === "allowed"; n++)
       outcome = await story.outcome("write", { n });
     return outcome;
-  },
-  near_duplicate: async (told) => {
-    const story = await told(TOOLS);
-    await story.done("page", { text: WORDS });
-    return story.outcome("page", { text: `${WORDS} more` });
   },
   side_effect_conflict: (told) => second(told, TOOLS, "make", { id: 7 }),
   loop_repeat: async (told) => {
@@ -234,7 +211,12 @@ const CASES: Readonly<Record<ReasonCode, Case>> = {
   },
 };
 
-test.each(Object.entries(CASES))("%s", async (code, told) => {
+const examples = await gatherCheckExamples();
+const cases = Object.assign({}, CASES, ...examples.map(({ reasons }) => reasons)) as Readonly<
+  Record<string, ReasonCase>
+>;
+
+test.each(Object.entries(cases))("%s", async (code, told) => {
   expect(await told((policy) => tell(policy))).toBe(code);
 });
 
@@ -244,5 +226,5 @@ test("the list is the published one, and each reason has a case", () => {
   ) as { readonly reasons: readonly { readonly code: string }[] };
   const codes = published.reasons.map(({ code }) => code);
   expect([...codes].sort()).toEqual([...REASON_CODES].sort());
-  expect(Object.keys(CASES).sort()).toEqual([...codes].sort());
+  expect(Object.keys(cases).sort()).toEqual([...codes].sort());
 });

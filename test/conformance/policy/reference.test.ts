@@ -1,4 +1,4 @@
-// docs/policy.md is the reference for authors: complete, and each of its examples is a valid policy.
+// The pages for authors name every key and code, and each of their examples is a valid policy.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadPolicy } from "../../../services/adapters/policy/load.ts";
@@ -6,11 +6,14 @@ import { readCases } from "../../../services/adapters/policy/read-cases.ts";
 import { NORMALIZER_NAMES } from "../../../services/core/normalize/compile-normalizers.ts";
 import { compilePolicy } from "../../../services/core/policy/compile-policy.ts";
 import { formatProblem } from "../../../services/core/policy/problem.ts";
-import { REASON_CODES } from "../../../services/core/reasons.ts";
+import { REASON_CODES } from "../../../services/core/reasons/reasons.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
-const reference = readFileSync(new URL("docs/policy.md", ROOT), "utf8");
+const PAGES = ["policy.md", "policy-reference.md", "reason-codes.md"];
+const reference = PAGES.map((page) => readFileSync(new URL(`docs/${page}`, ROOT), "utf8")).join(
+  "\n",
+);
 const schema: unknown = JSON.parse(
   readFileSync(new URL("schemas/policy.schema.json", ROOT), "utf8"),
 );
@@ -45,13 +48,46 @@ describe("the reference", () => {
   it.each(examples.filter((text) => !isOfCases(text)))(
     "has an example that loads and compiles: %s",
     (text) => {
-      const loaded = loadPolicy([{ name: "docs/policy.md", text }]);
-      if (!loaded.ok) throw new Error(loaded.problems.map(formatProblem).join("\n"));
-      const options = { revision: loaded.digest, keyId: "k1" };
-      expect(compilePolicy(loaded.document, capabilities, options)).toMatchObject({ ok: true });
+      expect(problemsOf("docs/policy.md", text)).toEqual([]);
     },
   );
 });
+
+describe("the page on commands", () => {
+  const page = readFileSync(new URL("docs/commands.md", ROOT), "utf8");
+  const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+  const [policies, rules] = ["authorization:", "commands:"].map((key) =>
+    blocks.filter((text) => text.startsWith(key)),
+  );
+  const [policy = ""] = policies ?? [];
+
+  it("has a policy whose examples come out as they say", () => {
+    expect(policy.match(/^ {6,8}examples:/gm)?.length).toBe(4);
+    expect(problemsOf("docs/commands.md", policy)).toEqual([]);
+  });
+
+  it("has a policy whose examples are checked", () => {
+    const changed = policy.replace('denied: ["rm -rf ~"]', 'denied: ["rm -rf dist"]');
+    expect(problemsOf("docs/commands.md", changed).join()).toContain("is allowed, not denied");
+  });
+
+  it("has rules that load in the policy's tool", () => {
+    expect(rules).toHaveLength(1);
+    const tool = `  bash:\n${(rules?.[0] ?? "").replaceAll(/^(?=.)/gm, "    ")}`;
+    const head = policy.slice(0, policy.indexOf("  bash:\n"));
+    expect(problemsOf("docs/commands.md", head + tool)).toEqual([]);
+  });
+});
+
+function problemsOf(name: string, text: string): readonly string[] {
+  const loaded = loadPolicy([{ name, text }]);
+  if (!loaded.ok) return loaded.problems.map(formatProblem);
+  const compiled = compilePolicy(loaded.document, capabilities, {
+    revision: loaded.digest,
+    keyId: "k1",
+  });
+  return compiled.ok ? [] : compiled.problems.map(({ path, message }) => `${path}: ${message}`);
+}
 
 function collectKeys(node: unknown, keys: Set<string>): void {
   if (typeof node !== "object" || node === null) return;

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
@@ -116,6 +116,45 @@ describe.skipIf(!kafka.available)("gate, executor and agent on a cluster", () =>
     expect(again).toMatchObject({ repeated: true, decisionId: asked.decisionId });
     await callgate.report(asked.decisionId ?? "", { status: "succeeded", output: "paid" });
     expect(await callgate.awaitResult(asked.decisionId ?? "")).toMatchObject({ output: "paid" });
+  });
+
+  test("a write that may have happened is retried under its key, by another gate and executor in a later turn", async () => {
+    const kit = await createClusterKit(kafka.brokers);
+    const callgate = await kit.connect();
+    const gate = kit.startGate(POLICY);
+    const keys = join(gate.directory, "keys");
+    const handlers = `
+import { appendFileSync, readFileSync } from "node:fs";
+export const handlers = {
+  pay: ({ order }, { idempotencyKey }) => {
+    appendFileSync(${JSON.stringify(keys)}, order + " " + idempotencyKey + "\\n");
+    const runs = readFileSync(${JSON.stringify(keys)}, "utf8").split("\\n").length - 1;
+    if (runs === 1) throw new Error("connection reset");
+    return { runs };
+  },
+};
+`;
+    const pay = async (turn: number, callId: string, order: string) => {
+      const call = { ...CALL, turn, callId, arguments: { order } };
+      const { outcome, decisionId = "" } = await callgate.propose(call);
+      expect(outcome).toBe("allowed");
+      return callgate.awaitResult(decisionId);
+    };
+    const before = [gate, kit.startExecutor(handlers)];
+    await Promise.all(before.map((one) => one.ready()));
+    expect(await pay(1, "a", "1")).toMatchObject({ status: "failed", effect: "possible" });
+    gate.child.kill("SIGKILL");
+    before[1]?.child.kill("SIGTERM");
+    await Promise.all(before.map((one) => one.ended));
+
+    const after = [kit.startGate(POLICY), kit.startExecutor(handlers)];
+    await Promise.all(after.map((one) => one.ready()));
+    expect(await pay(2, "b", "1")).toMatchObject({ status: "succeeded", output: { runs: 2 } });
+    expect(await pay(2, "c", "2")).toMatchObject({ status: "succeeded", output: { runs: 3 } });
+    const runs = readFileSync(keys, "utf8").trim().split("\n");
+    const [first, retry, other] = runs.map((line) => line.split(" "));
+    expect(retry).toEqual(first);
+    expect(other?.[1]).not.toBe(first?.[1]);
   });
 
   test("a held call's sensitive argument reaches the executor through another gate, and nothing else", async () => {

@@ -35,7 +35,8 @@ function script(): string {
   const [fetch, steps, agent, after] = blocks();
   expect([fetch, steps, agent, after].map((block) => block?.[0])).toEqual(["sh", "sh", "js", "sh"]);
   writeFileSync(join(directory, "agent.mjs"), agent?.[1] ?? "");
-  const lines = `${steps?.[1]}node ${directory}/agent.mjs\n${after?.[1]}`;
+  const example = "node examples/decision-consumer/consume.mjs 1";
+  const lines = `${steps?.[1]}node ${directory}/agent.mjs\n${example}\n${after?.[1]}`;
   return lines
     .replaceAll(/> (\w+\.log)/g, `> ${directory}/$1`)
     .replace("=.callgate/analytics", `=${directory}/analytics`);
@@ -55,6 +56,8 @@ test.skipIf(!localParts(["kafka", "redis", "registry"]).available)(
     );
     expect(ran.status, `${ran.stdout}\n${ran.stderr}\n${logs.join("\n")}`).toBe(0);
     expect(ran.stdout).toMatch(/succeeded[\s\S]*duplicate_call/);
+    // What the example in examples/decision-consumer reads of the same call.
+    expect(ran.stdout).toMatch(/^refused chat-1 pay: duplicate_call: /m);
     expect(logs.join("\n")).not.toMatch(/"level":"?(error|50)/);
   },
   TIMEOUT_MS,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compilePrograms } from "../../../services/commands/programs/compile-programs.ts";
+import { loadPrograms } from "../../../services/adapters/programs/load-programs.ts";
 import type {
   Form,
   Option,
@@ -8,12 +8,12 @@ import type {
   Program,
   ProgramNode,
   WordKind,
-} from "../../../services/commands/programs/program-spec.ts";
-import { readForm } from "../../../services/commands/programs/read-form.ts";
-import { readProgramFiles } from "../../../tasks/programs/read-programs.ts";
-import { commandOf, formOf } from "../../support/commands/forms.ts";
+} from "../../../services/commands/programs/program.ts";
+import { readCommand } from "../../../services/commands/programs/read-command.ts";
+import { commandOf, formOf, programNames } from "../../support/commands/forms.ts";
 
-const PROGRAMS = compilePrograms(readProgramFiles("services/commands/programs"));
+const PROGRAMS = loadPrograms();
+const NAMES = programNames();
 
 /** One form of one program, the words that lead to it, and the options that it knows. */
 interface Place {
@@ -25,25 +25,27 @@ interface Place {
 
 function placesOf(
   program: Program,
-  node: ProgramNode,
+  { forms, subcommands }: ProgramNode,
   path: readonly string[],
-  above: readonly OptionTable[],
 ): readonly Place[] {
-  const tables = [...above, node.everywhere];
-  const here = node.forms.map((form) => {
-    return { program, path, form, tables: [form.options, ...tables] };
-  });
-  const below = [...node.subcommands].flatMap(([name, child]) =>
-    placesOf(program, child.node, [...path, name], tables),
+  const here = forms.map((form) => ({ program, path, form, tables: form.tables }));
+  const below = [...subcommands].flatMap(([name, child]) =>
+    placesOf(program, child.node, [...path, name]),
   );
   return [...here, ...below];
 }
 
-const PLACES = [...PROGRAMS].flatMap(([name, program]) => placesOf(program, program, [name], []));
+const PLACES = NAMES.flatMap((name) => {
+  const program = PROGRAMS.get(name);
+  return program === undefined ? [] : placesOf(program, program, [name]);
+});
 /** An index, since a failure would print a whole table. */
 const place = fc.nat(PLACES.length - 1);
 const placeAt = (index: number): Place => PLACES[index] as Place;
 const isRead = (words: readonly string[]) => ["read", "watch"].includes(formOf(...words).does);
+
+/** The options of the form itself. */
+const optionsOf = ({ form }: Pick<Place, "form">): OptionTable => form.tables[0] ?? new Map();
 
 /** A word that fits, or null where none is made up here. */
 function sampleOf({ kind, choices }: WordKind): string | null {
@@ -60,7 +62,7 @@ const isUnknownTo = (option: string, { program }: Place): boolean =>
     tables.every((table) => !table.has(option) && !table.has(option.slice(0, 2))),
   );
 
-describe("readForm", () => {
+describe("readCommand", () => {
   it("takes no program for a read that it does not know", () => {
     const name = fc.stringMatching(/^[a-z./~-]{1,12}$/).filter((text) => {
       return !PROGRAMS.has(text.replace(/^\/(usr\/)?bin\//, ""));
@@ -110,7 +112,7 @@ describe("readForm", () => {
 
   it("takes no form for a read in which an option writes, sends, runs or loads", () => {
     const harmful = PLACES.flatMap((at) =>
-      [...at.form.options]
+      [...optionsOf(at)]
         .filter(([, { effect, values }]) => {
           const writes = values.some(({ kind }) => kind === "out");
           return writes || !["none", "watches"].includes(effect);
@@ -130,15 +132,16 @@ describe("readForm", () => {
   it("gives one form to every spelling of an option", () => {
     let seen = 0;
     for (const { path, form } of PLACES) {
-      for (const option of new Set(form.options.values())) {
+      const options = optionsOf({ form });
+      for (const option of new Set(options.values())) {
         const value = option.values[0] === undefined ? "" : sampleOf(option.values[0]);
         if (option.values.length > 1 || value === null || option.name === "--version") continue;
-        const spellings = [...form.options]
+        const spellings = [...options]
           .filter(([spelling, known]) => known === option && spelling !== "-#")
           .flatMap(([spelling]) => spellingsOf(spelling, option, [value]));
         const read = spellings.map((words) => {
-          const { options, does, paths } = formOf(...path, ...words);
-          return { options, does, paths };
+          const read = formOf(...path, ...words);
+          return { options: read.options, does: read.does, paths: read.paths };
         });
         expect([path, read]).toEqual([path, read.map(() => read[0])]);
         seen += spellings.length;
@@ -148,16 +151,12 @@ describe("readForm", () => {
   });
 
   it("is total, and says why a form is unknown", () => {
-    const words = PLACES.flatMap(({ path, form }) => [...path, ...form.options.keys()]);
+    const words = PLACES.flatMap(({ path, form }) => [...path, ...optionsOf({ form }).keys()]);
     const word = fc.oneof(fc.constantFrom(...new Set(words)), fc.string(), fc.constant("--"));
-    const command = fc.tuple(
-      fc.constantFrom(...PROGRAMS.keys()),
-      fc.array(word),
-      fc.array(fc.nat(5)),
-    );
+    const command = fc.tuple(fc.constantFrom(...NAMES), fc.array(word), fc.array(fc.nat(5)));
     fc.assert(
       fc.property(command, ([program, rest, globs]) => {
-        const form = readForm(PROGRAMS, commandOf([program, ...rest], globs));
+        const form = readCommand(PROGRAMS, commandOf([program, ...rest], globs));
         expect(form.problem === null).toBe(form.does !== "unknown");
         expect(form.path[0]).toBe(form.program);
       }),
@@ -172,7 +171,7 @@ describe("readForm", () => {
         const { path, program } = placeAt(index);
         fc.pre(!program.globs);
         const command = commandOf([...path, pattern], [path.length]);
-        const { does, inner } = readForm(PROGRAMS, command);
+        const { does, inner } = readCommand(PROGRAMS, command);
         expect([path, inner !== null || !["read", "watch"].includes(does)]).toEqual([path, true]);
       }),
     );

@@ -7,11 +7,11 @@ import type { GateEvent } from "../../../services/core/events.ts";
 import type { GateInput } from "../../../services/core/inputs.ts";
 import { evolve } from "../../../services/core/state/evolve.ts";
 import type { ConversationState } from "../../../services/core/state/state.ts";
-import { CHECKED_REASONS } from "../../support/core/checked-reasons.ts";
 import { compiled } from "../../support/core/compile.ts";
 import { SUBJECTS, type Subject } from "../../support/core/policies.ts";
 import { type Act, Actor, acts } from "../../support/core/random-history.ts";
 import { type Answer, answerOf } from "../../support/reference-engine/answer.ts";
+import { MODELLED_REASONS } from "../../support/reference-engine/modelled-reasons.ts";
 import { ReferenceEngine } from "../../support/reference-engine/reference-engine.ts";
 
 /** Set both to look further: a failure prints seed, path and the shortest history that differs. */
@@ -99,7 +99,7 @@ describe("the engine and the reference answer alike", () => {
       "history_full",
       "internal_error",
     ];
-    const possible = CHECKED_REASONS.filter((reason) => !elsewhere.includes(reason));
+    const possible = MODELLED_REASONS.filter((reason) => !elsewhere.includes(reason));
     const outcomes = [
       "allowed",
       "held",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { DecisionEvent } from "../../../services/core/events.ts";
 import type { ProposalInput } from "../../../services/core/inputs.ts";
-import { REASON_CODES } from "../../../services/core/reasons.ts";
+import { REASON_CODES } from "../../../services/core/reasons/reasons.ts";
 import { QUARANTINE_CODES } from "../../../services/runtime/journal.ts";
 import type { DeadLetter } from "../../../services/runtime/ports.ts";
 import { createAvroCodec } from "../../../services/wire/codec.ts";

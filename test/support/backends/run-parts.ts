@@ -1,5 +1,5 @@
 // The parts of one test run, held by its main process: looked for when first asked for, in the order
-// that docs/contributing.md gives, and ended by `close`. What is started locally ends with the process
+// that CONTRIBUTING.md gives, and ended by `close`. What is started locally ends with the process
 // whatever happens to it.
 import { startKafka } from "../../../infra/local/start-kafka.js";
 import { startRedis } from "../../../infra/local/start-redis.js";

@@ -366,10 +366,6 @@ const TOOLS: readonly KeyRow[] = [
     { ...T, returns: "oh no" },
     T,
   ]),
-  row("tool_schemas.*.similarity", [[{ field: "a", threshold: 0.5 }], undefined], write, [
-    { tool: "t", args: { a: words(60) } },
-    { tool: "t", args: { a: `${words(60)} and more` } },
-  ]),
   row("tool_schemas.*.dedupe_window_s", [1, 60], write, [T, after(5_000), T]),
   row("tool_schemas.*.cache_ttl_s", [1, 60], read, [T, after(5_000), T]),
   row("tool_schemas.*.scope", ["turn", "conversation"], write, [T, turn(2), T]),
@@ -498,10 +494,6 @@ function rotating(): object {
 
 function rounds(count: number): readonly KeyStep[] {
   return many(count, (n) => ({ tool: "t", args: { n: n % 3 }, output: `${n % 3}` }));
-}
-
-function words(count: number): string {
-  return Array.from({ length: count }, (_, n) => `word${n}`).join(" ");
 }
 
 function explicit(): object {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import { REASON_CODES } from "../../../services/core/reasons.ts";
+import { REASON_CODES } from "../../../services/core/reasons/reasons.ts";
 
 export interface ScenarioCall {
   readonly call: string;

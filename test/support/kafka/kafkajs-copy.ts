@@ -5,13 +5,13 @@ import { PrivatePackage } from "../../../services/adapters/kafka/private-package
 export const RETRIES = 10;
 const RETRY = { initialRetryTime: 3, maxRetryTime: 50, retries: RETRIES } as const;
 
-/** A client of kafkajs as it is published, but for what `mend` does to this copy of it, which nobody else has. */
+/** A client of kafkajs as it is published, but for what `patch` does to this copy of it, which nobody else has. */
 export function kafkajsClient(
   brokers: readonly string[],
-  mend: (copy: PrivatePackage) => void = () => undefined,
+  patch: (copy: PrivatePackage) => void = () => undefined,
 ): Kafkajs.Kafka {
   const copy = new PrivatePackage("kafkajs");
-  mend(copy);
+  patch(copy);
   const { Kafka, logLevel } = copy.load() as typeof Kafkajs;
   const logging = { logLevel: logLevel.NOTHING };
   return new Kafka({ ...logging, brokers: [...brokers], clientId: "test", retry: RETRY });

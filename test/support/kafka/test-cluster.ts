@@ -19,8 +19,8 @@ export const REQUEST_TIMEOUT_MS = 10_000;
 /** A broker on a busy machine makes many topics in its own time. */
 const CREATE_TIMEOUT_MS = 100_000;
 
-const silent = (): void => undefined;
-const quiet: Logger = { debug: silent, info: silent, warn: silent, error: silent };
+const ignore = (): void => undefined;
+const quiet: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** Settings of a client without TLS or login. */
 export function plainSettings(brokers: readonly string[]): KafkaSettings {

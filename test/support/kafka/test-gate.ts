@@ -73,8 +73,8 @@ export type TestGateChoices = {
 export const SHORT_SESSION_MS = 3_000;
 const SESSION_MS = 15_000;
 
-const silent = (): void => undefined;
-const quiet: Logger = { debug: silent, info: silent, warn: silent, error: silent };
+const ignore = (): void => undefined;
+const quiet: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** Not started. */
 export function openTestGate(

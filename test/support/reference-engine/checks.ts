@@ -1,29 +1,29 @@
 // The other checks of the reference engine, in the order of docs/engine.md.
+import type { Retries } from "../../../services/core/checks/retry.ts";
 import type { Money } from "../../../services/core/inputs.ts";
 import type {
   BudgetLimit,
   CompiledHold,
   CompiledPolicy,
   CompiledTier,
-  Retries,
 } from "../../../services/core/policy/compiled.ts";
 import { looksTransient } from "../../../services/core/policy/failure-text.ts";
-import type { ReasonCode } from "../../../services/core/reasons.ts";
+import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import { conflictFindings } from "./conflicts.ts";
 import {
   type Asked,
-  allowedTwins,
+  allowedPriorCalls,
   type Call,
   changedSince,
   type Denied,
+  findPriorCall,
   type History,
   heldMs,
-  heldTwin,
+  heldPriorCall,
   isOne,
   lastProgress,
   parallel,
   type Start,
-  twinOf,
   writtenSince,
 } from "./history.ts";
 import { loopFindings } from "./loops.ts";
@@ -47,7 +47,7 @@ export interface Finding {
   /** The earlier result answers the call. */
   readonly answers: boolean;
   readonly cycle: readonly string[] | null;
-  readonly twin: Call | null;
+  readonly priorCall: Call | null;
   /** Texts that are almost one: what the strike is counted for. */
   readonly near?: string;
   /** At most a warning. */
@@ -59,7 +59,7 @@ export interface Finding {
 }
 
 function plain(reason: ReasonCode): Finding {
-  return { reason, answers: false, cycle: null, twin: null };
+  return { reason, answers: false, cycle: null, priorCall: null };
 }
 
 /** What stops the conversation, whatever the call is. */
@@ -237,35 +237,36 @@ function opensStep(step: string | null, earlier: Call | undefined): boolean {
 function duplicateFinding(question: Question): Finding | null {
   const { history, asked } = question;
   const { tool } = asked;
-  const held = heldTwin(history, asked);
+  const held = heldPriorCall(history, asked);
   const takesEquals = (one: Call): boolean => parallel(asked, one) || (tool.bare && !tool.isRead);
   if (held !== undefined && !takesEquals(held)) return duplicate("duplicate_in_flight", held);
-  const twin = rememberedTwin(question);
-  if (twin === undefined || (tool.polling !== null && tool.isRead)) return null;
-  if (twin.status === "in_flight") {
-    return takesEquals(twin) ? null : duplicate("duplicate_in_flight", twin);
+  const priorCall = rememberedPriorCall(question);
+  if (priorCall === undefined || (tool.polling !== null && tool.isRead)) return null;
+  if (priorCall.status === "in_flight") {
+    return takesEquals(priorCall) ? null : duplicate("duplicate_in_flight", priorCall);
   }
   if (question.meant) return null;
-  if (twin.status === "unknown" && !tool.isRead && !tool.repeatable) {
-    return duplicate("outcome_unknown", twin);
+  if (priorCall.status === "unknown" && !tool.isRead && !tool.repeatable) {
+    return duplicate("outcome_unknown", priorCall);
   }
-  if (twin.status === "failed") return retryOf(question, twin);
-  return twin.status === "succeeded" ? repeatOf(question, twin) : null;
+  if (priorCall.status === "failed") return retryOf(question, priorCall);
+  return priorCall.status === "succeeded" ? repeatOf(question, priorCall) : null;
 }
 
 /** A call that failed, where the policy says how often it may be tried. */
-function retryOf({ history, asked, atMs }: Question, twin: Call): Finding | null {
-  const { retries } = asked.tool;
-  if (retries === null || twin.failure === null || twin.turn !== history.turns) return null;
-  if (writtenSince(history, { ...asked, resources: null }, twin.order)) return null;
-  if (!mayRetry(retries, twin)) return duplicate("retry_exhausted", twin);
+function retryOf({ history, asked, atMs }: Question, priorCall: Call): Finding | null {
+  const retries = asked.tool.settings["duplicate"] as Retries | null;
+  if (retries === null || priorCall.failure === null || priorCall.turn !== history.turns)
+    return null;
+  if (writtenSince(history, { ...asked, resources: null }, priorCall.order)) return null;
+  if (!mayRetry(retries, priorCall)) return duplicate("retry_exhausted", priorCall);
   const failures = failuresInARow(history, asked);
-  if (failures >= retries.maxAttempts) return duplicate("retry_exhausted", twin);
+  if (failures >= retries.maxAttempts) return duplicate("retry_exhausted", priorCall);
   const { min, max } = retries.backoffMs ?? { min: 0, max: 0 };
   let waitMs = min;
   for (let n = 1; n < failures; n += 1) waitMs *= 2;
-  const endsAtMs = twin.failure.atMs + Math.min(waitMs, max);
-  return atMs < endsAtMs ? duplicate("retry_too_soon", twin) : null;
+  const endsAtMs = priorCall.failure.atMs + Math.min(waitMs, max);
+  return atMs < endsAtMs ? duplicate("retry_too_soon", priorCall) : null;
 }
 
 function mayRetry(retries: Retries, { failure }: Call): boolean {
@@ -277,7 +278,7 @@ function mayRetry(retries: Retries, { failure }: Call): boolean {
 
 /** What comes back after the next attempt has begun is not counted. */
 function failuresInARow(history: History, asked: Asked): number {
-  const all = allowedTwins(history, asked);
+  const all = allowedPriorCalls(history, asked);
   const inTime = all.filter(
     (call, at) =>
       call.turn === history.turns &&
@@ -290,28 +291,28 @@ function failuresInARow(history: History, asked: Asked): number {
   return success < 0 ? latestFirst.length : success;
 }
 
-function duplicate(reason: ReasonCode, twin: Call, answers = false): Finding {
-  return { reason, answers, cycle: null, twin };
+function duplicate(reason: ReasonCode, priorCall: Call, answers = false): Finding {
+  return { reason, answers, cycle: null, priorCall };
 }
 
 /** A read is forgotten when a conversation of its age would be. */
-function rememberedTwin({ history, asked, policy, atMs }: Question): Call | undefined {
-  const twin = twinOf(history, asked);
-  if (twin === undefined || !asked.tool.isRead) return twin;
-  return atMs < twin.atMs + policy.conversation.idleMs ? twin : undefined;
+function rememberedPriorCall({ history, asked, policy, atMs }: Question): Call | undefined {
+  const priorCall = findPriorCall(history, asked);
+  if (priorCall === undefined || !asked.tool.isRead) return priorCall;
+  return atMs < priorCall.atMs + policy.conversation.idleMs ? priorCall : undefined;
 }
 
 /** A repeat of a call that succeeded. */
-function repeatOf({ history, asked, policy, atMs }: Question, twin: Call): Finding | null {
+function repeatOf({ history, asked, policy, atMs }: Question, priorCall: Call): Finding | null {
   const { tool } = asked;
-  if (changedSince(history, asked, twin.order)) return null;
-  const found = (answers: boolean): Finding => duplicate("duplicate_call", twin, answers);
-  if ((tool.isRead || tool.answersAsRead) && atMs < twin.atMs + tool.cacheMs) {
-    if (twin.repeats + 1 < policy.answersFromRepeat) return null;
-    if (twin.whole && !tool.volatile) return found(true);
+  if (changedSince(history, asked, priorCall.order)) return null;
+  const found = (answers: boolean): Finding => duplicate("duplicate_call", priorCall, answers);
+  if ((tool.isRead || tool.answersAsRead) && atMs < priorCall.atMs + tool.cacheMs) {
+    if (priorCall.repeats + 1 < policy.answersFromRepeat) return null;
+    if (priorCall.whole && !tool.volatile) return found(true);
   }
-  const exempt = tool.repeatable || tool.bare || parallel(asked, twin);
-  if (tool.isRead || exempt || atMs >= twin.atMs + tool.windowMs) return null;
+  const exempt = tool.repeatable || tool.bare || parallel(asked, priorCall);
+  if (tool.isRead || exempt || atMs >= priorCall.atMs + tool.windowMs) return null;
   return found(false);
 }
 

@@ -1,17 +1,17 @@
 // Check 12 and what surrounds the checks: modes, the ladder, the occurrence.
 import { approvalIdOf } from "../../../services/core/hash.ts";
 import type { CompiledHold, CompiledPolicy } from "../../../services/core/policy/compiled.ts";
-import { type ReasonCode, STRIKING } from "../../../services/core/reasons.ts";
+import { REASONS, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import type { Answer } from "./answer.ts";
 import { type Finding, findings, type Question, stopFindings, usesGiven } from "./checks.ts";
 import {
   type Asked,
   type Call,
   dependsOn,
+  findPriorCall,
   type History,
   heldMs,
   lastProgress,
-  twinOf,
   writtenSince,
 } from "./history.ts";
 import { loopFindings } from "./loops.ts";
@@ -63,7 +63,7 @@ export function refuseEarly(given: Circumstances, reason: ReasonCode): Answer {
   };
   for (const one of given.earlier) applies(one);
   const stop = stopFindings(open).find((one) => applies(one.reason));
-  const finding = stop ?? { reason, answers: false, cycle: null, twin: null };
+  const finding = stop ?? { reason, answers: false, cycle: null, priorCall: null };
   return refuse({ ...given, asked }, open, finding, notices.warn, notices.shadow);
 }
 
@@ -80,7 +80,7 @@ export function decideCall(given: Circumstances): Answer {
     held: given.approved,
   };
   const early = given.earlier.map(
-    (reason): Finding => ({ reason, answers: false, cycle: null, twin: null }),
+    (reason): Finding => ({ reason, answers: false, cycle: null, priorCall: null }),
   );
   const warnings: ReasonCode[] = [];
   const shadow: ReasonCode[] = [];
@@ -106,7 +106,7 @@ export function decideCall(given: Circumstances): Answer {
 function loopsOf({ history, asked, policy, atMs }: Question): Finding[] {
   return loopFindings(history, asked, policy, atMs)
     .filter(({ reason }) => reason !== "tool_frequency")
-    .map(({ reason, cycle }) => ({ reason, cycle, answers: false, twin: null }));
+    .map(({ reason, cycle }) => ({ reason, cycle, answers: false, priorCall: null }));
 }
 
 function allow(
@@ -190,7 +190,7 @@ function refuse(
   const isWord = reason === "acknowledgement_required";
   const asks = level >= 2 && policy.acknowledgement !== "off" && !isWord;
   const cycle = reason === "loop_cycle" ? finding.cycle : null;
-  if (answers && finding.twin !== null) record(given, question, "answered", finding.twin);
+  if (answers && finding.priorCall !== null) record(given, question, "answered", finding.priorCall);
   if (counted) record(given, question, "refused");
   history.refusals.push({
     order: history.length++,
@@ -218,7 +218,7 @@ function refuse(
 }
 
 function isStrike({ reason, answers, asked }: Finding): boolean {
-  return (STRIKING.has(reason) && !answers) || typeof asked === "string";
+  return (REASONS[reason].isStrike === true && !answers) || typeof asked === "string";
 }
 
 /** What the strike is counted for: a cycle, all calls that go round, a tool, or the call itself. */
@@ -255,8 +255,8 @@ function record(
   kind: "allowed" | "held" | "answered" | "refused",
   answer: Call | null = null,
 ): Call {
-  const twin = twinOf(history, asked) ?? null;
-  const occurrence = occurrenceOf(question, twin, approved || confirmed);
+  const priorCall = findPriorCall(history, asked) ?? null;
+  const occurrence = occurrenceOf(question, priorCall, approved || confirmed);
   const left = leaveHold(history, asked.decisionId, approved, nowMs);
   const order = history.length++;
   const start = { atMs: question.atMs, heldMs: heldMs(history, question.atMs) };
@@ -277,14 +277,15 @@ function record(
     transient: false,
     effect: null,
     inDoubt: false,
-    doubted: kind === "allowed" && occurrence.attempt > 1 && twin !== null && mayHaveActed(twin),
+    doubted:
+      kind === "allowed" && occurrence.attempt > 1 && priorCall !== null && mayHaveActed(priorCall),
     actedAt: null,
     end: null,
     cost: costOf(asked, kind),
     failure: null,
     given: kind === "allowed" ? usesGiven(question) : null,
     occurrence,
-    repeats: twin?.status === "succeeded" ? twin.repeats + 1 : 0,
+    repeats: priorCall?.status === "succeeded" ? priorCall.repeats + 1 : 0,
     notAfterMs: nowMs + startWithinMs,
     giveUpAtMs: nowMs + startWithinMs + timeLimitMs,
     started: false,
@@ -323,25 +324,25 @@ function leaveHold(
 
 function occurrenceOf(
   { history, asked, policy, atMs }: Question,
-  twin: Call | null,
+  priorCall: Call | null,
   meant: boolean,
 ): Call["occurrence"] {
   const fresh = { decisionId: asked.decisionId, openedAtMs: atMs, attempt: 1 };
   const { tool } = asked;
-  if (twin === null || tool.isRead) return fresh;
-  if (atMs >= twin.occurrence.openedAtMs + policy.idempotencyTtlMs) return fresh;
-  const goesOn = { ...twin.occurrence, attempt: twin.occurrence.attempt + 1 };
-  if (mayHaveActed(twin)) return goesOn;
+  if (priorCall === null || tool.isRead) return fresh;
+  if (atMs >= priorCall.occurrence.openedAtMs + policy.idempotencyTtlMs) return fresh;
+  const goesOn = { ...priorCall.occurrence, attempt: priorCall.occurrence.attempt + 1 };
+  if (mayHaveActed(priorCall)) return goesOn;
   if (meant) return fresh;
-  switch (twin.status) {
+  switch (priorCall.status) {
     case "not_executed":
-      return twin.effect === "none" ? fresh : goesOn;
+      return priorCall.effect === "none" ? fresh : goesOn;
     case "succeeded": {
       const isMeant =
         tool.repeatable ||
         tool.bare ||
-        atMs < twin.atMs + tool.windowMs ||
-        writtenSince(history, asked, twin.order);
+        atMs < priorCall.atMs + tool.windowMs ||
+        writtenSince(history, asked, priorCall.order);
       return isMeant ? fresh : goesOn;
     }
     default:
@@ -350,7 +351,7 @@ function occurrenceOf(
 }
 
 /** Nobody knows that none of the attempts took effect. */
-function mayHaveActed(twin: Call): boolean {
-  if (twin.doubted || twin.status === "unknown") return true;
-  return twin.status === "failed" && twin.effect === "possible";
+function mayHaveActed(priorCall: Call): boolean {
+  if (priorCall.doubted || priorCall.status === "unknown") return true;
+  return priorCall.status === "failed" && priorCall.effect === "possible";
 }

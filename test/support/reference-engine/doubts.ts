@@ -1,6 +1,6 @@
 // What becomes of a failed call that may have taken effect, and of the other attempts of its action.
 import type { ResultInput } from "../../../services/core/inputs.ts";
-import { allowedTwins, type Call, type History } from "./history.ts";
+import { allowedPriorCalls, type Call, type History } from "./history.ts";
 
 /** It is no other failure, and what is known of it stays: it had no effect. */
 export function settleFailure(history: History, call: Call, input: ResultInput | null): void {
@@ -17,7 +17,7 @@ export function endInRow(
   status: Call["status"],
   order: number,
 ): void {
-  const isLatest = allowedTwins(history, call).at(-1) === call;
+  const isLatest = allowedPriorCalls(history, call).at(-1) === call;
   if (isLatest || call.end === null) call.end = { status, order: call.end?.order ?? order };
 }
 
@@ -53,7 +53,7 @@ function overtake(earlier: Call, later: Call): void {
 
 /** The doubt of an earlier attempt ends: the latest counts alone, unless the earlier one succeeded. */
 function settleLatest(history: History, call: Call): void {
-  const latest = allowedTwins(history, call).at(-1);
+  const latest = allowedPriorCalls(history, call).at(-1);
   if (latest === undefined || latest === call || !latest.doubted) return;
   latest.doubted = call.status === "succeeded";
   if (latest.status === "not_executed" && !latest.doubted) latest.effect = "none";

@@ -3,7 +3,7 @@
 import type { CallStatus, ExclusiveEffect, PendingEffect } from "../../../services/core/events.ts";
 import type { FailureEffect, Money, ProposalInput } from "../../../services/core/inputs.ts";
 import type { CompiledHold, CompiledTool } from "../../../services/core/policy/compiled.ts";
-import type { ReasonCode } from "../../../services/core/reasons.ts";
+import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 
 /** A call as read from its proposal: everything that follows from tool and arguments. */
 export interface Asked {
@@ -203,12 +203,12 @@ export function heldMs(history: History, atMs: number): number {
 }
 
 /** Calls that one step issued together, of a tool that takes several equal ones. */
-export function parallel(asked: Asked, twin: Call): boolean {
+export function parallel(asked: Asked, priorCall: Call): boolean {
   return (
     asked.tool.batchable &&
     asked.input.step !== null &&
-    twin.input.step === asked.input.step &&
-    twin.input.turn === asked.input.turn
+    priorCall.input.step === asked.input.step &&
+    priorCall.input.turn === asked.input.turn
   );
 }
 
@@ -238,8 +238,8 @@ function isTold({ status }: Call): boolean {
 /** What a call depends on: what it touches itself, or what the result of the one before it has named. */
 export function dependsOn(history: History, asked: Asked): readonly string[] | null {
   if (asked.pending.length === 0) return asked.touched;
-  const twin = twinOf(history, asked);
-  const named = twin !== undefined && isTold(twin) ? twin.touched : null;
+  const priorCall = findPriorCall(history, asked);
+  const named = priorCall !== undefined && isTold(priorCall) ? priorCall.touched : null;
   const once = asked.pending.some(({ exclusive }) => exclusive);
   return named === null && once ? asked.touched : named;
 }
@@ -279,8 +279,8 @@ export function lastProgress(history: History): number {
 }
 
 /** Earlier allowed calls that are the same one, within the scope of the tool; the latest is last. */
-export function allowedTwins(history: History, asked: Asked): Call[] {
-  return twins(history, asked, "allowed");
+export function allowedPriorCalls(history: History, asked: Asked): Call[] {
+  return priorCalls(history, asked, "allowed");
 }
 
 /** The attempt that is in doubt, of one action in whatever turn. */
@@ -289,18 +289,18 @@ export function doubtOf(history: History, actionKey: string): Call | undefined {
 }
 
 /** The call that another one repeats; of a tool that compares within turns, also what is in doubt of an earlier one. */
-export function twinOf(history: History, asked: Asked): Call | undefined {
-  const own = allowedTwins(history, asked).at(-1);
+export function findPriorCall(history: History, asked: Asked): Call | undefined {
+  const own = allowedPriorCalls(history, asked).at(-1);
   const doubt = own === undefined ? doubtOf(history, asked.actionKey) : undefined;
-  return doubt === undefined ? own : allowedTwins(history, doubt).at(-1);
+  return doubt === undefined ? own : allowedPriorCalls(history, doubt).at(-1);
 }
 
 /** The same call under another name, waiting for a verdict. */
-export function heldTwin(history: History, asked: Asked): Call | undefined {
-  return twins(history, asked, "held").at(-1);
+export function heldPriorCall(history: History, asked: Asked): Call | undefined {
+  return priorCalls(history, asked, "held").at(-1);
 }
 
-function twins(history: History, asked: Asked, kind: Call["kind"]): Call[] {
+function priorCalls(history: History, asked: Asked, kind: Call["kind"]): Call[] {
   return history.calls
     .filter(
       (call) =>

@@ -1,9 +1,9 @@
 // The loop checks of the reference engine, each a question to the list of recent calls.
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
-import type { ReasonCode } from "../../../services/core/reasons.ts";
+import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import {
   type Asked,
-  allowedTwins,
+  allowedPriorCalls,
   type Call,
   changedSince,
   type History,
@@ -44,8 +44,8 @@ function identical(history: History, asked: Asked, policy: CompiledPolicy): Call
 function repeats(history: History, asked: Asked, policy: CompiledPolicy): boolean {
   const { sameOutput, anyOutput } = policy.loops;
   if (asked.tool.polling !== null) return pollsInVain(history, asked);
-  const twin = allowedTwins(history, asked).at(-1);
-  if (twin !== undefined && parallel(asked, twin)) return false;
+  const priorCall = allowedPriorCalls(history, asked).at(-1);
+  if (priorCall !== undefined && parallel(asked, priorCall)) return false;
   const all = identical(history, asked, policy).filter(
     (call) => !changedSince(history, asked, call.order),
   );
@@ -58,7 +58,7 @@ function repeats(history: History, asked: Asked, policy: CompiledPolicy): boolea
 /** The last polls of this turn gave one output, and nothing has changed since the latest. */
 function pollsInVain(history: History, asked: Asked): boolean {
   const max = asked.tool.polling?.max_calls;
-  const polls = allowedTwins(history, asked);
+  const polls = allowedPriorCalls(history, asked);
   const latest = polls.at(-1);
   if (max === undefined || latest === undefined || latest.turn !== history.turns) return false;
   // What comes back after the next poll has begun is not counted.
@@ -166,7 +166,7 @@ function tooFrequent(history: History, asked: Asked, atMs: number): boolean {
     if (within.length >= frequency.count) return true;
   }
   if (polling?.min_interval_ms === undefined) return false;
-  const last = allowedTwins(history, asked).at(-1);
+  const last = allowedPriorCalls(history, asked).at(-1);
   return last !== undefined && atMs - last.atMs < polling.min_interval_ms;
 }
 

@@ -13,7 +13,7 @@ import type {
   CompiledTool,
   IdentityResult,
 } from "../../../services/core/policy/compiled.ts";
-import type { ReasonCode } from "../../../services/core/reasons.ts";
+import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 import type { Asked, Similar } from "./history.ts";
 
 type Known = Extract<IdentityResult, { ok: true }>;

@@ -25,7 +25,7 @@ import {
   type VerdictInput,
   type VerdictSubject,
 } from "../../../services/core/inputs.ts";
-import { REASON_CODES } from "../../../services/core/reasons.ts";
+import { REASON_CODES } from "../../../services/core/reasons/reasons.ts";
 import { speakerProblem } from "../../../services/core/speaker.ts";
 import { readToolName } from "../../../services/core/tool-name.ts";
 import {

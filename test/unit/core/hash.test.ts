@@ -7,7 +7,6 @@ import {
   chainHash,
   decisionIdOf,
   idempotencyKey,
-  linesHash,
   rawDigest,
   sha256Hex,
 } from "../../../services/core/hash.ts";
@@ -112,36 +111,6 @@ describe("what is hashed", () => {
         expect(sha256Hex("tag/1", text, given, given)).toBe(expected);
       }
     }
-  });
-});
-
-describe("lines of words", () => {
-  const numbers = [0, -0, 1, 9, 10, 99, 9_999_999, 10_000_000, 1_763_785_000_007, 2 ** 53 - 1];
-  const odd = [-1, 0.5, 2 ** 53, 1e21, Number.NaN, Number.POSITIVE_INFINITY];
-  const words = [...numbers, ...odd, true, false, null, "", "plain", 'a "b" \\ c', "\n", "é", "\t"];
-
-  it("hash as their text does", () => {
-    const wide = Array.from({ length: 4_000 }, (_, at) => at);
-    for (const lines of [
-      [],
-      [[]],
-      [[], []],
-      [words],
-      [words, [], ["x", 1]],
-      [wide, wide],
-      [wide],
-    ]) {
-      const text = lines.map((line) => line.map((word) => `${word}`).join(" ")).join("\n");
-      for (const before of ["", "ff", "é"]) {
-        expect(linesHash("tag/1", [before, "key"], lines)).toBe(
-          sha256Hex("tag/1", before, "key", text),
-        );
-      }
-    }
-  });
-
-  it.each(words.map((word) => [word]))("hash %j by itself as its text", (word) => {
-    expect(linesHash("tag/1", [], [[word]])).toBe(sha256Hex("tag/1", `${word}`));
   });
 });
 

@@ -150,7 +150,7 @@ describe("each of our processes in docker-compose.yml", () => {
 
 test("the handlers of docker-compose.yml are those of the tools of its policy", async () => {
   const policy = parse(readText("infra/policies/demo.yaml"));
-  const path = new URL("../../../infra/handlers/demo-tools.mjs", import.meta.url).href;
+  const path = new URL("../../../examples/executor/handlers.mjs", import.meta.url).href;
   const { handlers } = (await import(path)) as { readonly handlers: Readonly<object> };
   expect(Object.keys(handlers)).toEqual(Object.keys(policy.policy_engine.tool_schemas));
 });

@@ -31,8 +31,8 @@ test.each([
   ["tasks/test-nodes.js", "x", "test:nodes: Unexpected argument 'x'"],
   ["tasks/test-kafka-matrix.js", "--shrt", "test:kafka-matrix: Unknown option '--shrt'"],
 ])("%s %s ends with code 2 and says what there is", (program, option, told) => {
-  const tsx = "node_modules/tsx/dist/cli.mjs";
-  const { status, stderr } = spawnSync(process.execPath, [tsx, program, option], {
+  const loader = program.endsWith(".ts") ? ["--import", "tsx"] : [];
+  const { status, stderr } = spawnSync(process.execPath, [...loader, program, option], {
     encoding: "utf8",
     timeout: 60_000,
   });

@@ -1,24 +1,21 @@
 import { z } from "zod";
 import { LIMITS } from "../../../core/limits.ts";
+import { named, rule, rules } from "./key-facts.ts";
 import { tier } from "./tiers.ts";
 import { checkModes, retries, tool } from "./tool.ts";
 import { count, duration, flag, key, needed, scope, text, texts, threshold } from "./values.ts";
 
-const preset = z.enum(["observe", "balanced", "strict"]);
+const preset = named("PolicyPreset", z.enum(["observe", "balanced", "strict"]));
 
-const loopThreshold = z.union(
-  [
-    count(2),
-    z.strictObject({
-      same_output: key(threshold(2), "Identical calls with one output. Default 3."),
-      any_output: key(threshold(2), "Identical calls, whatever came back. Default off."),
-    }),
-  ],
-  {
-    error:
-      "must be a whole number from 2, or same_output and any_output\nwrite 3, or { same_output: 3, any_output: off }",
-  },
-);
+const loopThresholds = z.strictObject({
+  same_output: key(threshold(2), "Identical calls with one output. Default 3."),
+  any_output: key(threshold(2), "Identical calls, whatever came back. Default off."),
+});
+
+const loopThreshold = z.union([count(2), loopThresholds], {
+  error:
+    "must be a whole number from 2, or same_output and any_output\nwrite 3, or { same_output: 3, any_output: off }",
+});
 
 const deduplication = z.strictObject({
   window_ms: key(
@@ -30,9 +27,11 @@ const deduplication = z.strictObject({
     "semantic_hash (default): normalized identity. byte_hash: all arguments in canonical JSON, no normalizers, no canonical_fields.",
   ),
   loop_threshold: key(
-    loopThreshold.transform((written) =>
-      typeof written === "number" ? { same_output: written, any_output: written } : written,
-    ),
+    loopThreshold
+      .transform((written) =>
+        typeof written === "number" ? { same_output: written, any_output: written } : written,
+      )
+      .pipe(loopThresholds),
     "Identical calls at which a loop is seen. A number: whatever came back. Default { same_output: 3, any_output: off }.",
   ),
   cache_ttl_ms: key(duration.ms, "How long reads are answered from memory. Default 60000."),
@@ -68,28 +67,34 @@ const AMOUNT_ERROR =
 const CURRENCY_ERROR = "is not a currency\nwrite its three capital letters: USD";
 
 const budgetLimits = {
-  max_steps: key(count(1), "Model messages with calls."),
-  max_tool_calls: key(count(1), "Calls that were allowed."),
-  max_seconds: key(count(1), "Gate time since the first proposal, less time held for approval."),
-  max_spend: key(
-    z.strictObject({
-      amount: needed(
-        z.string().regex(AMOUNT, { error: AMOUNT_ERROR }),
-        "Decimal amount, in quotes.",
-      ),
-      currency: needed(
-        z.string().regex(/^[A-Z]{3}$/, { error: CURRENCY_ERROR }),
-        "Three-letter currency code.",
-      ),
-    }),
-    "Money that calls may cost.",
+  max_steps: rule(key(count(1), "Model messages with calls.")),
+  max_tool_calls: rule(key(count(1), "Calls that were allowed.")),
+  max_seconds: rule(
+    key(count(1), "Gate time since the first proposal, less time held for approval."),
+  ),
+  max_spend: rule(
+    key(
+      z.strictObject({
+        amount: needed(
+          z.string().regex(AMOUNT, { error: AMOUNT_ERROR }),
+          "Decimal amount, in quotes.",
+        ),
+        currency: needed(
+          z.string().regex(/^[A-Z]{3}$/, { error: CURRENCY_ERROR }),
+          "Three-letter currency code.",
+        ),
+      }),
+      "Money that calls may cost.",
+    ),
   ),
 };
 
+const limitsOfBudget = named("BudgetLimits", z.strictObject(budgetLimits));
+
 const budgets = z.strictObject({
   ...budgetLimits,
-  per_conversation: key(z.strictObject(budgetLimits), "The same limits over a conversation."),
-  per_tool: key(z.strictObject(budgetLimits), "The same limits for each tool by itself, per turn."),
+  per_conversation: key(limitsOfBudget, "The same limits over a conversation."),
+  per_tool: key(limitsOfBudget, "The same limits for each tool by itself, per turn."),
 });
 
 const tools = z.strictObject({
@@ -116,22 +121,29 @@ const end = z.union(
   },
 );
 
-const escalation = z.strictObject({
-  ask: key(
-    threshold(1),
-    "Strike at which the model is asked what it will do differently. Default 1.",
-  ),
-  options: key(threshold(1), "Strike at which it is shown its options. Default 2."),
-  user_input: key(threshold(1), "Strike at which it must ask the user. Default 4."),
-  end: key(
-    end.transform((written) =>
-      typeof written === "object"
-        ? { at: written.at, lasts: written.lasts ?? ("turn" as const) }
-        : { at: written, lasts: "turn" as const },
+const escalation = named(
+  "EscalationBlock",
+  z.strictObject({
+    ask: key(
+      threshold(1),
+      "Strike at which the model is asked what it will do differently. Default 1.",
     ),
-    "Strike at which the task is ended. Default off.",
-  ),
-});
+    options: key(threshold(1), "Strike at which it is shown its options. Default 2."),
+    user_input: rule(key(threshold(1), "Strike at which it must ask the user. Default 4.")),
+    end: rule(
+      key(
+        end
+          .transform((written) =>
+            typeof written === "object"
+              ? { at: written.at, lasts: written.lasts ?? ("turn" as const) }
+              : { at: written, lasts: "turn" as const },
+          )
+          .pipe(z.strictObject({ at: threshold(1), lasts })),
+        "Strike at which the task is ended. Default off.",
+      ),
+    ),
+  }),
+);
 
 const acknowledgement = z.strictObject({
   mode: key(
@@ -143,10 +155,10 @@ const acknowledgement = z.strictObject({
 });
 
 const kill = z.strictObject({
-  tools: key(texts, "Tools that are refused."),
-  agents: key(texts, "Agents that are refused."),
-  tenants: key(texts, "Tenants that are refused."),
-  all: key(flag, "Whether everything is refused."),
+  tools: rules(key(texts, "Tools that are refused.")),
+  agents: rules(key(texts, "Agents that are refused.")),
+  tenants: rules(key(texts, "Tenants that are refused.")),
+  all: rule(key(flag, "Whether everything is refused.")),
 });
 
 const conversation = z.strictObject({
@@ -177,10 +189,13 @@ const limits = z.strictObject({
   ),
 });
 
-const alias = z.strictObject({
-  resource: needed(text, "The thing that the names stand for."),
-  names: needed(texts, "tool.argument names of it."),
-});
+const alias = named(
+  "ResourceAlias",
+  z.strictObject({
+    resource: needed(text, "The thing that the names stand for."),
+    names: needed(texts, "tool.argument names of it."),
+  }),
+);
 
 const edge = z.tuple([text, text]);
 
@@ -190,32 +205,43 @@ const edges = z.strictObject({
 });
 
 const loops = z.strictObject({
-  cycle_rounds: key(count(2, 16), "Rounds of one cycle of calls at which it is a loop. Default 3."),
-  rotation: key(
-    z.strictObject({
-      calls: key(count(2, LIMITS.ringMax), "Recent calls looked at. Default 24."),
-      keys: key(count(1, LIMITS.ringMax), "Different calls among them. Default 8."),
-    }),
-    "Many calls that go through few different ones.",
+  cycle_rounds: rule(
+    key(count(2, 16), "Rounds of one cycle of calls at which it is a loop. Default 3."),
   ),
-  failure_streak: key(
-    z.strictObject({
-      same: key(count(1, LIMITS.ringMax), "Failures of one call with one error. Default 3."),
-      transient: key(count(1, LIMITS.ringMax), "The same where the error is transient. Default 5."),
-    }),
-    "How often an identical call may fail before it is refused.",
+  rotation: rule(
+    key(
+      z.strictObject({
+        calls: key(count(2, LIMITS.ringMax), "Recent calls looked at. Default 24."),
+        keys: key(count(1, LIMITS.ringMax), "Different calls among them. Default 8."),
+      }),
+      "Many calls that go through few different ones.",
+    ),
   ),
-  failure_run: key(
-    z.strictObject({
-      same_tool: key(count(1, LIMITS.ringMax), "Failures of one tool with one error. Default 5."),
-      any: key(count(1, LIMITS.ringMax), "Failures in a row. Default 8."),
-    }),
-    "Failures of different calls in a row.",
+  failure_streak: rule(
+    key(
+      z.strictObject({
+        same: key(count(1, LIMITS.ringMax), "Failures of one call with one error. Default 3."),
+        transient: key(
+          count(1, LIMITS.ringMax),
+          "The same where the error is transient. Default 5.",
+        ),
+      }),
+      "How often an identical call may fail before it is refused.",
+    ),
+  ),
+  failure_run: rule(
+    key(
+      z.strictObject({
+        same_tool: key(count(1, LIMITS.ringMax), "Failures of one tool with one error. Default 5."),
+        any: key(count(1, LIMITS.ringMax), "Failures in a row. Default 8."),
+      }),
+      "Failures of different calls in a row.",
+    ),
   ),
 });
 
 const authorization = z.strictObject({
-  tiers: key(z.array(tier), "Tiers in the order in which they are tried."),
+  tiers: rules(key(z.array(tier), "Tiers in the order in which they are tried.")),
 });
 
 /** Every block of a policy, under the names that the document has. */
@@ -228,22 +254,24 @@ export const blockShape = {
     z.enum(["enforce", "shadow"]),
     "shadow: the whole policy decides and refuses nothing. Default enforce.",
   ),
-  unknown_tools: key(
-    text,
-    "What happens to a tool that the policy does not know: deny (default), hitl, allow, or the name of a tier.",
+  unknown_tools: rule(
+    key(
+      text,
+      "What happens to a tool that the policy does not know: deny (default), hitl, allow, or the name of a tier.",
+    ),
   ),
   checks: key(
     checkModes,
     "Mode of reason codes: enforce, warn (allowed, with a note), shadow (recorded only) or off.",
   ),
-  deduplication: key(deduplication, "When two calls are the same, and for how long."),
+  deduplication: rule(key(deduplication, "When two calls are the same, and for how long.")),
   tool_deduplication: key(toolDeduplication, "Duplicates within a turn."),
   idempotency: key(idempotency, "Keys by which downstream recognises a repeated call."),
   budgets: key(budgets, "Limits of one run, which is one turn."),
   tools: key(tools, "Defaults for all tools."),
   escalation: key(
     escalation,
-    "Strikes at which refusals grow stronger. Each rung is a number or off.",
+    "Strikes at which refusals grow stronger. Each level is a number or off.",
   ),
   acknowledgement: key(acknowledgement, "What the model must show after it was shown its options."),
   authorization: key(authorization, "Who may call what: tiers by tool name."),
@@ -259,4 +287,4 @@ export const blockShape = {
 /** `retries` may also stand at top level, where it means `tools.retries`. */
 export const topLevelRetries = key(retries, "The same as tools.retries.");
 
-export const policyDocument = z.strictObject(blockShape);
+export const policyDocument = named("PolicyDocument", z.strictObject(blockShape));

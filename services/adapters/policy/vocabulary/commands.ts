@@ -1,9 +1,10 @@
 /** `commands` of a tool: how its argument is read, and rules on what it does. */
 import { z } from "zod";
 import { RULE_PLACES } from "../../../commands/rules/rule.ts";
+import { named, rules } from "./key-facts.ts";
 import { flag, key, oneOrMore, text, texts } from "./values.ts";
 
-const languages = ["shell", "git", "sql", "http", "files"] as const;
+const language = named("CommandLanguage", z.enum(["shell", "git", "sql", "http", "files"]));
 
 const place = z.enum(RULE_PLACES);
 
@@ -32,51 +33,64 @@ type Keys = Record<string, z.ZodType>;
 
 /** `keys`: what a rule may say in place of the tool's own entry. */
 export function commands<K extends Keys>(keys: K) {
-  const map = z.strictObject({
-    language: key(z.enum(languages), "What the argument is written in. Default: shell."),
-    argument: key(
-      text,
-      "The argument that is read. Default: command of shell and git, query of sql, method of http, path of files.",
-    ),
-    workspace: key(
-      text,
-      "The directory whose files are inside: `.`, in which the tool starts (default), or an absolute one.",
-    ),
-    readable: key(
-      texts,
-      "Globs of places outside that may be read, beside /usr, /tmp and the like.",
-    ),
-    secrets: key(
-      texts,
-      "Globs of files that are asked for wherever they lie; `!` takes one out. Default: .env*, *.pem, id_*, credentials*, .ssh and others.",
-    ),
-    assignments: key(texts, "Variables that a line may set for a command, such as NODE_ENV."),
-    session: key(
-      flag,
-      "Lines share one shell, so that `cd` holds for the next line. Default true.",
-    ),
-    functions: key(texts, "Of `sql`: functions that change nothing, beside those that are known."),
-    rules: key(
-      z.array(z.strictObject({ ...ruleKeys, ...keys })),
-      "The first that is about a command decides; a line is as strict as the strictest of its commands.",
-    ),
-    unclear: key(
-      text,
-      "Name of the tier of what is not understood, and of what no rule names. Default: the strictest of the rules, a person at least.",
-    ),
-    examples: key(
-      z.strictObject({
-        allowed: key(texts, "Calls that must be allowed."),
-        held: key(texts, "Calls that must wait for a person."),
-        denied: key(texts, "Calls that must be denied."),
-      }),
-      "Checked when the policy loads. Of `http`, a method and a URL.",
-    ),
+  const map = named(
+    "CommandsDocument",
+    z.strictObject({
+      language: key(language, "What the argument is written in. Default: shell."),
+      argument: key(
+        text,
+        "The argument that is read. Default: command of shell and git, query of sql, method of http, path of files.",
+      ),
+      workspace: key(
+        text,
+        "The directory whose files are inside: `.`, in which the tool starts, or an absolute one. Default `.`.",
+      ),
+      readable: key(
+        texts,
+        "Globs of places outside that may be read, beside /usr, /tmp and the like.",
+      ),
+      secrets: key(
+        texts,
+        "Globs of files that are asked for wherever they lie; `!` takes one out. Default: .env*, *.pem, id_*, credentials*, .ssh and others.",
+      ),
+      assignments: key(texts, "Variables that a line may set for a command, such as NODE_ENV."),
+      session: key(
+        flag,
+        "Lines share one shell, so that `cd` holds for the next line. Default true.",
+      ),
+      functions: key(
+        texts,
+        "Of `sql`: functions that change nothing, beside those that are known.",
+      ),
+      rules: rules(
+        key(
+          z.array(named("CommandRule", z.strictObject({ ...ruleKeys, ...keys }))),
+          "The first that is about a command decides; a line is as strict as the strictest of its commands.",
+        ),
+      ),
+      unclear: key(
+        text,
+        "Name of the tier of what is not understood, and of what no rule names. Default: the strictest of the rules, a person at least.",
+      ),
+      examples: key(
+        z.strictObject({
+          allowed: key(texts, "Calls that must be allowed."),
+          held: key(texts, "Calls that must wait for a person."),
+          denied: key(texts, "Calls that must be denied."),
+        }),
+        "Checked when the policy loads. Of `http`, a method and a URL.",
+      ),
+    }),
+  );
+  const asMap = named(
+    "CommandsDocument",
+    z.unknown() as unknown as z.ZodType<
+      z.output<typeof map>,
+      { language: z.output<typeof language> }
+    >,
+  );
+  return z.union([language.transform((word) => ({ language: word })).pipe(asMap), map], {
+    error:
+      "is neither a language nor a map\nwrite shell, git, sql, http or files, or a map with rules",
   });
-  return z
-    .union([z.enum(languages), map], {
-      error:
-        "is neither a language nor a map\nwrite shell, git, sql, http or files, or a map with rules",
-    })
-    .transform((written) => (typeof written === "string" ? { language: written } : written));
 }

@@ -3,7 +3,6 @@ import {
   normalizerArgumentsMax,
 } from "../../../core/normalize/compile-normalizers.ts";
 import { isCustomName } from "../../../core/normalize/custom.ts";
-import type { NormalizerCall } from "../../../core/policy/document.ts";
 import { nearest } from "../../config/nearest.ts";
 
 const CALL = /^([A-Za-z_][A-Za-z0-9_]*)(?:\(([^()]*)\))?$/;
@@ -28,7 +27,7 @@ export function normalizerProblem(written: string): string | null {
 }
 
 /** `e164(US, valid)` as name and arguments. The text has passed `normalizerProblem`. */
-export function parseNormalizer(written: string): NormalizerCall {
+export function parseNormalizer(written: string): { name: string; arguments: string[] } {
   const [, name = written, list] = CALL.exec(written) ?? [];
   const given = (list ?? "").split(",").map((argument) => argument.trim());
   return { name, arguments: given.filter((argument) => argument !== "") };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { named, rule } from "./key-facts.ts";
 import { count, duration, flag, key, needed, rate, text } from "./values.ts";
 
 const glob = z.string().refine((value) => value.split("|").every((part) => part.trim() !== ""), {
@@ -18,13 +19,13 @@ const ACTION = "What happens to a matching call: allowlist, per_conversation_gra
 const allowlist = z.strictObject({
   ...base,
   action: needed(z.literal("allowlist"), ACTION),
-  rate_limit: key(rate, "Calls of this tier in a window, per conversation, such as 100/min."),
+  rate_limit: rule(key(rate, "Calls of this tier in a window, per conversation, such as 100/min.")),
 });
 
 const grant = z.strictObject({
   ...base,
   action: needed(z.literal("per_conversation_grant"), ACTION),
-  ceiling: needed(count(1), "Calls of this tier that each conversation has."),
+  ceiling: rule(needed(count(1), "Calls of this tier that each conversation has.")),
   ttl_ms: key(
     duration.positiveMs,
     "How long the grant lasts, from the start of the conversation. Default: as long as the conversation.",
@@ -39,17 +40,23 @@ const grant = z.strictObject({
   ),
 });
 
-const hitl = z.strictObject({
-  ...base,
-  action: needed(z.literal("hitl"), ACTION),
-  require_reason: key(flag, "Whether an approval needs a reason. Default false."),
-  expires_ms: key(
-    duration.positiveMs,
-    "A held call without a verdict is refused after this. Default 900000 (15 minutes).",
-  ),
-  approvals: key(count(1, 16), "Approvals of different people that a call needs. Default 1."),
-});
+const hitl = named(
+  "HitlTier",
+  z.strictObject({
+    ...base,
+    action: needed(z.literal("hitl"), ACTION),
+    require_reason: key(flag, "Whether an approval needs a reason. Default false."),
+    expires_ms: key(
+      duration.positiveMs,
+      "A held call without a verdict is refused after this. Default 900000 (15 minutes).",
+    ),
+    approvals: key(count(1, 16), "Approvals of different people that a call needs. Default 1."),
+  }),
+);
 
 const deny = z.strictObject({ ...base, action: needed(z.literal("deny"), ACTION) });
 
-export const tier = z.discriminatedUnion("action", [allowlist, grant, hitl, deny]);
+export const tier = named(
+  "PolicyTier",
+  z.discriminatedUnion("action", [allowlist, grant, hitl, deny]),
+);

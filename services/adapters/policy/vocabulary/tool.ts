@@ -1,5 +1,7 @@
 import { z } from "zod";
+import type { JsonValue } from "../../../core/canonical/json-value.ts";
 import { commands } from "./commands.ts";
+import { named, namedIn, rule, rules } from "./key-facts.ts";
 import {
   checkMode,
   count,
@@ -15,7 +17,7 @@ import {
   texts,
 } from "./values.ts";
 
-export const checkModes = z.record(z.string(), checkMode);
+export const checkModes = named("CheckModes", z.record(z.string(), checkMode));
 
 export const retries = z.strictObject({
   max_attempts: key(count(1, 100), "Attempts in all, the first included."),
@@ -29,24 +31,30 @@ export const retries = z.strictObject({
   ),
 });
 
-const effect = z.strictObject({
-  resource: needed(
-    text,
-    "What is changed, with arguments in braces: order/{order_id}/payment. An argument that a call does not have makes the effect undeclared. A part of the result, as in invoice/{result.id}, names it once the call has succeeded.",
-  ),
-  kind: needed(
-    z.enum(["create", "update", "delete", "charge", "transfer", "send", "read", "custom"]),
-    "What is done to it.",
-  ),
-  exclusive: key(
-    flag,
-    "Whether it may happen once only in a conversation, by any tool. Default true for create, charge, transfer, delete and send, else false.",
-  ),
-  on_failure: key(
-    z.enum(["conflict", "warn", "free"]),
-    "What another call that wants this effect gets while a call that failed may have had it: refused, warned, or neither. Default conflict for charge, transfer and send, else warn.",
-  ),
-});
+const effect = named(
+  "DeclaredEffect",
+  z.strictObject({
+    resource: needed(
+      text,
+      "What is changed, with arguments in braces: order/{order_id}/payment. An argument that a call does not have makes the effect undeclared. A part of the result, as in invoice/{result.id}, names it once the call has succeeded.",
+    ),
+    kind: needed(
+      named(
+        "EffectKind",
+        z.enum(["create", "update", "delete", "charge", "transfer", "send", "read", "custom"]),
+      ),
+      "What is done to it.",
+    ),
+    exclusive: key(
+      flag,
+      "Whether it may happen once only in a conversation, by any tool. Default true for create, charge, transfer, delete and send, else false.",
+    ),
+    on_failure: key(
+      z.enum(["conflict", "warn", "free"]),
+      "What another call that wants this effect gets while a call that failed may have had it: refused, warned, or neither. Default conflict for charge, transfer and send, else warn.",
+    ),
+  }),
+);
 
 const similarity = z.strictObject({
   field: needed(text, "Argument that is compared."),
@@ -54,17 +62,29 @@ const similarity = z.strictObject({
   with: key(z.array(text), "Arguments that must be equal."),
 });
 
-const polling = z.strictObject({
-  min_interval_ms: key(duration.ms, "A call sooner than this is refused with the time to wait."),
-  max_calls: key(count(1), "Identical calls with one output after which polling counts as a loop."),
-});
+const polling = named(
+  "PollingLimits",
+  z.strictObject({
+    min_interval_ms: key(duration.ms, "A call sooner than this is refused with the time to wait."),
+    max_calls: key(
+      count(1),
+      "Identical calls with one output after which polling counts as a loop.",
+    ),
+  }),
+);
 
 const canonicalFields = z.array(text).min(1, {
   error:
     "is empty\nname the fields that make two calls the same, or leave the key out: then all arguments count",
 });
 
-const inputSchema = z.record(z.string(), z.unknown(), {
+const jsonValue = namedIn(
+  "../canonical/json-value.ts",
+  "JsonValue",
+  z.unknown() as unknown as z.ZodType<JsonValue>,
+);
+
+const inputSchema = z.record(z.string(), jsonValue, {
   error: "must be a JSON Schema object\nwrite the schema as a block, or leave the key out",
 });
 
@@ -74,7 +94,7 @@ const ARGUMENT_PATH = new RegExp(String.raw`^${MEMBER}(?:\.${MEMBER})*$`);
 
 const toolKeys = {
   risk_level: key(
-    z.enum(["LOW", "MEDIUM", "HIGH"]),
+    named("RiskLevel", z.enum(["LOW", "MEDIUM", "HIGH"])),
     "LOW: allow. MEDIUM: the first grant tier. HIGH: the hitl tier. The stricter of this and the matching tier counts.",
   ),
   canonical_fields: key(
@@ -85,15 +105,16 @@ const toolKeys = {
     z.record(z.string(), normalizerChain),
     "Argument to its normalizer or chain of normalizers, applied before calls are compared.",
   ),
-  side_effect_resource: key(
-    text,
-    "Shorthand for one exclusive effect on this resource, identified by the canonical fields.",
+  side_effect_resource: rule(
+    key(
+      text,
+      "Shorthand for one exclusive effect on this resource, identified by the canonical fields.",
+    ),
   ),
-  input_schema: key(
-    inputSchema,
-    "JSON Schema 2020-12 of the arguments; a call that breaks it is refused.",
+  input_schema: rule(
+    key(inputSchema, "JSON Schema 2020-12 of the arguments; a call that breaks it is refused."),
   ),
-  effects: key(z.array(effect), "What the tool changes."),
+  effects: rules(key(z.array(effect), "What the tool changes.")),
   suggest: key(texts, "Tools named to the model after a refusal."),
   sensitive: key(
     z.array(text),
@@ -127,7 +148,7 @@ const toolKeys = {
     texts,
     "Regular expressions; an output that one of them matches counts as a failure.",
   ),
-  similarity: key(z.array(similarity), "Arguments by which near duplicates are found."),
+  similarity: rules(key(z.array(similarity), "Arguments by which near duplicates are found.")),
   dedupe_window_s: key(
     duration.s,
     "How long an earlier call of a write counts for duplicates, in seconds; a read has cache_ttl_s.",
@@ -138,7 +159,7 @@ const toolKeys = {
   checks: key(checkModes, "Mode of reason codes for this tool."),
   repeatable: key(flag, "Repeating the call is meant to have its effect again. Default false."),
   batchable: key(flag, "Identical calls of one step are meant. Default false."),
-  frequency: key(rate, "Calls of this tool in a window, per conversation, such as 20/min."),
+  frequency: rule(key(rate, "Calls of this tool in a window, per conversation, such as 20/min.")),
   time_limit_ms: key(duration.positiveMs, "How long one execution may take. Default 60000."),
   start_within_ms: key(
     duration.startMs,
@@ -191,43 +212,52 @@ const variantKeys = {
     "Name of the tier that applies, in place of the one that the tool's name matches.",
   ),
 };
-const variant = z.strictObject(variantKeys);
+const variant = named("VariantKeys", z.strictObject(variantKeys));
 
-const variants = z.strictObject(
-  {
-    argument: key(text, "Argument that holds the name of what is called."),
-    rules: key(
-      z.array(
-        z.strictObject({
-          match: key(text, "Regular expression that is found in the argument."),
-          equals: key(oneOrMore, "The whole argument, or a list of such."),
-          like: key(text, "Globs separated by `|`, anchored at both ends."),
-          ...variantKeys,
-        }),
+const variants = named(
+  "VariantsDocument",
+  z.strictObject(
+    {
+      argument: key(text, "Argument that holds the name of what is called."),
+      rules: key(
+        z.array(
+          named(
+            "VariantRule",
+            z.strictObject({
+              match: key(text, "Regular expression that is found in the argument."),
+              equals: key(oneOrMore, "The whole argument, or a list of such."),
+              like: key(text, "Globs separated by `|`, anchored at both ends."),
+              ...variantKeys,
+            }),
+          ),
+        ),
+        "Rules in the order in which they are tried.",
       ),
-      "Rules in the order in which they are tried.",
-    ),
-    otherwise: key(variant, "Keys for all other calls. Default: a write."),
-  },
-  {
-    error: ({ input }) =>
-      typeof input === "string"
-        ? `must be a map of \`argument\`, \`rules\` and \`otherwise\`\nfor what a shell, a database or an HTTP client does write \`commands: ${LANGUAGE_OF[input] ?? "shell"}\``
-        : undefined,
-  },
+      otherwise: key(variant, "Keys for all other calls. Default: a write."),
+    },
+    {
+      error: ({ input }) =>
+        typeof input === "string"
+          ? `must be a map of \`argument\`, \`rules\` and \`otherwise\`\nfor what a shell, a database or an HTTP client does write \`commands: ${LANGUAGE_OF[input] ?? "shell"}\``
+          : undefined,
+    },
+  ),
 );
 
 /** Words of old documents. */
 const LANGUAGE_OF: Readonly<Record<string, string>> = { git: "git", sql: "sql", http: "http" };
 
-export const tool = z.strictObject({
-  ...toolKeys,
-  variants: key(
-    variants,
-    "Of a meta tool: rules on the name in an argument, as each may be a tool of its own.",
-  ),
-  commands: key(
-    commands(variantKeys),
-    "What the argument of the tool does: shell, git, sql, http, files, or a map with rules.",
-  ),
-});
+export const tool = named(
+  "ToolDocument",
+  z.strictObject({
+    ...toolKeys,
+    variants: key(
+      variants,
+      "Of a meta tool: rules on the name in an argument, as each may be a tool of its own.",
+    ),
+    commands: key(
+      commands(variantKeys),
+      "What the argument of the tool does: shell, git, sql, http, files, or a map with rules.",
+    ),
+  }),
+);

@@ -1,7 +1,7 @@
 /** The values that blocks are made of. Error texts are `message` and, after a line feed, `mend`. */
 import { z } from "zod";
 import { LIMITS } from "../../../core/limits.ts";
-import type { NormalizerCall, Rate } from "../../../core/policy/document.ts";
+import { named } from "./key-facts.ts";
 import { normalizerProblem, parseNormalizer } from "./normalizers.ts";
 
 const YEAR_S = 366 * 86_400;
@@ -49,27 +49,33 @@ export const flag = z.boolean();
 /** A text, or a list of alternatives. */
 export const oneOrMore = z
   .union([text, texts.min(1)])
-  .transform((written) => (Array.isArray(written) ? written : [written]));
+  .transform((written) => (Array.isArray(written) ? written : [written]))
+  .pipe(texts);
 
 export function threshold(min: number) {
-  return z.union([count(min), z.literal("off")], {
+  const schema = z.union([count(min), z.literal("off")], {
     error: `must be a whole number from ${min}, or \`off\`\nwrite a number or the word off`,
   });
+  return named("Threshold", schema);
 }
 
 const UNIT_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const RATE = /^([1-9][0-9]{0,5})\/(s|min|h|d)$/;
 const RATE_MEND = "write N/s, N/min, N/h or N/d, for example 20/min";
 
+const parsedRate = named("Rate", z.strictObject({ count: z.int(), windowMs: z.int() }));
+
+/** `20/min`. */
 export const rate = z
   .string({ error: `must be a rate\n${RATE_MEND}` })
   .regex(RATE, { error: `is not a rate\n${RATE_MEND}` })
   .refine((value) => Number.parseInt(value, 10) <= LIMITS.rateWindowCalls, {
     error: `counts more than ${LIMITS.rateWindowCalls} calls\nname a shorter time with fewer calls`,
   })
-  .transform(parseRate);
+  .transform(parseRate)
+  .pipe(parsedRate);
 
-function parseRate(written: string): Rate {
+function parseRate(written: string): z.output<typeof parsedRate> {
   const [, calls, unit] = RATE.exec(written) ?? [];
   return { count: Number(calls), windowMs: UNIT_MS[unit as keyof typeof UNIT_MS] };
 }
@@ -79,12 +85,18 @@ const normalizerName = z.string().superRefine((written, context) => {
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
+const normalizerCall = named(
+  "NormalizerCall",
+  z.strictObject({ name: z.string(), arguments: z.array(z.string()) }),
+);
+
 /** One name or a chain of names; a name may have arguments in parentheses. */
 export const normalizerChain = z
   .union([normalizerName, z.array(normalizerName).min(1)])
-  .transform((written): readonly NormalizerCall[] =>
+  .transform((written) =>
     typeof written === "string" ? [parseNormalizer(written)] : written.map(parseNormalizer),
-  );
+  )
+  .pipe(z.array(normalizerCall));
 
 export const scope = z.enum(["turn", "conversation"], {
   error: (issue) =>

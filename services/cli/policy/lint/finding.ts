@@ -1,5 +1,6 @@
-import type { PolicyDocument, PolicySource } from "../../../core/policy/document.ts";
+import type { PolicyDocument } from "../../../core/policy/document.ts";
 import { type PathSegment, policyPath } from "../../../core/policy/path.ts";
+import type { PolicySource } from "../../../core/policy/source.ts";
 
 /** error: the policy does not do what it says. warning: it probably does not. info: good to know. */
 type Severity = "error" | "warning" | "info";

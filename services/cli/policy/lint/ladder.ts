@@ -1,6 +1,6 @@
 /** The ladder: rungs that can never be reached, and refusals that never stop anything. */
 import type { EscalationBlock, PolicyDocument, Threshold } from "../../../core/policy/document.ts";
-import { STRIKING } from "../../../core/reasons.ts";
+import { REASON_CODES, REASONS } from "../../../core/reasons/reasons.ts";
 import type { LintRule, Report } from "./finding.ts";
 
 type Rung = { readonly name: keyof EscalationBlock; readonly at: number | null };
@@ -74,7 +74,9 @@ function lintStop(document: PolicyDocument, rungs: readonly Rung[], report: Repo
 function enforcesStrikes(document: PolicyDocument): boolean {
   if (document.mode === "shadow") return false;
   const preset = document.preset === "observe" ? "shadow" : "enforce";
-  return [...STRIKING].some((code) => (document.checks?.[code] ?? preset) === "enforce");
+  return REASON_CODES.filter((code) => REASONS[code].isStrike === true).some(
+    (code) => (document.checks?.[code] ?? preset) === "enforce",
+  );
 }
 
 /** Rungs 3 and 4, and what is counted per turn, depend on proposals that say where a turn begins. */

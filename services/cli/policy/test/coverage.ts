@@ -2,10 +2,12 @@
  * Which rules of a policy the cases reach. A tool and a tier are reached by a call that falls under
  * them; whatever refuses, holds or warns is reached by a decision that names it.
  */
+import { type WrittenRule, writtenRules } from "../../../adapters/policy/written-rules.ts";
 import type { DecisionEvent } from "../../../core/events.ts";
 import type { CompiledPolicy } from "../../../core/policy/compiled.ts";
-import type { PolicyDocument, ToolDocument } from "../../../core/policy/document.ts";
+import type { DeclaredEffect, PolicyDocument, PolicyTier } from "../../../core/policy/document.ts";
 import { policyPath } from "../../../core/policy/path.ts";
+import { argumentsOf } from "../../explain/explain-call.ts";
 import type { DecidedCaseCall } from "./run-case.ts";
 
 export type RuleCoverage = {
@@ -64,75 +66,57 @@ function isIn(rule: string, path: string): boolean {
 
 function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rule[] {
   const isUnknown = ({ call: { tool } }: DecisionEvent): boolean => !policy.tool(tool).known;
-  return [
-    ...written(document, ["unknown_tools"]).map(({ path }) => ({ path, isReached: isUnknown })),
-    ...written(document, ["deduplication"]),
-    ...written(document.budgets, BUDGETS, ["budgets"]),
-    ...written(document.budgets?.per_conversation, BUDGETS, ["budgets", "per_conversation"]),
-    ...written(document.budgets?.per_tool, BUDGETS, ["budgets", "per_tool"]),
-    ...written(document.escalation, ["user_input", "end"], ["escalation"]),
-    ...written(document.loops, LOOPS, ["loops"]),
-    ...killRules(document.kill),
-    ...tierRules(document.authorization?.tiers),
-    ...Object.entries(document.tool_schemas ?? {}).flatMap(([name, tool]) => toolRules(name, tool)),
-  ];
+  const tools = Object.keys(document.tool_schemas ?? {}).map((name) => ({
+    path: policyPath(["tool_schemas", name]),
+    isReached: ({ call: { tool } }: DecisionEvent) => tool === name,
+  }));
+  const keys = writtenRules(document)
+    .filter(isOwnRule)
+    .map(({ path, value }): Rule => {
+      const written = { path: policyPath(path) };
+      if (path[0] === "unknown_tools") return { ...written, isReached: isUnknown };
+      if (isTier(path)) {
+        const { name } = value as PolicyTier;
+        return { ...written, isReached: ({ policy: { tier } }) => tier === name };
+      }
+      return isCommandRule(path)
+        ? { ...written, isReached: (decision) => isJudgedBy(written.path, decision, policy) }
+        : written;
+    });
+  return [...keys.filter((rule) => !isOfTool(rule)), ...tools.flatMap(withOwn(keys))];
 }
 
-const BUDGETS = ["max_steps", "max_tool_calls", "max_seconds", "max_spend"];
-const LOOPS = ["cycle_rounds", "rotation", "failure_streak", "failure_run"];
-
-/** The keys that are there and not switched off. */
-function written(
-  block: object | undefined,
-  keys: readonly string[],
-  above: readonly string[] = [],
-): readonly Rule[] {
-  const values = (block ?? {}) as Readonly<Record<string, unknown>>;
-  return keys
-    .filter((key) => values[key] !== undefined && values[key] !== "off")
-    .map((key) => ({ path: policyPath([...above, key]) }));
+/** An effect that may happen often refuses nothing. */
+function isOwnRule({ path, value }: WrittenRule): boolean {
+  return path.at(-2) !== "effects" || isExclusive(value as DeclaredEffect);
 }
 
-function killRules(kill: PolicyDocument["kill"]): readonly Rule[] {
-  const listed = (["tools", "agents", "tenants"] as const).flatMap((key) =>
-    (kill?.[key] ?? []).map((_, at) => ({ path: policyPath(["kill", key, at]) })),
-  );
-  return kill?.all === true ? [...listed, { path: "kill.all" }] : listed;
+function isTier(path: WrittenRule["path"]): boolean {
+  return path[0] === "authorization" && path.length === 3;
 }
 
-type Tiers = NonNullable<PolicyDocument["authorization"]>["tiers"];
-
-function tierRules(tiers: Tiers): readonly Rule[] {
-  return (tiers ?? []).flatMap((tier, at): readonly Rule[] => {
-    const path = policyPath(["authorization", "tiers", at]);
-    const of: Rule = { path, isReached: (decision) => decision.policy.tier === tier.name };
-    if (tier.action === "per_conversation_grant") return [of, { path: `${path}.ceiling` }];
-    const hasRate = tier.action === "allowlist" && tier.rate_limit !== undefined;
-    return hasRate ? [of, { path: `${path}.rate_limit` }] : [of];
-  });
+function isCommandRule(path: WrittenRule["path"]): boolean {
+  return path[2] === "commands" && path.at(-2) === "rules";
 }
 
-function toolRules(name: string, tool: ToolDocument): readonly Rule[] {
-  const path = ["tool_schemas", name];
-  const own = policyPath(path);
-  const inner = (...more: (string | number)[]): Rule => ({ path: policyPath([...path, ...more]) });
-  const effects = (tool.effects ?? []).flatMap((effect, at) =>
-    isExclusive(effect) ? [inner("effects", at)] : [],
-  );
-  const similar = (tool.similarity ?? []).map((_, at) => inner("similarity", at));
-  const keys = (["input_schema", "side_effect_resource", "frequency"] as const).flatMap((key) =>
-    tool[key] === undefined ? [] : [inner(key)],
-  );
-  return [
-    { path: own, isReached: (decision) => decision.call.tool === name },
-    ...keys,
-    ...effects,
-    ...similar,
-  ];
+/** Also where another command of the line decided. */
+function isJudgedBy(path: string, decision: DecisionEvent, policy: CompiledPolicy): boolean {
+  const { commandsOf } = policy.tool(decision.call.tool);
+  if (commandsOf === null) return false;
+  return commandsOf(argumentsOf(decision)).some(({ rule }) => isIn(rule, path));
 }
 
 const EXCLUSIVE_KINDS = ["create", "charge", "transfer", "delete", "send"];
 
-function isExclusive({ kind, exclusive }: NonNullable<ToolDocument["effects"]>[number]): boolean {
+function isExclusive({ kind, exclusive }: DeclaredEffect): boolean {
   return exclusive ?? EXCLUSIVE_KINDS.includes(kind);
+}
+
+function isOfTool({ path }: Rule): boolean {
+  return path.startsWith("tool_schemas");
+}
+
+/** The tool, then what is written in its entry. */
+function withOwn(keys: readonly Rule[]): (tool: Rule) => readonly Rule[] {
+  return (tool) => [tool, ...keys.filter(({ path }) => isIn(path, tool.path))];
 }

@@ -1,8 +1,8 @@
 /** `callgate policy test`: cases through a policy, and which of its rules they reach. */
 import { existsSync } from "node:fs";
 import { type CasePlace, type PolicyCase, readCases } from "../../../adapters/policy/read-cases.ts";
-import type { PolicySource } from "../../../core/policy/document.ts";
 import { formatProblem } from "../../../core/policy/problem.ts";
+import type { PolicySource } from "../../../core/policy/source.ts";
 import { usageError } from "../../output/cli-error.ts";
 import { counted } from "../../output/counted.ts";
 import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../../output/exit-codes.ts";

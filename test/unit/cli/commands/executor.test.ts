@@ -5,5 +5,5 @@ import { runInProcess } from "../../../support/memory-terminal.ts";
 test("help says that no two groups of executors may have the same tool", async () => {
   const { code, stdout } = await runInProcess(["executor", "--help"]);
   expect(code).toBe(0);
-  expect(stdout).toContain("a tool that two groups have runs twice for each call");
+  expect(stdout).toContain("two groups would both run it");
 });

@@ -50,4 +50,16 @@ describe("what a command writes", () => {
     expect(said).toContain("no\\u202esuch\\u009bfile.yaml");
     expect(HIDDEN.test(said.replaceAll("\n", ""))).toBe(false);
   });
+
+  test("has no backtick in JSON, where it would end what a sentence quotes, and says the same", async () => {
+    const policy = "infra/policies/templates/coding-agent.yaml";
+    const call = { tool: "bash", arguments: { command: "frob '`id`'" } };
+    const words = ["policy", "explain", "-p", policy, "--call", JSON.stringify(call), "--json"];
+    const { stdout } = await runInProcess(words);
+    expect(stdout).not.toContain("`");
+    expect(JSON.stringify(JSON.parse(stdout))).toContain("`id`");
+    const { stderr } = await runInProcess(["policy", "lint", "--policy", "no`such.yaml", "--json"]);
+    expect(stderr).not.toContain("`");
+    expect(JSON.parse(stderr)).toMatchObject({ error: { exitCode: 3 } });
+  });
 });

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
-import { loadPrograms } from "../../../../services/adapters/programs/load-programs.ts";
-import { compilePrograms } from "../../../../services/commands/programs/compile-programs.ts";
+import { openPrograms } from "../../../../services/adapters/programs/load-programs.ts";
 import { formatPrograms } from "../../../../tasks/programs/format-programs.ts";
 import { readProgramFile, readProgramFiles } from "../../../../tasks/programs/read-programs.ts";
 import { doesOfLine } from "../../../support/commands/forms.ts";
@@ -31,15 +29,6 @@ it("are loaded as the files describe them (else run `npm run programs`)", () => 
   expect(written === formatPrograms(Object.fromEntries(PROGRAMS))).toBe(true);
 });
 
-it("are the same on demand as all at once", () => {
-  const loaded = loadPrograms();
-  for (const [name, program] of compilePrograms(Object.fromEntries(PROGRAMS))) {
-    const isSame = isDeepStrictEqual(loaded.get(name), program);
-    expect([name, loaded.has(name), isSame]).toEqual([name, true, true]);
-  }
-  expect([loaded.has("frobnicate"), loaded.get("frobnicate")]).toEqual([false, undefined]);
-});
-
 it("knows at least 200 programs", () => {
   expect(PROGRAMS.flatMap(([name]) => name.split("|")).length).toBeGreaterThan(200);
 });
@@ -49,7 +38,7 @@ it("has a page whose example does what it says", () => {
   const text = /```yaml\n(shelf:[\s\S]*?)```/.exec(page)?.[1] ?? "";
   const specs = readProgramFile("shelf.yaml", text);
   const examples = Object.entries(specs["shelf"]?.examples ?? {});
-  const programs = compilePrograms(specs);
+  const programs = openPrograms(specs);
   expect(examples.length).toBeGreaterThan(4);
   expect(examples.map(([line]) => [line, doesOfLine(line, programs)])).toEqual(examples);
 });

@@ -60,20 +60,26 @@ describe("joints and redirections", () => {
   test("name files, not descriptors", () => {
     const [command] = commandsOf("a <in >out 2>&1 >/dev/null &>>all");
     expect(command?.redirections).toEqual([
-      { path: "in", access: "read" },
-      { path: "out", access: "write" },
-      { path: "all", access: "write" },
+      { text: "0<in", path: "in", access: "read" },
+      { text: "1>out", path: "out", access: "write" },
+      { text: "2>&1", path: null, access: "write" },
+      { text: "1>/dev/null", path: null, access: "write" },
+      { text: "1&>>all", path: "all", access: "write" },
     ]);
-    expect(command?.channels).toEqual(["0<in", "1>out", "2>&1", "1>/dev/null", "1&>>all"]);
     expect(commandsOf("> f")[0]).toMatchObject({ words: [":"], redirections: [{ path: "f" }] });
-    expect(commandsOf("cat <>f")[0]?.redirections).toEqual([{ path: "f", access: "write" }]);
+    expect(commandsOf("cat <>f")[0]?.redirections).toMatchObject([{ path: "f", access: "write" }]);
   });
 
   test("take a here-document as data where nothing in it is expanded", () => {
     const [command, next] = commandsOf("cat <<'E' >f\n$(x) `y`\nE\nls");
-    expect(command).toMatchObject({ words: ["cat"], inputs: ["$(x) `y`\n"] });
+    expect(command).toMatchObject({
+      words: ["cat"],
+      redirections: [{ text: "<<$(x) `y`\n", path: null }, { path: "f" }],
+    });
     expect(next?.words).toEqual(["ls"]);
-    expect(commandsOf("cat <<-E\n\tplain\n\tE\n")[0]?.inputs).toEqual(["plain\n"]);
+    expect(commandsOf("cat <<-E\n\tplain\n\tE\n")[0]?.redirections).toMatchObject([
+      { text: "<<plain\n" },
+    ]);
     expect(reasonOf("cat <<E\n$x\nE")).toContain("quote its delimiter");
     expect(reasonOf("cat <<'E'\nx")).toContain("without an end");
   });
@@ -96,7 +102,9 @@ describe("the directory", () => {
     ["cd && ls", ["~"]],
     ["cd ~/a/.. && ls", ["~"]],
     ["cd /a/../../b && ls", ["/b"]],
-    ['cd "$(git rev-parse --show-toplevel)" && ls', [".", "~"]],
+    ['cd "$(git rev-parse --show-toplevel)" && ls', ["."]],
+    // Outside of a repository the words are empty: `cd` goes home, `cd ""` stays.
+    ["cd $(git rev-parse --show-toplevel) && ls", [".", "~"]],
   ])("is followed through %s", (text, directories) => {
     expect(directoriesOf(text)).toEqual(directories);
   });

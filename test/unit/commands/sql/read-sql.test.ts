@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { isTableNamed, readSql } from "../../../../services/commands/sql/read-sql.ts";
+import { matchesTable, readSql } from "../../../../services/commands/sql/read-sql.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -89,10 +89,10 @@ describe("the statements of SQL and their tables", () => {
   });
 
   it("finds a rule's table in every schema where the rule names none", () => {
-    expect(isTableNamed("public.users", "Users")).toBe(true);
-    expect(isTableNamed("users", "users")).toBe(true);
-    expect(isTableNamed("public.superusers", "users")).toBe(false);
-    expect(isTableNamed("users", "public.users")).toBe(false);
+    expect(matchesTable("public.users", "Users")).toBe(true);
+    expect(matchesTable("users", "users")).toBe(true);
+    expect(matchesTable("public.superusers", "users")).toBe(false);
+    expect(matchesTable("users", "public.users")).toBe(false);
   });
 });
 

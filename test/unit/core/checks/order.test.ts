@@ -1,22 +1,27 @@
 import { expect, test } from "vitest";
 import { CHECKS } from "../../../../services/core/checks/order.ts";
 import type { CheckModes, PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { CHECK_ORDER } from "../../../../services/core/reasons/check-reasons.ts";
 import { given } from "../../../support/decider-spec.ts";
 
+const DOCUMENTED = [
+  "conversation",
+  "budgets",
+  "duplicate",
+  "history",
+  "near_duplicate",
+  "side_effects",
+  "loops",
+  "acknowledgement",
+  "denials",
+  "tier",
+  "denied_forms",
+];
+
 test("the checks stand in the documented order", () => {
-  expect(CHECKS.map(({ name }) => name)).toEqual([
-    "checkConversation",
-    "checkBudgets",
-    "checkDuplicate",
-    "checkHistory",
-    "checkNearDuplicate",
-    "checkSideEffects",
-    "checkLoops",
-    "checkAcknowledged",
-    "checkDenied",
-    "checkTier",
-    "checkDeniedForm",
-  ]);
+  const names = CHECKS.map(({ name }) => name);
+  expect(names).toEqual(CHECK_ORDER);
+  expect(names.filter((name) => DOCUMENTED.includes(name))).toEqual(DOCUMENTED);
 });
 
 /** One call that every check has a reason against. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Retries } from "../../../../services/core/checks/retry.ts";
 import { backoffMs } from "../../../../services/core/checks/retry.ts";
-import type { Retries } from "../../../../services/core/policy/compiled.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { given, SECOND } from "../../../support/decider-spec.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { ALWAYS_ENFORCED } from "../../../../services/core/reasons.ts";
+import { isAlwaysEnforced, REASON_CODES } from "../../../../services/core/reasons/reasons.ts";
 import { given } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
@@ -29,7 +29,7 @@ describe("in mode shadow nothing is applied and everything recorded", () => {
   test("but what is always enforced", () => {
     const story = given({ ...POLICY, mode: "shadow" });
     expect(story.reason("write", "{")).toBe("malformed");
-    for (const code of ALWAYS_ENFORCED)
+    for (const code of REASON_CODES.filter(isAlwaysEnforced))
       expect(story.policy.tool("write").modes[code]).toBe("enforce");
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
-import { ALWAYS_ENFORCED, REASON_CODES } from "../../../../services/core/reasons.ts";
+import { isAlwaysEnforced, REASON_CODES } from "../../../../services/core/reasons/reasons.ts";
 import { compiled } from "../../../support/core/compile.ts";
 
 const modesOf = (document: PolicyDocument) => compiled(document).tool("any").modes;
@@ -16,7 +16,7 @@ test("strict enforces everything, observe nothing but what is always enforced", 
   expect(new Set(Object.values(modesOf({ preset: "strict" })))).toEqual(new Set(["enforce"]));
   const observed = modesOf({ preset: "observe" });
   for (const code of REASON_CODES) {
-    expect(observed[code]).toBe(ALWAYS_ENFORCED.has(code) ? "enforce" : "shadow");
+    expect(observed[code]).toBe(isAlwaysEnforced(code) ? "enforce" : "shadow");
   }
 });
 

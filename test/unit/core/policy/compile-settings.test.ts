@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { sketchKey } from "../../../../services/core/policy/compile-retries.ts";
+import type { Retries } from "../../../../services/core/checks/retry.ts";
+import { sketchKey } from "../../../../services/core/policy/compile-similarity.ts";
+import type { CompiledTool } from "../../../../services/core/policy/compiled.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { compiled } from "../../../support/core/compile.ts";
+
+const retriesOf = ({ settings }: CompiledTool) => settings["duplicate"] as Retries | null;
 
 const SPEND = { amount: "5.07", currency: "EUR" };
 
@@ -79,20 +83,20 @@ describe("retries", () => {
 
   test("come from the tool, key by key, then from all tools", () => {
     const policy = compiled(tools);
-    expect(policy.tool("a").retries).toEqual({
+    expect(retriesOf(policy.tool("a"))).toEqual({
       maxAttempts: 2,
       retryableStatus: new Set(["503"]),
       backoffMs: null,
     });
-    expect(policy.tool("b").retries).toMatchObject({
+    expect(retriesOf(policy.tool("b"))).toMatchObject({
       maxAttempts: 2,
       backoffMs: { min: 100, max: 1_000 },
     });
   });
 
   test("that nobody writes are none; an empty block has its defaults", () => {
-    expect(compiled({ tool_schemas: { a: {} } }).tool("a").retries).toBeNull();
-    const { retries } = compiled({ tools: { retries: {} } }).tool("a");
+    expect(retriesOf(compiled({ tool_schemas: { a: {} } }).tool("a"))).toBeNull();
+    const retries = retriesOf(compiled({ tools: { retries: {} } }).tool("a"));
     expect([retries?.maxAttempts, [...(retries?.retryableStatus ?? [])]]).toEqual([
       3,
       ["408", "429", "500", "502", "503", "504"],

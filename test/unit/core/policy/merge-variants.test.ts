@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyDocument, PolicyTier } from "../../../../services/core/policy/document.ts";
 import { merger, ranked } from "../../../../services/core/policy/merge-variants.ts";
-import type { Mode } from "../../../../services/core/reasons.ts";
+import type { Mode } from "../../../../services/core/reasons/reasons.ts";
 import { compiled } from "../../../support/core/compile.ts";
 import { given } from "../../../support/decider-spec.ts";
 

@@ -1,0 +1,49 @@
+// Reads what the gate decided from Kafka: which calls were refused, and which wait for a person. Nothing of
+// Callgate is needed for that. Run `npm install kafkajs @kafkajs/confluent-schema-registry`, and set
+// KAFKA_BROKERS and SCHEMA_REGISTRY_URL. `node consume.mjs 5` ends after five decisions.
+import registryPackage from "@kafkajs/confluent-schema-registry";
+import kafkaPackage from "kafkajs";
+
+const { KAFKA_BROKERS = "127.0.0.1:9092", SCHEMA_REGISTRY_URL = "http://127.0.0.1:8081" } =
+  process.env;
+const stopAfter = Number(process.argv[2] ?? Number.POSITIVE_INFINITY);
+
+const registry = new registryPackage.SchemaRegistry({ host: SCHEMA_REGISTRY_URL });
+const kafka = new kafkaPackage.Kafka({
+  clientId: "decision-consumer",
+  brokers: KAFKA_BROKERS.split(","),
+  logLevel: kafkaPackage.logLevel.ERROR,
+});
+// A group of your own: its offsets say how far you are. kafkajs reads committed records alone by default,
+// and a decision counts once its transaction has committed.
+const consumer = kafka.consumer({ groupId: "decision-consumer" });
+
+/** @type {Record<string, (record: Record<string, unknown>) => string>} */
+const describe = {
+  "toolcalls.refused.v1": ({ conversationId, tool, reason, message }) =>
+    `refused ${conversationId} ${tool}: ${reason}: ${message}`,
+  "toolcalls.held.v1": ({ conversationId, tool, approvalId }) =>
+    `waits   ${conversationId} ${tool}: callgate approvals approve ${approvalId}`,
+};
+
+let seen = 0;
+let stop = () => {};
+const enough = new Promise((/** @type {(value: void) => void} */ resolve) => {
+  stop = resolve;
+});
+process.once("SIGINT", stop).once("SIGTERM", stop);
+
+await consumer.connect();
+await consumer.subscribe({ topics: Object.keys(describe), fromBeginning: true });
+await consumer.run({
+  // Called again for the same record after a crash: what you do must bear that.
+  eachMessage: async ({ topic, message }) => {
+    if (message.value === null) return;
+    const record = await registry.decode(message.value);
+    console.log(describe[topic]?.(record));
+    seen += 1;
+    if (seen >= stopAfter) stop();
+  },
+});
+await enough;
+await consumer.disconnect();

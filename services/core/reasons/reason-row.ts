@@ -1,0 +1,44 @@
+/** What the gate, its documents and its numbers know of a reason: one row of the table. */
+
+/** What kind of thing stands in the way: how decisions are grouped in numbers and documents. */
+export type ReasonGroup =
+  | "input"
+  | "gate"
+  | "permission"
+  | "stop"
+  | "budget"
+  | "repeat"
+  | "effect"
+  | "rate";
+
+export interface ReasonRow<Check extends string = string> {
+  /** The check that gives it: the row of `policy explain` that it is shown in. */
+  readonly check: Check;
+  /**
+   * always: enforced whatever a policy says, and naming it in `checks` is an error. enforce, warn:
+   * the mode under the preset `balanced`; `strict` enforces both, `observe` records both.
+   */
+  readonly mode: "always" | "enforce" | "warn";
+  readonly group: ReasonGroup;
+  /** A refusal for repetition, which is a strike on the ladder (docs/engine.md, the ladder). */
+  readonly isStrike?: true;
+  /** The same call, unchanged, may be proposed again after a wait and then be allowed. */
+  readonly isRetryable?: true;
+  /** The earlier call failed: there is nothing that this one would be a duplicate of. */
+  readonly isFailure?: true;
+  /** Nothing of the past is the reason, so that trying on has no other end than the budget. */
+  readonly usesBudget?: true;
+  /** May come again under one decision id: the name was another call's, or no call's. */
+  readonly keepsNoName?: true;
+  /** Off where `tool_deduplication.enabled` is false. */
+  readonly isOffWithDuplicates?: true;
+  /**
+   * For the model that proposed the call: what happened and what to do now. Complete sentences
+   * that need nothing filled in; details of the case (paths, waits, earlier results) follow it.
+   */
+  readonly model: string;
+  /** For whoever runs the gate: when the reason is given. */
+  readonly cause: string;
+  /** For whoever runs the gate: what to do about it. */
+  readonly remedy: string;
+}

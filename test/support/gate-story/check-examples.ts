@@ -1,0 +1,26 @@
+/** What the file of a check in `test/conformance/checks` shows: its reasons come about, its keys change decisions. */
+import { readdirSync } from "node:fs";
+import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
+import type { GateStory } from "./gate-story.ts";
+import type { KeyRow } from "./key-row.ts";
+
+export type TellGate = (policy: object) => Promise<GateStory>;
+
+/** Gives the outcome of a call: the code. */
+export type ReasonCase = (tell: TellGate) => Promise<string>;
+
+export interface CheckExamples {
+  readonly reasons: Readonly<Partial<Record<ReasonCode, ReasonCase>>>;
+  readonly keys: readonly KeyRow[];
+}
+
+const FOLDER = new URL("../../conformance/checks/", import.meta.url);
+
+/** Of all files of the folder, each of which exports its `examples`. */
+export async function gatherCheckExamples(): Promise<readonly CheckExamples[]> {
+  const files = readdirSync(FOLDER).filter((name) => name.endsWith(".ts"));
+  const modules = files.map(
+    (name) => import(new URL(name, FOLDER).href) as Promise<{ readonly examples: CheckExamples }>,
+  );
+  return (await Promise.all(modules)).map(({ examples }) => examples);
+}

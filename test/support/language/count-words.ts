@@ -1,0 +1,57 @@
+// Where the repository uses words that it wants to be rid of.
+import { listTextFiles, listUses, readText } from "../source-tree.ts";
+import { BANNED_WORDS } from "./banned-words.ts";
+
+export interface WordUse {
+  readonly word: string;
+  /** `path:line`, or the path alone where the word is in the path. */
+  readonly at: string;
+}
+
+/** Data of others, recordings, what tools write, and the list of the words itself. */
+const NOT_OUR_WORDS =
+  /^(package-lock\.json|test\/(fixtures|golden|language|support\/language)\b|services\/commands\/programs|test\/eval\/commands\/lines\/|infra\/recordings\/|schemas\/released\/)/;
+const CODE = /\.(ts|mts|js|mjs|cjs)$/;
+
+/** ` find twin ` for `findTwin`, `FIND_TWIN`, `find-twin` and `Find twin`; lines stay lines. */
+function spellWords(text: string): string {
+  const words = text
+    .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, "$1 $2")
+    .toLowerCase()
+    .replaceAll(/[^a-z\n]+/g, " ")
+    .replaceAll("\n", " \n ");
+  return ` ${words} `;
+}
+
+/** Uses in a text, with the index of the line, of the words that count there. */
+export function findWords(
+  where: "everywhere" | "names",
+  text: string,
+): readonly (readonly [word: string, line: number])[] {
+  const spelled = spellWords(text);
+  return BANNED_WORDS.filter((banned) => banned.where === where).flatMap(({ word, pattern }) =>
+    Array.from(spelled.matchAll(pattern), ({ index }) => {
+      return [word, spelled.slice(0, index).split("\n").length - 1] as const;
+    }),
+  );
+}
+
+export function listWordUses(): readonly WordUse[] {
+  const uses: WordUse[] = [];
+  const paths = listTextFiles().filter((path) => !NOT_OUR_WORDS.test(path));
+  for (const path of paths) {
+    for (const where of ["everywhere", "names"] as const) {
+      for (const [word] of findWords(where, path)) uses.push({ word, at: path });
+    }
+    for (const [word, line] of findWords("everywhere", readText(path))) {
+      uses.push({ word, at: `${path}:${line + 1}` });
+    }
+    if (!CODE.test(path)) continue;
+    const names = listUses(path).filter(({ name }) => /^[\w$]+$/.test(name));
+    for (const [word, index] of findWords("names", names.map(({ name }) => name).join("\n"))) {
+      uses.push({ word, at: `${path}:${names[index]?.line}` });
+    }
+  }
+  return uses;
+}

@@ -1,0 +1,44 @@
+import { describe, expect, test } from "vitest";
+import {
+  isAlwaysEnforced,
+  isReasonCode,
+  REASON_CHECKS,
+  REASON_CODES,
+  REASONS,
+} from "../../../../services/core/reasons/reasons.ts";
+
+describe.each(REASON_CODES)("the row of %s", (code) => {
+  const { check, model, cause, remedy } = REASONS[code];
+
+  test("names a check", () => {
+    expect(REASON_CHECKS).toContain(check);
+  });
+
+  test("has whole sentences that need nothing filled in", () => {
+    for (const text of [model, cause, remedy]) {
+      expect(text).toMatch(/^[A-Z`].*[.]$/);
+      expect(text).not.toMatch(/[{}]|\s{2}|\n/);
+    }
+  });
+
+  test("says to the model what happened and what to do, and names no key of a policy", () => {
+    expect(model.split(/[.:;] /).length).toBeGreaterThanOrEqual(2);
+    expect(model).not.toMatch(/`|_/);
+    expect(model.length).toBeLessThan(320);
+  });
+});
+
+test("no two reasons read alike", () => {
+  const models = REASON_CODES.map((code) => REASONS[code].model);
+  expect(new Set(models).size).toBe(REASON_CODES.length);
+});
+
+test("a code is told from other texts", () => {
+  expect(REASON_CODES.every(isReasonCode)).toBe(true);
+  expect(["", "duplicate", "toString"].some(isReasonCode)).toBe(false);
+});
+
+test("no reason that is always enforced is a refusal for repetition", () => {
+  const always = REASON_CODES.filter(isAlwaysEnforced);
+  expect(always.filter((code) => REASONS[code].isStrike === true)).toEqual([]);
+});
