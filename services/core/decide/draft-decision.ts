@@ -63,5 +63,11 @@ export function decidedPolicy(
   { revision }: CompiledPolicy,
   tool: CompiledTool | null,
 ): DecidedPolicy {
-  return { revision, tier: tool?.tier.name ?? null, isRead: tool?.isRead ?? false };
+  const tier = tool?.tier;
+  return {
+    revision,
+    tier: tier?.name ?? null,
+    tierRule: tier?.rule ?? null,
+    isRead: tool?.isRead ?? false,
+  };
 }
