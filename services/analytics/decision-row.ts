@@ -226,41 +226,43 @@ function rulingColumns(event: VerdictRuled): Columns {
 function decisionColumns(event: CallAllowed | CallRefused | CallHeld): Columns {
   return {
     kind: event.type,
-    at_ms: event.atMs,
-    call_id: event.callId,
+    at_ms: event.times.atMs,
+    call_id: event.call.callId,
     decision_id: event.decisionId,
-    agent_id: event.agentId,
-    turn: event.turn,
-    step: event.step,
-    tool: event.tool,
-    tier: event.tier,
-    is_read: event.isRead,
-    warnings: codes(event.warnings),
-    shadow: codes(event.shadow),
+    agent_id: event.call.agentId,
+    turn: event.call.turn,
+    step: event.call.step,
+    tool: event.call.tool,
+    tier: event.policy.tier,
+    is_read: event.policy.isRead,
+    warnings: codes(event.notices.warnings),
+    shadow: codes(event.notices.shadow),
     approved_by: approversOf(event),
-    fresh: event.fresh,
-    action_key: event.actionKey,
-    arguments: event.arguments,
+    fresh: event.conversation.fresh,
+    action_key: event.arguments.actionKey,
+    arguments: event.arguments.text,
     ...outcomeColumns(event),
   };
 }
 
 function approversOf(event: CallAllowed | CallRefused | CallHeld): string | null {
   const isDenied = event.type === "refused" && event.refusal.reason === "approval_denied";
-  return isDenied || event.approvedBy.length === 0 ? null : event.approvedBy.join(",");
+  return isDenied || event.approval.approvedBy.length === 0
+    ? null
+    : event.approval.approvedBy.join(",");
 }
 
 function outcomeColumns(event: CallAllowed | CallRefused | CallHeld): Partial<DecisionRow> {
   switch (event.type) {
     case "allowed":
       return {
-        approval_id: event.approvalId,
+        approval_id: event.approval.approvalId,
         attempt: event.occurrence.attempt,
-        grant_tier: event.call.grant?.tier ?? null,
+        grant_tier: event.facts.grant?.tier ?? null,
       };
     case "refused": {
       const { reason, rule, level } = event.refusal;
-      return { approval_id: event.approvalId, reason, rule, level };
+      return { approval_id: event.approval.approvalId, reason, rule, level };
     }
     case "held":
       return { approval_id: event.holdId, reason: "approval_required", rule: event.rule };

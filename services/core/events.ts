@@ -23,49 +23,84 @@ export interface Notice {
   readonly rule: string;
 }
 
-export interface DecisionBase {
+/**
+ * What every decision says. Journal, outputs and state hold the one object that `decide` made, or parts of it by
+ * reference: whoever adds a member adds it to the schema and to what computes it, and to nothing between.
+ */
+export interface Decision {
   readonly decisionId: string;
   readonly tenantId: string;
   readonly conversationId: string;
+  readonly call: DecidedCall;
+  readonly arguments: DecidedArguments;
+  readonly policy: DecidedPolicy;
+  readonly notices: Notices;
+  readonly times: DecisionTimes;
+  readonly conversation: ConversationChange;
+  readonly approval: DecisionApproval;
+}
+
+/** The call as its agent named it. */
+export interface DecidedCall {
   readonly callId: string;
   readonly agentId: string | null;
   readonly turn: string | null;
   readonly step: string | null;
   readonly tool: string;
-  /** Canonical JSON of the arguments, digests for sensitive values; empty where they did not parse. */
-  readonly arguments: string;
+}
+
+export interface DecidedArguments {
+  /** Canonical JSON, digests for sensitive values; empty where they did not parse. */
+  readonly text: string;
   /** Digest of (tool, canonical arguments), or of the bytes where they do not parse. */
-  readonly argumentsDigest: string;
+  readonly digest: string;
   /** Digest of (tool, identity): what makes two calls the same call. Empty where not computed. */
   readonly actionKey: string;
-  /** Gate time in ms. */
-  readonly atMs: number;
-  /** Time of proposals as this decision saw it: a verdict's own time never advances windows. */
-  readonly proposalsAtMs: number;
-  /** Revision of the policy that decided, `sha256:…`. */
-  readonly policy: string;
+  /** Of an allowed or held call: the values that stand as digests in the text. */
+  readonly sealed: readonly SealedValue[];
+}
+
+/** What the policy says of the tool. */
+export interface DecidedPolicy {
+  /** `sha256:…` */
+  readonly revision: string;
   readonly tier: string | null;
   readonly isRead: boolean;
+}
+
+export interface Notices {
   /** Reasons in mode `warn` that fired: the call may run, the model is told. */
   readonly warnings: readonly Notice[];
   /** Reasons in mode `shadow` that fired: what would have been refused. */
   readonly shadow: readonly Notice[];
-  /** The conversation's state starts afresh with this decision: it is new, or had lapsed. */
+}
+
+/** Gate times, ms. */
+export interface DecisionTimes {
+  readonly atMs: number;
+  /** Time of proposals as this decision saw it: a verdict's own time never advances windows. */
+  readonly proposalsAtMs: number;
+}
+
+/** What the decision changes of the conversation. */
+export interface ConversationChange {
+  /** The state starts afresh with this decision: the conversation is new, or had lapsed. */
   readonly fresh: boolean;
   /** When the conversation is forgotten, unless another call comes (gate time, ms). */
-  readonly stateDropAtMs: number;
+  readonly dropAtMs: number;
   /** False where the call did not get as far as to count as one of its turn. */
   readonly entersTurn: boolean;
   /** Id of the confirmation that this call spent. */
   readonly confirmation: string | null;
-  /** The hold that this decision ends. */
+  /** What went from memory to make room, by kind. */
+  readonly evicted: Evicted | null;
+}
+
+/** The hold that the decision ends; null and nobody where it ends none. */
+export interface DecisionApproval {
   readonly approvalId: string | null;
   /** Who approved or denied it. */
   readonly approvedBy: readonly string[];
-  /** What went from memory to make room, by kind. */
-  readonly evicted: Evicted | null;
-  /** Of an allowed or held call: what stands as a digest in the arguments; absent where nothing does. */
-  readonly sealed?: readonly SealedValue[];
 }
 
 /** The value of a field declared sensitive, readable only with the secret. */
@@ -87,7 +122,7 @@ export interface Evicted {
   readonly resources: readonly string[];
 }
 
-export interface CallAllowed extends DecisionBase {
+export interface CallAllowed extends Decision {
   readonly type: "allowed";
   /** Id of the secret that the idempotency key is made with; the key itself is never journaled. */
   readonly keyId: string;
@@ -96,7 +131,7 @@ export interface CallAllowed extends DecisionBase {
   readonly notAfterMs: number;
   readonly timeLimitMs: number;
   readonly idempotencyArgument: string | null;
-  readonly call: CallFacts;
+  readonly facts: CallFacts;
 }
 
 /** One meant execution of an action; its retries share the idempotency key. */
@@ -107,7 +142,7 @@ export interface Occurrence {
   readonly attempt: number;
 }
 
-export interface CallHeld extends DecisionBase {
+export interface CallHeld extends Decision {
   readonly type: "held";
   readonly holdId: string;
   readonly expiresAtMs: number;
@@ -120,7 +155,7 @@ export interface CallHeld extends DecisionBase {
   readonly scope: RuleScope;
   readonly message: string;
   readonly rule: string;
-  readonly call: CallFacts;
+  readonly facts: CallFacts;
 }
 
 /** What `evolve` needs to know of a call that may run (or was answered from memory). */
@@ -182,7 +217,7 @@ export interface ExclusiveEffect {
   readonly onFailure: OnFailure;
 }
 
-export interface CallRefused extends DecisionBase {
+export interface CallRefused extends Decision {
   readonly type: "refused";
   readonly refusal: Refusal;
   /** The loop that the refusal is a strike of, with its new count. */
@@ -196,7 +231,7 @@ export interface CallRefused extends DecisionBase {
   /** A person has said no: it is remembered; null: nobody has, or the call was withdrawn. */
   readonly denial: Denial | null;
   /** A read answered from memory stands in the ring as its twin would. */
-  readonly answered: { readonly call: CallFacts; readonly outputDigest: string | null } | null;
+  readonly answered: { readonly facts: CallFacts; readonly outputDigest: string | null } | null;
 }
 
 export interface Strike {
@@ -213,20 +248,13 @@ export interface Raised {
 
 export type Disposition = "use_previous_result" | "change_approach" | "wait" | "ask_user" | "stop";
 
-/** What the model and the agent are told. Schema: `schemas/refused-call.avsc`. */
+/** What the model and the agent are told of the call of the decision. Schema: `schemas/refused-call.avsc`. */
 export interface Refusal {
-  readonly schemaVersion: 1;
-  readonly decisionId: string;
-  readonly callId: string;
-  readonly tool: string;
-  /** First characters of the canonical form. */
-  readonly arguments: string;
   readonly reason: ReasonCode;
   readonly message: string;
   readonly duplicate: boolean;
   readonly note: string | null;
   readonly rule: string;
-  readonly policy: string;
   /** Rung of the ladder, 0: none. */
   readonly level: number;
   readonly count: number;
@@ -261,9 +289,14 @@ export interface PreviousCall {
   readonly status: CallStatus;
 }
 
-export type PreviousResult =
-  | { readonly inline: string; readonly digest: string | null; readonly bytes: number }
-  | { readonly ref: string; readonly digest: string | null; readonly bytes: number };
+export interface PreviousResult {
+  /** The output, where it was kept whole. */
+  readonly inline: string | null;
+  /** Id of the decision whose output it is. */
+  readonly ref: string;
+  readonly digest: string | null;
+  readonly bytes: number;
+}
 
 export interface Conflict {
   readonly resource: string;

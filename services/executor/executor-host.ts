@@ -4,7 +4,7 @@
  * The new owner tells `unknown` of them, and their late results reconcile that.
  */
 
-import { startTimer } from "../client/long-timer.ts";
+import { startTimer } from "../client/deadline.ts";
 import type { Assignment, Membership } from "../runtime/membership.ts";
 import { type ExecutorStatus, LogExecutor, type LogExecutorParts } from "./log-executor.ts";
 

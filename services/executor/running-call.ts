@@ -1,8 +1,8 @@
 /** A call of the log as it is run here, and as the log tells of it. */
 
-import { argumentsWithKey } from "../client/arguments-with-key.ts";
-import type { ReportedCall } from "../client/result-input.ts";
-import { type ExecutableCall, stepName } from "../client/run-call.ts";
+import { type ExecutableCall, stepName } from "../client/calls/run-call.ts";
+import { argumentsWithKey } from "../client/decisions/decision-view.ts";
+import type { ReportedCall } from "../client/inputs/report.ts";
 import type { JsonObject } from "../core/canonical/json-value.ts";
 import { PipelineError } from "../runtime/errors.ts";
 import { conversationKey } from "../runtime/partitioner.ts";
@@ -12,12 +12,14 @@ import type { AllowedCall } from "../wire/output-records.ts";
 export type RunningCall = ExecutableCall & ReportedCall;
 
 export function callOf(allowed: AllowedCall): RunningCall {
-  const { decisionId, callId, tool, tenantId, conversationId, isRead, idempotencyKey } = allowed;
-  const args = JSON.parse(allowed.arguments) as JsonObject;
+  const { decisionId, tenantId, conversationId, idempotencyKey } = allowed;
+  const { callId, tool, turn, step } = allowed.call;
+  const args = JSON.parse(allowed.arguments.text) as JsonObject;
   return {
-    ...{ decisionId, callId, tool, tenantId, conversationId, isRead, idempotencyKey },
+    ...{ decisionId, callId, tool, tenantId, conversationId, idempotencyKey },
+    isRead: allowed.policy.isRead,
     conversation: conversationKey(tenantId, conversationId),
-    step: stepName(allowed.turn, allowed.step),
+    step: stepName(turn, step),
     arguments: argumentsWithKey(args, allowed.idempotencyArgument, idempotencyKey),
     notAfterMs: allowed.notAfterMs,
     timeLimitMs: allowed.timeLimitMs,

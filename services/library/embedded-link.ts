@@ -1,4 +1,4 @@
-import { asCallgateError } from "../client/callgate-error.ts";
+import { asCallgateError } from "../client/api/callgate-error.ts";
 import type { GateLink } from "../client/gate-link.ts";
 import type { Embedded } from "./open-embedded.ts";
 

@@ -9,8 +9,8 @@ import {
   secretFrom,
 } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
-import { asCallgateError, CallgateError } from "../client/callgate-error.ts";
-import { keptAlive } from "../client/keep-alive.ts";
+import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
+import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
@@ -23,20 +23,18 @@ import {
   withKnownTools,
   withSecret,
 } from "../gate/gate-policy.ts";
+import {
+  type EmbeddedLog,
+  openDiskStorage,
+  openMemoryStorage,
+  type Storage,
+} from "../process/directory/open-storage.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
-import type { Log, Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
+import type { Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
 import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
 import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
-import { RecentKeys } from "../wire/recent-keys.ts";
-import {
-  type EmbeddedLog,
-  openDiskLog,
-  openDiskStorage,
-  openMemoryStorage,
-  type Storage,
-} from "./open-storage.ts";
 import { type PolicyInput, policyError, readPolicy } from "./read-policy.ts";
 
 export const DEFAULT_DATA_DIR = ".callgate";
@@ -110,28 +108,11 @@ function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilitie
 
 async function started(embedded: Embedded): Promise<Embedded> {
   try {
-    await keptAlive(() => running(embedded.gate));
+    await runKeepingAlive(() => running(embedded.gate));
     return embedded;
   } catch (error) {
     await embedded.close();
     throw error;
-  }
-}
-
-/** The log and codec alone: to append verdicts, or to read, beside a gate of whatever process. */
-export type EmbeddedClient = {
-  readonly log: Log;
-  readonly codec: AvroCodec;
-  close(): Promise<void>;
-};
-
-/** @throws CallgateError where the directory's log cannot be used. */
-export function openEmbeddedClient(dataDir: string): EmbeddedClient {
-  try {
-    const log = openDiskLog(dataDir, systemClock);
-    return { log, codec: createAvroCodec({ secrets: new Map() }), close: () => log.close() };
-  } catch (error) {
-    throw asCallgateError(error);
   }
 }
 
@@ -179,8 +160,7 @@ function compose(
 ): Embedded {
   let policy = opened;
   const { byKeyId } = secrets;
-  const recentKeys = new RecentKeys();
-  const codec = createAvroCodec({ secrets: byKeyId, recentKeys });
+  const codec = createAvroCodec({ secrets: byKeyId });
   const { log, ownership, checkpoints, heads } = storage;
   const logger = options.logger ?? quietLogger;
   const gate = new GateHost({
@@ -214,13 +194,12 @@ function compose(
       gate.setPolicy(policy.compiled);
     },
     keyOf: (event) => {
-      if (!byKeyId.has(event.keyId)) return undefined;
-      return recentKeys.take(event) ?? keyOfAllowed(byKeyId, event);
+      return byKeyId.has(event.keyId) ? keyOfAllowed(byKeyId, event) : undefined;
     },
     argumentsOf: (event) => openedArguments(byKeyId, event) ?? undefined,
     close: () => {
       // Else a program with nothing else to do would end before the last checkpoint is written.
-      closing ??= keptAlive(close);
+      closing ??= runKeepingAlive(close);
       return closing;
     },
   };

@@ -15,7 +15,7 @@ import { type Conversation, conversationBytes, StoredConversation } from "./stor
 import { JOURNAL_TOPIC } from "./topics.ts";
 
 /** Raise it with every change of what a blob or header means: older checkpoints are then ignored. */
-export const CHECKPOINT_SCHEMA_VERSION = 9;
+export const CHECKPOINT_SCHEMA_VERSION = 10;
 
 /** So long at once: other partitions have decisions to make, and requests under way. */
 const SLICE_MS = 8;

@@ -11,16 +11,20 @@ export class DecidedNames {
   /** Takes the next decision of the journal; true: the same proposal has a terminal one, and it was not forgotten since. */
   isSecond(event: DecisionEvent): boolean {
     const names = this.#namesOf(event);
-    for (const name of event.evicted?.names ?? []) names.delete(name);
+    for (const name of event.conversation.evicted?.names ?? []) names.delete(name);
     if (event.type === "held" || isUnnamed(event)) return false;
-    const name = callNameOf(event.turn, event.step, event.callId);
+    const name = callNameOf(event.call.turn, event.call.step, event.call.callId);
     const known = names.get(name);
     if (known === undefined) names.set(name, event.decisionId);
     return known === event.decisionId;
   }
 
   /** A conversation that starts afresh remembers nothing. */
-  #namesOf({ tenantId, conversationId, fresh }: DecisionEvent): Map<string, string> {
+  #namesOf({
+    tenantId,
+    conversationId,
+    conversation: { fresh },
+  }: DecisionEvent): Map<string, string> {
     const key = conversationKey(tenantId, conversationId);
     const known = fresh ? undefined : this.#conversations.get(key);
     if (known !== undefined) return known;

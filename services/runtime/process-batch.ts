@@ -253,7 +253,10 @@ export class BatchBuilder {
   }
 
   /** A check threw: its call is refused, and somebody must look at the gate. */
-  #tellDefect({ decisionId, tool, refusal }: CallRefused, { topic, offset }: InputPosition): void {
+  #tellDefect(
+    { decisionId, call: { tool }, refusal }: CallRefused,
+    { topic, offset }: InputPosition,
+  ): void {
     const { partition, logger, metrics } = this.#context;
     metrics.count("internal_errors");
     const place = { topic, partition, offset, decisionId, tool };

@@ -111,7 +111,7 @@ export class Replay {
     const begun = new Set<string>();
     return events.filter((event) => {
       const key = conversationKey(event.tenantId, event.conversationId);
-      const begins = "fresh" in event && Boolean(event.fresh);
+      const begins = "conversation" in event && event.conversation.fresh;
       if (begins) begun.add(key);
       const isKnown = begins || begun.has(key) || staged.state(key) !== undefined;
       const { atMs, untilMs } = keptBy(event);
@@ -130,10 +130,13 @@ export class Replay {
 
 /** From when until when a decision keeps its conversation: until that is forgotten, or its hold ends. */
 function keptBy(event: GateEvent): { readonly atMs: number; readonly untilMs: number } {
-  if (!("stateDropAtMs" in event)) return { atMs: 0, untilMs: 0 };
-  const { atMs, proposalsAtMs, stateDropAtMs } = event;
+  if (!("conversation" in event)) return { atMs: 0, untilMs: 0 };
+  const { atMs, proposalsAtMs } = event.times;
   const holdUntilMs = event.type === "held" ? event.expiresAtMs : 0;
-  return { atMs: Math.min(atMs, proposalsAtMs), untilMs: Math.max(stateDropAtMs, holdUntilMs) };
+  return {
+    atMs: Math.min(atMs, proposalsAtMs),
+    untilMs: Math.max(event.conversation.dropAtMs, holdUntilMs),
+  };
 }
 
 function assertFollows(staged: StagedState, record: JournalRecord, log: LogRecord): void {

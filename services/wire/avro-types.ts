@@ -1,5 +1,7 @@
 import avro, { type Type } from "avsc";
+import { type ClosedList, LISTS, member } from "./closed-lists.ts";
 import type { AvroSchema } from "./schema-files.ts";
+import { taggedUnion } from "./tagged-union.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;
@@ -138,6 +140,17 @@ function wroteAscii(tap: Writing, text: string): boolean {
   return true;
 }
 
+type TextReader = { _read(tap: Tap): string };
+
+/** A text of a closed list: what is not on it is refused where it is read. */
+function listedText(list: ClosedList<string>): Type {
+  return new (class extends Text {
+    _read(tap: Tap): string {
+      return member(list, (StringType.prototype as unknown as TextReader)._read(tap));
+    }
+  })();
+}
+
 const UnionType = avro.types.UnwrappedUnionType as unknown as new (
   schema: unknown,
   options: unknown,
@@ -167,7 +180,8 @@ const NullableOther = nullableOf("");
 
 function unionType(schema: readonly unknown[], options: unknown): Type | undefined {
   const [first, second] = schema;
-  if (first !== "null" || schema.length !== 2) return undefined;
+  if (first !== "null") return taggedUnion(schema, options);
+  if (schema.length !== 2) return undefined;
   const is = (type: string): boolean => second === type || hasType(second, type);
   if (is("string")) return new NullableText(schema, options);
   if (is("long") || is("int")) return new NullableNumber(schema, options);
@@ -177,10 +191,16 @@ function unionType(schema: readonly unknown[], options: unknown): Type | undefin
 /** Our own types in place of the library's, where a schema names one of these. */
 function ownType(schema: unknown, options: unknown): Type | undefined {
   if (Array.isArray(schema)) return unionType(schema, options);
-  if (schema === "string" || hasType(schema, "string")) return new Text();
+  if (schema === "string" || hasType(schema, "string")) return textType(schema);
   if (schema === "long" || hasType(schema, "long")) return new ExactLong();
   if (hasType(schema, "map")) return new BoundedMap(schema, options);
   return hasType(schema, "array") ? new BoundedArray(schema, options) : undefined;
+}
+
+function textType(schema: unknown): Type {
+  const { logicalType } = schema as { readonly logicalType?: string };
+  const list = logicalType === undefined ? undefined : LISTS.get(logicalType);
+  return list === undefined ? new Text() : listedText(list);
 }
 
 function hasType(schema: unknown, type: string): boolean {

@@ -1,6 +1,7 @@
 /**
  * The closed lists behind Avro strings: reasons, kinds and statuses. They are strings in the schema so
- * that an old reader can read a new word; what the gate itself reads must be on the list.
+ * that an old reader can read a new word; what the gate itself reads must be on the list. A schema
+ * names the list of a string by its `logicalType`, which other readers pass over.
  */
 import { cutText } from "../core/cut-text.ts";
 import type {
@@ -164,3 +165,19 @@ export const IGNORED_WHY = listOf<IgnoredWhy>("cause", {
   unknown_grant: true,
   not_supported: true,
 });
+
+/** By the logical type that names the list in a schema. */
+export const LISTS: ReadonlyMap<string, ClosedList<string>> = new Map<string, ClosedList<string>>([
+  ["callgate-reason", REASONS],
+  ["callgate-result-status", STATUSES],
+  ["callgate-call-status", CALL_STATUSES],
+  ["callgate-disposition", DISPOSITIONS],
+  ["callgate-resolution", RESOLUTIONS],
+  ["callgate-end", ENDS],
+  ["callgate-on-failure", ON_FAILURE],
+  ["callgate-failure-effect", FAILURE_EFFECT_LIST],
+  ["callgate-outcome", OUTCOMES],
+  ["callgate-ruling", RULINGS],
+  ["callgate-ignored-input", IGNORED_INPUTS],
+  ["callgate-ignored-why", IGNORED_WHY],
+]);

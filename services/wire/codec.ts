@@ -18,7 +18,6 @@ import type { Alert, AllowedCall, HeldCall, RefusedCall } from "./output-records
 import { decodeProposal, encodeProposal } from "./proposal.ts";
 import { decodeJsonProposal, looksLikeJson } from "./proposal-json.ts";
 import { UndecodableError } from "./reader.ts";
-import type { RecentKeys } from "./recent-keys.ts";
 import { compileRecordTypes, type RecordTypes } from "./record-types.ts";
 import { decodeResult, encodeResult } from "./result.ts";
 import { readSchemaFiles, type SchemaFiles } from "./schema-files.ts";
@@ -47,8 +46,6 @@ export type AvroCodecOptions = {
   readonly secrets: Secrets;
   /** The schemas, where they were read already. */
   readonly schemas?: SchemaFiles;
-  /** Is given the idempotency key of each allowed call that is written. */
-  readonly recentKeys?: RecentKeys;
   /** Present: records are written in the wire format of a schema registry, and read from it. */
   readonly wire?: WireFormat;
 };
@@ -60,14 +57,14 @@ export type AvroCodecOptions = {
  * @throws FatalError where the schema files are not there.
  */
 export function createAvroCodec(options: AvroCodecOptions): AvroCodec {
-  const { secrets, recentKeys, wire } = options;
+  const { secrets, wire } = options;
   const types = compileRecordTypes(options.schemas ?? readSchemaFiles(), wire);
   return {
     pending: (value) => pending(wire, value),
     decodeInput: (topic, value) => decodeInput(types, topic, value),
     encodeJournal: (record) => encodeJournal(types, record),
     decodeJournal: (value) => decodeJournal(types, value),
-    encodeDecision: (event, at) => encodeDecision(types, secrets, event, at.offset, recentKeys),
+    encodeDecision: (event, at) => encodeDecision(types, secrets, event, at.offset),
     encodeDeadLetter: (letter) => encodeDeadLetter(types, letter),
     encodeTick: () => encodeVerdict(types, { type: "tick" }),
     encodeProposal: (proposal) => encodeProposal(types, proposal),

@@ -1,5 +1,4 @@
 /** What readers of the gate's outputs get: plain objects, lists checked. */
-import type { Refusal } from "../core/events.ts";
 import { PoisonRecordError } from "../runtime/errors.ts";
 import type { DeadLetter } from "../runtime/ports.ts";
 import { member, optionalMember, QUARANTINES, REASONS, TOPICS } from "./closed-lists.ts";
@@ -11,7 +10,6 @@ import {
   type HeldCall,
   type RefusedCall,
 } from "./output-records.ts";
-import { plainEffects, plainNotices, plainRefusal } from "./plain.ts";
 import { UndecodableError } from "./reader.ts";
 import type { RecordTypes } from "./record-types.ts";
 
@@ -27,92 +25,17 @@ function readable<T>(read: () => T): T {
 
 /** @throws PoisonRecordError where the bytes are no allowed call. */
 export function decodeAllowed(types: RecordTypes, value: Uint8Array): AllowedCall {
-  return readable(() => {
-    const raw = types["allowed-call"].decode(value) as AllowedCall;
-    const { decisionId, openedAtMs, attempt } = raw.occurrence;
-    return {
-      ...nameOf(raw),
-      decisionId: raw.decisionId,
-      arguments: raw.arguments,
-      argumentsDigest: raw.argumentsDigest,
-      actionKey: raw.actionKey,
-      atMs: raw.atMs,
-      policy: raw.policy,
-      tier: raw.tier,
-      isRead: raw.isRead,
-      warnings: plainNotices(raw.warnings),
-      confirmation: raw.confirmation,
-      approvalId: raw.approvalId,
-      approvedBy: raw.approvedBy,
-      idempotencyKey: raw.idempotencyKey,
-      keyId: raw.keyId,
-      header: raw.header,
-      idempotencyArgument: raw.idempotencyArgument,
-      occurrence: { decisionId, openedAtMs, attempt },
-      notAfterMs: raw.notAfterMs,
-      timeLimitMs: raw.timeLimitMs,
-      inputOffset: raw.inputOffset,
-    };
-  });
-}
-
-type Name = Pick<
-  AllowedCall,
-  "tenantId" | "conversationId" | "callId" | "agentId" | "turn" | "step" | "tool"
->;
-
-function nameOf(raw: Name): Name {
-  const { tenantId, conversationId, callId, agentId, turn, step, tool } = raw;
-  return { tenantId, conversationId, callId, agentId, turn, step, tool };
+  return readable(() => types["allowed-call"].decode(value) as AllowedCall);
 }
 
 /** @throws PoisonRecordError where the bytes are no refused call. */
 export function decodeRefused(types: RecordTypes, value: Uint8Array): RefusedCall {
-  return readable(() => {
-    const raw = types["refused-call"].decode(value) as RefusedCall & Refusal;
-    return {
-      tenantId: raw.tenantId,
-      conversationId: raw.conversationId,
-      agentId: raw.agentId,
-      turn: raw.turn,
-      step: raw.step,
-      refusal: plainRefusal(raw),
-      atMs: raw.atMs,
-      warnings: plainNotices(raw.warnings),
-      approvalId: raw.approvalId,
-      inputOffset: raw.inputOffset,
-    };
-  });
+  return readable(() => types["refused-call"].decode(value) as RefusedCall);
 }
 
 /** @throws PoisonRecordError where the bytes are no held call. */
 export function decodeHeld(types: RecordTypes, value: Uint8Array): HeldCall {
-  return readable(() => {
-    const raw = types["held-call"].decode(value) as HeldCall;
-    return {
-      ...nameOf(raw),
-      decisionId: raw.decisionId,
-      approvalId: raw.approvalId,
-      arguments: raw.arguments,
-      argumentsDigest: raw.argumentsDigest,
-      actionKey: raw.actionKey,
-      atMs: raw.atMs,
-      expiresAtMs: raw.expiresAtMs,
-      requireReason: raw.requireReason,
-      approvals: raw.approvals,
-      holdNumber: raw.holdNumber,
-      ruleDigest: raw.ruleDigest,
-      message: raw.message,
-      rule: raw.rule,
-      policy: raw.policy,
-      tier: raw.tier,
-      isRead: raw.isRead,
-      resources: raw.resources,
-      exclusive: plainEffects(raw.exclusive),
-      warnings: plainNotices(raw.warnings),
-      inputOffset: raw.inputOffset,
-    };
-  });
+  return readable(() => types["held-call"].decode(value) as HeldCall);
 }
 
 type WrittenLetter = Omit<DeadLetter, "at" | "code"> &

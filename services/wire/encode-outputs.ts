@@ -1,8 +1,15 @@
 /** What a decision becomes for its readers, and what cannot be decided. */
-import type { CallAllowed, CallHeld, CallRefused, DecisionEvent } from "../core/events.ts";
+import type {
+  CallAllowed,
+  CallHeld,
+  CallRefused,
+  DecidedArguments,
+  DecisionEvent,
+} from "../core/events.ts";
 import { idempotencyKey } from "../core/hash.ts";
 import { openedText } from "../core/seal/open-arguments.ts";
 import { createSealing } from "../core/seal/sealing.ts";
+import { shownArguments } from "../core/shown-arguments.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { DeadLetter, EncodedDecision } from "../runtime/ports.ts";
 import {
@@ -11,10 +18,7 @@ import {
   IDEMPOTENCY_HEADER,
   type RefusedCall,
 } from "./output-records.ts";
-import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
-import type { RecentKeys } from "./recent-keys.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
-import { writeAllowedCall, writeRefusedCall } from "./write-outputs.ts";
 
 /** Secrets that idempotency keys are made with, by their id. */
 export type Secrets = ReadonlyMap<string, Uint8Array>;
@@ -28,8 +32,8 @@ export function keyOfAllowed(secrets: Secrets, event: CallAllowed): string {
   return idempotencyKey(secretOf(secrets, event.keyId), {
     tenantId: event.tenantId,
     conversationId: event.conversationId,
-    tool: event.tool,
-    identity: event.actionKey,
+    tool: event.call.tool,
+    identity: event.arguments.actionKey,
     decisionId: event.occurrence.decisionId,
   });
 }
@@ -45,66 +49,34 @@ function secretOf(secrets: Secrets, keyId: string): Uint8Array {
 
 /** The arguments of a call as they were sent, canonical JSON; null where they are sealed and cannot be opened. */
 export function openedArguments(secrets: Secrets, event: CallAllowed): string | null {
-  const { sealed } = event;
-  if (sealed === undefined) return event.arguments;
+  const {
+    arguments: { sealed },
+  } = event;
+  if (sealed.length === 0) return event.arguments.text;
   if (!sealed.every(({ keyId }) => secrets.has(keyId))) return null;
   return openedText(event, createSealing(event.keyId, secrets));
 }
 
 /** @throws FatalError where a secret is not at hand, or what was sealed cannot be opened. */
-function argumentsOfAllowed(secrets: Secrets, event: CallAllowed): string {
-  for (const { keyId } of event.sealed ?? []) secretOf(secrets, keyId);
+function clearArguments(secrets: Secrets, event: CallAllowed): DecidedArguments {
+  const { sealed } = event.arguments;
+  if (sealed.length === 0) return event.arguments;
+  for (const { keyId } of sealed) secretOf(secrets, keyId);
   const text = openedArguments(secrets, event);
-  if (text !== null) return text;
+  if (text !== null) return { ...event.arguments, text, sealed: [] };
   throw new FatalError("unexpected", `what is sealed of \`${event.decisionId}\` cannot be opened`);
 }
 
-/**
- * @param recent is given the key of an allowed call.
- * @throws FatalError for an unknown key id, or a field that is not what the schema says.
- */
+/** @throws FatalError for an unknown key id, or a field that is not what the schema says. */
 export function encodeDecision(
   types: RecordTypes,
   secrets: Secrets,
   event: DecisionEvent,
   inputOffset: number,
-  recent?: RecentKeys,
-): EncodedDecision {
-  const { writer } = types;
-  switch (event.type) {
-    case "allowed": {
-      const key = keyOfAllowed(secrets, event);
-      recent?.put(event, key);
-      writer.begin(types["allowed-call"].prefix);
-      writeAllowedCall(writer, event, key, inputOffset);
-      const value = writer.end();
-      if (value !== undefined) return { topic: "allowed", value };
-      break;
-    }
-    case "refused": {
-      writer.begin(types["refused-call"].prefix);
-      writeRefusedCall(writer, event, inputOffset);
-      const value = writer.end();
-      if (value !== undefined) return { topic: "refused", value };
-      break;
-    }
-    case "held":
-      break;
-  }
-  return encodeDecisionByLibrary(types, secrets, event, inputOffset);
-}
-
-/** Any decision; throws as `encodeDecision` does. */
-export function encodeDecisionByLibrary(
-  types: RecordTypes,
-  secrets: Secrets,
-  event: DecisionEvent,
-  inputOffset: number,
 ): EncodedDecision {
   switch (event.type) {
     case "allowed": {
-      const key = keyOfAllowed(secrets, event);
-      const call = allowedCall(event, argumentsOfAllowed(secrets, event), key, inputOffset);
+      const call = allowedCall(secrets, event, inputOffset);
       return { topic: "allowed", value: types["allowed-call"].encode(call) };
     }
     case "refused": {
@@ -116,35 +88,19 @@ export function encodeDecisionByLibrary(
   }
 }
 
-type Written<T> = T & RawTrace & RawCloudEvent;
-
-function allowedCall(
-  event: CallAllowed,
-  text: string,
-  key: string,
-  inputOffset: number,
-): Written<AllowedCall> {
+function allowedCall(secrets: Secrets, event: CallAllowed, inputOffset: number): AllowedCall {
   return {
     decisionId: event.decisionId,
     tenantId: event.tenantId,
     conversationId: event.conversationId,
-    callId: event.callId,
-    agentId: event.agentId,
-    turn: event.turn,
-    step: event.step,
-    tool: event.tool,
-    arguments: text,
-    argumentsDigest: event.argumentsDigest,
-    actionKey: event.actionKey,
-    atMs: event.atMs,
+    call: event.call,
+    arguments: clearArguments(secrets, event),
     policy: event.policy,
-    tier: event.tier,
-    isRead: event.isRead,
-    warnings: event.warnings,
-    confirmation: event.confirmation,
-    approvalId: event.approvalId,
-    approvedBy: event.approvedBy,
-    idempotencyKey: key,
+    atMs: event.times.atMs,
+    warnings: event.notices.warnings,
+    confirmation: event.conversation.confirmation,
+    approval: event.approval,
+    idempotencyKey: keyOfAllowed(secrets, event),
     keyId: event.keyId,
     header: IDEMPOTENCY_HEADER,
     idempotencyArgument: event.idempotencyArgument,
@@ -152,77 +108,35 @@ function allowedCall(
     notAfterMs: event.notAfterMs,
     timeLimitMs: event.timeLimitMs,
     inputOffset,
-    traceparent: null,
-    tracestate: null,
-    ceId: null,
-    ceSource: null,
-    ceType: null,
-    ceTime: null,
   };
 }
 
-/** The refusal's own fields stand at the top of the record, as agents read them. */
-type FlatRefusal = Omit<RefusedCall, "refusal"> & CallRefused["refusal"];
-
-function refusedCall(event: CallRefused, inputOffset: number): Written<FlatRefusal> {
-  const { refusal } = event;
-  return {
-    schemaVersion: refusal.schemaVersion,
-    decisionId: refusal.decisionId,
-    callId: refusal.callId,
-    tool: refusal.tool,
-    arguments: refusal.arguments,
-    reason: refusal.reason,
-    message: refusal.message,
-    duplicate: refusal.duplicate,
-    note: refusal.note,
-    rule: refusal.rule,
-    policy: refusal.policy,
-    level: refusal.level,
-    count: refusal.count,
-    retryable: refusal.retryable,
-    disposition: refusal.disposition,
-    previousCall: refusal.previousCall,
-    previousResult: refusal.previousResult,
-    conflict: refusal.conflict,
-    resolution: refusal.resolution,
-    suggestedNext: refusal.suggestedNext,
-    problems: refusal.problems,
-    known: refusal.known,
-    userMessage: refusal.userMessage,
-    tenantId: event.tenantId,
-    conversationId: event.conversationId,
-    agentId: event.agentId,
-    turn: event.turn,
-    step: event.step,
-    atMs: event.atMs,
-    warnings: event.warnings,
-    approvalId: event.approvalId,
-    inputOffset,
-    traceparent: null,
-    tracestate: null,
-    ceId: null,
-    ceSource: null,
-    ceType: null,
-    ceTime: null,
-  };
-}
-
-function heldCall(event: CallHeld, inputOffset: number): Written<HeldCall> {
+function refusedCall(event: CallRefused, inputOffset: number): RefusedCall {
   return {
     decisionId: event.decisionId,
-    approvalId: event.holdId,
     tenantId: event.tenantId,
     conversationId: event.conversationId,
-    callId: event.callId,
-    agentId: event.agentId,
-    turn: event.turn,
-    step: event.step,
-    tool: event.tool,
+    call: event.call,
+    arguments: shownArguments(event),
+    policy: event.policy,
+    refusal: event.refusal,
+    atMs: event.times.atMs,
+    warnings: event.notices.warnings,
+    approvalId: event.approval.approvalId,
+    inputOffset,
+  };
+}
+
+function heldCall(event: CallHeld, inputOffset: number): HeldCall {
+  return {
+    decisionId: event.decisionId,
+    tenantId: event.tenantId,
+    conversationId: event.conversationId,
+    call: event.call,
     arguments: event.arguments,
-    argumentsDigest: event.argumentsDigest,
-    actionKey: event.actionKey,
-    atMs: event.atMs,
+    policy: event.policy,
+    approvalId: event.holdId,
+    atMs: event.times.atMs,
     expiresAtMs: event.expiresAtMs,
     requireReason: event.requireReason,
     approvals: event.approvals,
@@ -230,19 +144,10 @@ function heldCall(event: CallHeld, inputOffset: number): Written<HeldCall> {
     ruleDigest: event.ruleDigest,
     message: event.message,
     rule: event.rule,
-    policy: event.policy,
-    tier: event.tier,
-    isRead: event.isRead,
-    resources: event.call.resources,
-    exclusive: event.call.exclusive,
-    warnings: event.warnings,
+    resources: event.facts.resources,
+    exclusive: event.facts.exclusive,
+    warnings: event.notices.warnings,
     inputOffset,
-    traceparent: null,
-    tracestate: null,
-    ceId: null,
-    ceSource: null,
-    ceType: null,
-    ceTime: null,
   };
 }
 

@@ -1,20 +1,39 @@
 /** Journal records to and from Avro. */
 import { cutText } from "../core/cut-text.ts";
-import type { DecisionEvent, GateEvent } from "../core/events.ts";
+import type { DecidedCall, Decision, DecisionEvent, GateEvent } from "../core/events.ts";
 import type { GateInput, ProposalInput, Vouched } from "../core/inputs.ts";
 import { StateCorruptError } from "../runtime/errors.ts";
 import type { DecidedInput, InputPosition, JournalRecord } from "../runtime/journal.ts";
 import { member, optionalMember, QUARANTINES, REJECTIONS, TOPICS } from "./closed-lists.ts";
-import { eventFromRaw } from "./events-from-raw.ts";
-import { eventToRaw } from "./events-to-raw.ts";
-import { plainAnchor, plainMoney, plainPerInput } from "./plain.ts";
-import { isNamedBy } from "./proposal-name.ts";
-import type { RawJournal, RawName, RawProposal } from "./raw-journal.ts";
 import { RegistryNeededError, UndecodableError } from "./reader.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
-import { resultFromRaw, resultToRaw } from "./result.ts";
-import { verdictFromRaw, verdictToRaw } from "./verdict.ts";
-import { writeProposalRecord } from "./write-journal.ts";
+import { type RawResult, resultFromRaw, resultToRaw } from "./result.ts";
+import { type RawVerdict, verdictFromRaw, verdictToRaw } from "./verdict.ts";
+
+/** Names and tool of a proposal. */
+type Name = Pick<ProposalInput, "tenantId" | "conversationId" | keyof DecidedCall>;
+
+/** A proposal as the schema has it. What its decision says as well is null. */
+type RawProposal = Omit<
+  ProposalInput,
+  "type" | "arguments" | "approvalId" | "clear" | "vouched" | keyof Name
+> & {
+  readonly named: Name | null;
+  readonly argumentsText: string | null;
+  readonly argumentsBytes: Buffer | null;
+  readonly approvalId: string | null;
+  readonly vouched: Vouched | null;
+};
+
+/** The record as the schema has it: the input in parts, one for each kind, and all else as it is. */
+type RawJournal = Omit<JournalRecord, "input"> & {
+  readonly inputKind: string;
+  readonly at: InputPosition | null;
+  readonly quarantineCode: string | null;
+  readonly proposal: RawProposal | null;
+  readonly result: RawResult | null;
+  readonly verdict: RawVerdict | null;
+};
 
 /**
  * Bytes of a journal record. What the input and its decision both say is written once.
@@ -22,48 +41,17 @@ import { writeProposalRecord } from "./write-journal.ts";
  * @throws FatalError where a field is not what the schema says.
  */
 export function encodeJournal(types: RecordTypes, record: JournalRecord): Uint8Array {
-  return encodeDirectly(types, record) ?? encodeByLibrary(types, record);
-}
-
-/** Undefined where the record is not like most. */
-function encodeDirectly(types: RecordTypes, record: JournalRecord): Uint8Array | undefined {
-  const { input, events } = record;
-  if (record.anchor !== null) return undefined;
-  const [event] = events;
-  if (input.type !== "decided" || input.input.type !== "proposal" || events.length !== 1) {
-    return undefined;
-  }
-  if (event?.type !== "allowed" && event?.type !== "refused") return undefined;
-  const { writer } = types;
-  writer.begin(types["decision-event"].prefix);
-  writeProposalRecord(writer, record, input.at, input.input, event);
-  return writer.end();
-}
-
-/** The bytes of any record. @throws FatalError where a field is not what the schema says. */
-export function encodeByLibrary(types: RecordTypes, record: JournalRecord): Uint8Array {
-  const { input, events, policyRevision } = record;
+  const { input, ...rest } = record;
   const decided = input.type === "decided" ? input.input : null;
   const raw: RawJournal = {
-    seq: record.seq,
-    prevHash: record.prevHash,
+    ...rest,
     inputKind: decided === null ? input.type : decided.type,
     at: input.type === "idle" ? null : input.at,
     quarantineCode: input.type === "quarantined" ? input.code : null,
-    proposal: decided?.type === "proposal" ? proposalToRaw(decided, decisionOf(events)) : null,
+    proposal:
+      decided?.type === "proposal" ? proposalToRaw(decided, decisionOf(record.events)) : null,
     result: decided?.type === "result" ? resultToRaw(decided) : null,
     verdict: decided?.type === "verdict" ? verdictToRaw(decided) : null,
-    anchor: record.anchor,
-    next: record.next,
-    clocks: record.clocks,
-    previousAtMs: record.previousAtMs,
-    policyRevision,
-    events: events.map((event) => eventToRaw(event, policyRevision)),
-    stateHash: record.stateHash,
-    ceId: null,
-    ceSource: null,
-    ceType: null,
-    ceTime: null,
   };
   return types["decision-event"].encode(raw);
 }
@@ -85,9 +73,9 @@ function decisionOf(events: readonly GateEvent[]): DecisionEvent | undefined {
 
 function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined): RawProposal {
   const isText = typeof input.arguments === "string";
-  const isCanonical = isText && input.arguments === decision?.arguments;
+  const isCanonical = isText && input.arguments === decision?.arguments.text;
   return {
-    named: decision !== undefined && isNamedBy(input, decision) ? null : nameOf(input),
+    named: decision !== undefined && isNamedBy(input, decision) ? null : input,
     argumentsText: isText && !isCanonical ? (input.arguments as string) : null,
     argumentsBytes: isText ? null : asBuffer(input.arguments as Uint8Array),
     assistantText: input.assistantText,
@@ -95,15 +83,26 @@ function proposalToRaw(input: ProposalInput, decision: DecisionEvent | undefined
     confirmation: input.confirmation,
     approvalId: input.approvalId ?? null,
     rejected: input.rejected,
-    traceparent: null,
-    tracestate: null,
     vouched: input.vouched ?? null,
   };
 }
 
-function nameOf(name: RawName): RawName {
-  const { tenantId, conversationId, callId, agentId, turn, step, tool } = name;
-  return { tenantId, conversationId, callId, agentId, turn, step, tool };
+/** Whether the decision has the proposal's names and tool: they are written once then. */
+function isNamedBy(input: ProposalInput, { tenantId, conversationId, call }: Decision): boolean {
+  return (
+    input.callId === call.callId &&
+    input.conversationId === conversationId &&
+    input.tenantId === tenantId &&
+    input.agentId === call.agentId &&
+    input.turn === call.turn &&
+    input.step === call.step &&
+    input.tool === call.tool
+  );
+}
+
+/** The names and tool of a decision. */
+function nameOf({ tenantId, conversationId, call }: Decision): Name {
+  return { tenantId, conversationId, ...call };
 }
 
 /** @throws StateCorruptError where the bytes are no journal record; nothing else. */
@@ -120,22 +119,21 @@ export function decodeJournal(types: RecordTypes, value: Uint8Array): JournalRec
 }
 
 function recordFromRaw(raw: RawJournal): JournalRecord {
-  const events = raw.events.map((event) => eventFromRaw(event, raw.policyRevision));
   return {
     seq: raw.seq,
     prevHash: raw.prevHash,
-    input: inputFromRaw(raw, events),
-    next: plainPerInput(raw.next),
-    clocks: plainPerInput(raw.clocks),
+    input: inputFromRaw(raw),
+    next: raw.next,
+    clocks: raw.clocks,
     previousAtMs: raw.previousAtMs,
     policyRevision: raw.policyRevision,
-    events,
+    events: raw.events,
     stateHash: raw.stateHash,
-    anchor: plainAnchor(raw.anchor),
+    anchor: raw.anchor,
   };
 }
 
-function inputFromRaw(raw: RawJournal, events: readonly GateEvent[]): JournalRecord["input"] {
+function inputFromRaw(raw: RawJournal): JournalRecord["input"] {
   switch (raw.inputKind) {
     case "idle":
       return { type: "idle" };
@@ -144,7 +142,7 @@ function inputFromRaw(raw: RawJournal, events: readonly GateEvent[]): JournalRec
       return { type: "quarantined", at: positionOf(raw), code: part(code) };
     }
     case "proposal":
-      return decided(raw, proposalFromRaw(part(raw.proposal), decisionOf(events)));
+      return decided(raw, proposalFromRaw(part(raw.proposal), decisionOf(raw.events)));
     case "result":
       return decided(raw, resultFromRaw(part(raw.result)));
     case "verdict":
@@ -168,8 +166,8 @@ function positionOf(raw: RawJournal): InputPosition {
 }
 
 function proposalFromRaw(raw: RawProposal, decision: DecisionEvent | undefined): ProposalInput {
-  const name = nameOf(part(raw.named ?? decision));
-  const canonical = raw.argumentsBytes === null ? decision?.arguments : undefined;
+  const name = raw.named ?? nameOf(part(decision));
+  const canonical = raw.argumentsBytes === null ? decision?.arguments.text : undefined;
   const bytes = raw.argumentsBytes === null ? undefined : new Uint8Array(raw.argumentsBytes);
   const { assistantText, confirmation, approvalId, rejected, vouched } = raw;
   return {
@@ -177,20 +175,15 @@ function proposalFromRaw(raw: RawProposal, decision: DecisionEvent | undefined):
     ...name,
     arguments: part(raw.argumentsText ?? bytes ?? canonical),
     assistantText,
-    estimatedCost: plainMoney(raw.estimatedCost),
+    estimatedCost: raw.estimatedCost,
     confirmation,
     rejected:
       rejected === null
         ? null
         : { reason: member(REJECTIONS, rejected.reason), message: rejected.message },
     ...(approvalId === null ? {} : { approvalId }),
-    ...(vouched === null ? {} : { vouched: plainVouched(vouched) }),
+    ...(vouched === null ? {} : { vouched }),
   };
-}
-
-/** The library's records have their own prototypes. */
-function plainVouched({ tokenId, keyId, expiresAtMs, confirms }: Vouched): Vouched {
-  return { tokenId, keyId, expiresAtMs, confirms: confirms === null ? null : { ...confirms } };
 }
 
 /** The part that the kind of the input promises. */

@@ -10,12 +10,8 @@ import {
   idProblem,
   optionalIdProblem,
 } from "./input-rules.ts";
-import { plainMoney } from "./plain.ts";
-import type { RawCloudEvent, RawTrace } from "./raw-journal.ts";
-import { readProposedCall } from "./read-proposal.ts";
 import { asBuffer, type RecordTypes } from "./record-types.ts";
 import { escapedHalves, wellFormedOrNull } from "./well-formed.ts";
-import { writeProposedCall } from "./write-proposal.ts";
 
 type WrittenProposal = Omit<Envelope, "arguments"> & { readonly arguments: Buffer | string };
 
@@ -26,16 +22,8 @@ type WrittenProposal = Omit<Envelope, "arguments"> & { readonly arguments: Buffe
  * @throws FatalError where a field is not what the schema says.
  */
 export function encodeProposal(types: RecordTypes, proposal: Envelope): Uint8Array {
-  const { writer } = types;
-  writer.begin(types["proposed-call"].prefix);
-  writeProposedCall(writer, proposal);
-  return writer.end() ?? encodeByLibrary(types, proposal);
-}
-
-/** Any proposal; throws as `encodeProposal` does. */
-export function encodeByLibrary(types: RecordTypes, proposal: Envelope): Uint8Array {
   const type = typeof proposal.arguments === "string" ? types.proposedText : types["proposed-call"];
-  const written: WrittenProposal & RawTrace & RawCloudEvent = {
+  const written: WrittenProposal = {
     tenantId: proposal.tenantId,
     conversationId: proposal.conversationId,
     callId: proposal.callId,
@@ -51,28 +39,12 @@ export function encodeByLibrary(types: RecordTypes, proposal: Envelope): Uint8Ar
     estimatedCost: proposal.estimatedCost,
     confirmation: proposal.confirmation,
     approvalId: proposal.approvalId ?? null,
-    traceparent: null,
-    tracestate: null,
-    ceId: null,
-    ceSource: null,
-    ceType: null,
-    ceTime: null,
   };
   return type.encode(written);
 }
 
 /** A proposal out of Avro. @throws UndecodableError */
 export function decodeProposal(types: RecordTypes, value: Uint8Array): DecodedInput {
-  const bytes = asBuffer(value);
-  const from = types["proposed-call"].bodyOf(bytes);
-  const read = from < 0 ? undefined : readProposedCall(types.reader, bytes, from);
-  // The strict parser must see bytes that are not UTF-8, and the library finds them.
-  if (read === undefined || read.arguments.includes("\ufffd")) return decodeByLibrary(types, value);
-  return toInput(read);
-}
-
-/** Any proposal; throws as `decodeProposal` does. */
-export function decodeByLibrary(types: RecordTypes, value: Uint8Array): DecodedInput {
   const raw = types.proposedText.decode(value) as WrittenProposal & { readonly arguments: string };
   // Spelled out, not spread: this runs once for each call.
   return toInput({
@@ -85,7 +57,7 @@ export function decodeByLibrary(types: RecordTypes, value: Uint8Array): DecodedI
     tool: raw.tool,
     arguments: raw.arguments.includes("\ufffd") ? originalBytes(types, value) : raw.arguments,
     assistantText: raw.assistantText,
-    estimatedCost: plainMoney(raw.estimatedCost),
+    estimatedCost: raw.estimatedCost,
     confirmation: raw.confirmation,
     approvalId: raw.approvalId ?? null,
   });

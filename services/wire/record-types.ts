@@ -6,8 +6,6 @@ import type { Type } from "avsc";
 import { FatalError } from "../runtime/errors.ts";
 import { compileAvro, withTextField } from "./avro-types.ts";
 import { schemaFingerprint } from "./fingerprint.ts";
-import { FlatReader } from "./flat-reader.ts";
-import { FlatWriter } from "./flat-writer.ts";
 import { SINGLE_OBJECT, singleObjectPrefix, WIRE_FORMAT, wireId, wirePrefix } from "./framing.ts";
 import { type Reader, RegistryNeededError, type Resolver, UndecodableError } from "./reader.ts";
 import {
@@ -200,9 +198,6 @@ export type RecordTypes = {
 } & {
   /** Proposals with their arguments as text. */
   readonly proposedText: RecordType;
-  /** For records that are written and read without the library. */
-  readonly writer: FlatWriter;
-  readonly reader: FlatReader;
 };
 
 /**
@@ -222,6 +217,5 @@ export function compileRecordTypes(files: SchemaFiles, wire?: WireFormat): Recor
     });
   const types = Object.fromEntries(SCHEMA_NAMES.map((name) => [name, build(name)]));
   const proposedText = build("proposed-call", "arguments");
-  const flat = { writer: new FlatWriter(), reader: new FlatReader() };
-  return { ...types, proposedText, ...flat } as RecordTypes;
+  return { ...types, proposedText } as RecordTypes;
 }

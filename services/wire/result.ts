@@ -3,10 +3,15 @@ import type { CallError, ResultInput } from "../core/inputs.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
 import { BASES, FAILURE_EFFECT_LIST, member, STATUSES } from "./closed-lists.ts";
 import { conversationProblem } from "./input-rules.ts";
-import { plainError, plainMoney } from "./plain.ts";
-import type { RawResult } from "./raw-journal.ts";
 import type { RecordTypes } from "./record-types.ts";
 import { wellFormed, wellFormedOrNull } from "./well-formed.ts";
+
+export type RawResult = Omit<ResultInput, "type" | "status" | "effect" | "basis" | "executorId"> & {
+  readonly executorId: string | null;
+  readonly status: string;
+  readonly effect: string | null;
+  readonly basis: string | null;
+};
 
 /**
  * Bytes of a result for the results topic; the duration in whole milliseconds.
@@ -57,9 +62,6 @@ export function resultToRaw(result: ResultInput): RawResult {
     durationMs: result.durationMs,
     cost: result.cost,
     executorId: result.executorId ?? null,
-    attempt: null,
-    traceparent: null,
-    tracestate: null,
   };
 }
 
@@ -78,9 +80,9 @@ export function resultFromRaw(raw: RawResult): ResultInput {
     output: raw.output,
     outputDigest: raw.outputDigest,
     outputBytes: raw.outputBytes,
-    error: plainError(raw.error),
+    error: raw.error,
     durationMs: raw.durationMs,
-    cost: plainMoney(raw.cost),
+    cost: raw.cost,
     ...(executorId === null ? {} : { executorId }),
   };
 }

@@ -4,10 +4,28 @@ import { speakerProblem } from "../core/speaker.ts";
 import type { DecodedInput } from "../runtime/ports.ts";
 import { KINDS, member, OUTCOMES, optionalMember, SCOPES } from "./closed-lists.ts";
 import { conversationProblem } from "./input-rules.ts";
-import type { RawVerdict } from "./raw-journal.ts";
 import { UndecodableError } from "./reader.ts";
 import type { RecordTypes } from "./record-types.ts";
 import { wellFormedOrNull } from "./well-formed.ts";
+
+export type RawVerdict = {
+  readonly kind: string;
+  readonly tenantId: string | null;
+  readonly conversationId: string | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+  readonly approvalId: string | null;
+  readonly decisionId: string | null;
+  readonly outcome: string | null;
+  readonly tier: string | null;
+  readonly tool: string | null;
+  readonly calls: number | null;
+  readonly untilMs: number | null;
+  readonly callId: string | null;
+  readonly actionKey: string | null;
+  readonly ruleDigest: string | null;
+  readonly scope: string | null;
+};
 
 const TICK = { kind: "tick" };
 
@@ -60,8 +78,6 @@ export function verdictToRaw(verdict: VerdictInput): RawVerdict {
     actionKey: verdict.about?.actionKey ?? null,
     ruleDigest: verdict.about?.ruleDigest ?? null,
     scope: null,
-    traceparent: null,
-    tracestate: null,
   };
 }
 

@@ -124,7 +124,7 @@ export function fed(
     type: "result",
     tenantId: call.tenantId,
     conversationId: call.conversationId,
-    callId: call.callId,
+    callId: call.call.callId,
     decisionId: call.decisionId,
     status: "succeeded",
     output: `{"ok":true,"id":"${call.decisionId}"}`,

@@ -64,7 +64,7 @@ export function findCases(
   const row = JSON.parse(replayed.text) as Row;
   const { id } = replayed.conversation;
   const identities = replayed.calls.map(
-    ({ call, decision }) => `${call.tool} ${decision.argumentsDigest}`,
+    ({ call, decision }) => `${call.tool} ${decision.arguments.digest}`,
   );
   const outputs = row.calls.map(({ output_hash }) => output_hash);
   const loop = longestLoop(identities, outputs);
@@ -169,17 +169,19 @@ function isRepeatedRead(
   { priorCall, priorCallRun }: History,
 ): boolean {
   const now = row.calls[index];
-  if (priorCall === undefined || calls[index]?.decision.isRead !== true) return false;
+  if (priorCall === undefined || calls[index]?.decision.policy.isRead !== true) return false;
   const before = row.calls[priorCall];
   const same = before?.output_hash !== null && before?.output_hash === now?.output_hash;
   if (!same || before?.is_error === true || (before?.output?.length ?? 0) >= OUTPUT_CUT)
     return false;
-  const atMs = (at: number): number => calls[at]?.decision.proposalsAtMs ?? 0;
+  const atMs = (at: number): number => calls[at]?.decision.times.proposalsAtMs ?? 0;
   if (atMs(index) - atMs(priorCallRun ?? priorCall) >= CACHE_MS) return false;
   // A write that was issued together with the prior call may have come after it.
   const step = `${before?.turn} ${before?.step}`;
   const first = row.calls.findIndex((call) => `${call.turn} ${call.step}` === step);
-  return calls.slice(Math.min(first, priorCall), index).every(({ decision }) => decision.isRead);
+  return calls
+    .slice(Math.min(first, priorCall), index)
+    .every(({ decision }) => decision.policy.isRead);
 }
 
 /** What let a repeat run: another write, a prior call that failed, or that equal calls prove nothing. */
@@ -191,13 +193,13 @@ function whyRun(
 ): string {
   if (priorCall === undefined) return "it is the first of its kind";
   if (row.calls[priorCall]?.is_error === true) return `#${priorCall} had failed`;
-  const key = calls[index]?.decision.actionKey;
+  const key = calls[index]?.decision.arguments.actionKey;
   const between = calls.slice(priorCall + 1, index);
   const write = between.find(
     ({ decision, index: at }) =>
       decision.type === "allowed" &&
-      !decision.isRead &&
-      decision.actionKey !== key &&
+      !decision.policy.isRead &&
+      decision.arguments.actionKey !== key &&
       row.calls[at]?.is_error !== true,
   );
   if (write !== undefined) {
@@ -208,7 +210,7 @@ function whyRun(
 
 function isDoubled(row: Row, { decision, index }: ReplayedCall, isPriorCallDone: boolean): boolean {
   const args = row.calls[index]?.args ?? {};
-  return isPriorCallDone && !decision.isRead && Object.keys(args).length > 0;
+  return isPriorCallDone && !decision.policy.isRead && Object.keys(args).length > 0;
 }
 
 function harmOf(row: Row, index: number, priorCall: number | undefined): CaseCall["why"] | null {

@@ -136,7 +136,7 @@ export class Story {
       type: "result",
       tenantId: call.tenantId,
       conversationId: call.conversationId,
-      callId: call.callId,
+      callId: call.call.callId,
       decisionId: call.decisionId,
       status: "succeeded",
       output: null,

@@ -15,13 +15,13 @@ export async function findDecided(id: string, source: Source): Promise<readonly 
 
 function isEnd(event: GateEvent, id: string): event is DecisionEvent {
   const isDecision = event.type === "allowed" || event.type === "refused" || event.type === "held";
-  return isDecision && event.approvalId?.startsWith(id) === true;
+  return isDecision && event.approval.approvalId?.startsWith(id) === true;
 }
 
 /** How, when and by whom, as the end of a sentence. */
 export function decidedSentence(event: DecisionEvent): string {
-  const by = event.approvedBy.map(shownSpeaker).join(" and ");
-  const at = `at ${new Date(event.atMs).toISOString()}`;
+  const by = event.approval.approvedBy.map(shownSpeaker).join(" and ");
+  const at = `at ${new Date(event.times.atMs).toISOString()}`;
   const said = event.type === "refused" && event.refusal.reason === "approval_denied";
   const who = by === "" ? "" : `, ${said ? "denied or cancelled" : "approved"} by ${by}`;
   switch (event.type) {

@@ -29,7 +29,7 @@ export async function findHolds(source: Source): Promise<readonly Hold[]> {
     ...hold,
     isOfEnded: found.ended.has(keyOf(hold.held)),
   }));
-  return holds.sort((a, b) => a.held.atMs - b.held.atMs);
+  return holds.sort((a, b) => a.held.times.atMs - b.held.times.atMs);
 }
 
 /** A verdict on what is shown does no harm: the gate knows what the call's state is. */
@@ -76,7 +76,7 @@ function applyEnd(event: GateEvent, conversations: Set<string>): void {
     return;
   }
   if (event.type !== "allowed" && event.type !== "refused" && event.type !== "held") return;
-  if (event.fresh) conversations.delete(keyOf(event));
+  if (event.conversation.fresh) conversations.delete(keyOf(event));
   if (event.type === "refused" && event.raised?.ended === "conversation") {
     conversations.add(keyOf(event));
   }
@@ -107,7 +107,7 @@ function endedHold(event: GateEvent): string | null {
     case "allowed":
     case "refused":
     case "held":
-      return event.approvalId;
+      return event.approval.approvalId;
     default:
       return null;
   }

@@ -7,9 +7,9 @@ import { createInterface } from "node:readline/promises";
 import { hasVisible } from "../../core/hidden-text.ts";
 import type { VerdictSubject } from "../../core/inputs.ts";
 import { speakerProblem } from "../../core/speaker.ts";
+import type { ExitCode } from "../../process/exit-error.ts";
+import { usageError } from "../../process/exit-error.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
-import { usageError } from "../output/cli-error.ts";
-import type { ExitCode } from "../output/exit-codes.ts";
 import { revealed } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { decidedSentence, findDecided } from "./find-decided.ts";
@@ -45,7 +45,12 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
   const source = await openSource(command, terminal);
   try {
     const hold = await holdOf(command.id, source);
-    const { holdId: approvalId, tenantId, conversationId, tool } = hold.held;
+    const {
+      holdId: approvalId,
+      tenantId,
+      conversationId,
+      call: { tool },
+    } = hold.held;
     const about = subjectOf(command, hold);
     assertUndecided(hold, command.kind, Date.now());
     const reason = await reasonOf(command, hold, terminal);
@@ -78,7 +83,7 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
   }
 }
 
-/** @throws CliError where the name is empty, or has characters that nobody sees: no gate would take it. */
+/** @throws ExitError where the name is empty, or has characters that nobody sees: no gate would take it. */
 export function speakerOf({ by }: { readonly by: string | undefined }): string {
   if (by !== undefined && by.trim() === "") throw usageError("--by: give the approver's name");
   const name = by ?? userInfo().username;
@@ -90,7 +95,7 @@ export function speakerOf({ by }: { readonly by: string | undefined }): string {
 /**
  * A script whose variable is empty would bind to nothing.
  *
- * @throws CliError where what was looked at is named by too few characters.
+ * @throws ExitError where what was looked at is named by too few characters.
  */
 function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["about"]): void {
   if (callId === "") throw usageError("--call: give the id of the call that was looked at");
@@ -105,7 +110,7 @@ function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["abo
   }
 }
 
-/** @throws CliError where no hold, or several, begin so; where it is decided, how and by whom. */
+/** @throws ExitError where no hold, or several, begin so; where it is decided, how and by whom. */
 export async function holdOf(id: string, source: Source): Promise<Hold> {
   if (id.length < ID_CHARACTERS_MIN) {
     throw usageError(`\`${id}\`: give at least ${ID_CHARACTERS_MIN} characters of the approval id`);
@@ -116,16 +121,23 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
   if (found.length === 1 && only !== undefined) return only;
   const decided = found.length === 0 ? await findDecided(id, source) : [];
   const [end] = decided;
-  if (end !== undefined && new Set(decided.map(({ approvalId }) => approvalId)).size === 1) {
+  if (
+    end !== undefined &&
+    new Set(decided.map(({ approval: { approvalId } }) => approvalId)).size === 1
+  ) {
     throw usageError(`${id}: no call waits under this id: it is decided, ${decidedSentence(end)}`);
   }
   const what = found.length === 0 ? "no call waits under this id" : `fits ${found.length} calls`;
   throw usageError(`${id}: ${what}; see: callgate approvals list`);
 }
 
-/** @throws CliError that says what differs from what was looked at. */
+/** @throws ExitError that says what differs from what was looked at. */
 function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
-  const { callId, actionKey, ruleDigest } = held;
+  const {
+    call: { callId },
+    arguments: { actionKey },
+    ruleDigest,
+  } = held;
   const differ = [
     differs("call", about.callId, callId, callId),
     differs("action", about.actionKey, actionKey, actionKey.slice(0, about.actionKey?.length)),
@@ -140,7 +152,7 @@ function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
  * What came after a verdict that decides, or after the hold's end, would be recorded and change nothing; an approval
  * of a call whose conversation has ended would let it be refused for good.
  *
- * @throws CliError that says what decides instead.
+ * @throws ExitError that says what decides instead.
  */
 function assertUndecided(hold: Hold, kind: HoldVerdict, nowMs: number): void {
   const { holdId, expiresAtMs } = hold.held;
@@ -176,7 +188,7 @@ async function reasonOf(
 ): Promise<string | null> {
   if (reason !== undefined && hasVisible(reason)) return reason;
   if (kind !== "approve" || !held.requireReason) return null;
-  const asked = terminal.isInteractive ? await askReason(held.tool, terminal) : "";
+  const asked = terminal.isInteractive ? await askReason(held.call.tool, terminal) : "";
   if (asked !== "") return asked;
   throw usageError(`${held.holdId}: the policy wants a reason; give it with --reason`);
 }

@@ -1,7 +1,8 @@
 /** `callgate approvals list`. */
+
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { revealed, revealedJson } from "../output/revealed.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
@@ -32,14 +33,23 @@ export async function listApprovals(
 }
 
 export function approvalOf({ held, waiting, approvedBy, isOfEnded }: Hold): object {
-  const { holdId, tenantId, conversationId, callId, decisionId, agentId, tool } = held;
-  const { actionKey, ruleDigest } = held;
+  const {
+    holdId,
+    tenantId,
+    conversationId,
+    call: { callId, agentId, tool },
+    decisionId,
+  } = held;
+  const {
+    arguments: { actionKey },
+    ruleDigest,
+  } = held;
   return {
     approvalId: holdId,
     ...{ tenantId, conversationId, callId, decisionId, agentId, tool },
     ...{ actionKey, ruleDigest },
-    arguments: JSON.parse(held.arguments),
-    heldAtMs: held.atMs,
+    arguments: JSON.parse(held.arguments.text),
+    heldAtMs: held.times.atMs,
     expiresAtMs: held.expiresAtMs,
     conversationEnded: isOfEnded,
     requireReason: held.requireReason,
@@ -57,8 +67,8 @@ function render(holds: readonly Hold[], nowMs: number, style: Style): string {
   const rows = holds.map(({ held, waiting, isOfEnded }) => [
     held.holdId,
     revealed(conversationName(held), TEXT_CHARACTERS),
-    revealed(held.tool, TEXT_CHARACTERS),
-    revealedJson(held.arguments, TEXT_CHARACTERS),
+    revealed(held.call.tool, TEXT_CHARACTERS),
+    revealedJson(held.arguments.text, TEXT_CHARACTERS),
     isOfEnded ? "conversation ended" : expiry(held.expiresAtMs - nowMs),
     held.requireReason ? "yes" : "",
     waiting.map(({ kind, by }) => `${kind} by ${shownSpeaker(by)}`).join(", "),

@@ -2,13 +2,13 @@
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
+import { openPolicy } from "../../gate/open-policy.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { journalFrom } from "../cluster/journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { revealed, revealedJson, revealedLines } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openPolicy } from "../policy/open-policy.ts";
 import { type Difference, differences } from "./differences.ts";
 import { holdOf } from "./give-verdict.ts";
 import type { Hold } from "./hold.ts";
@@ -58,12 +58,21 @@ async function earlierCalls(
   source: Source,
 ): Promise<readonly Earlier[]> {
   const calls: Earlier[] = [];
-  const now = parsed(held.arguments);
+  const now = parsed(held.arguments.text);
   for await (const { record } of journalFrom(source, partition)) {
     for (const event of record.events) {
       if (!isDecision(event) || !isBefore(event, held)) continue;
-      const { callId, type: outcome, atMs } = event;
-      calls.push({ callId, outcome, atMs, differences: differences(parsed(event.arguments), now) });
+      const {
+        call: { callId },
+        type: outcome,
+        times: { atMs },
+      } = event;
+      calls.push({
+        callId,
+        outcome,
+        atMs,
+        differences: differences(parsed(event.arguments.text), now),
+      });
       if (calls.length > EARLIER_MAX) calls.shift();
     }
   }
@@ -77,11 +86,11 @@ function isDecision(event: GateEvent): event is DecisionEvent {
 /** An earlier call of the same tool in the same conversation. */
 function isBefore(event: DecisionEvent, held: CallHeld): boolean {
   return (
-    event.tool === held.tool &&
+    event.call.tool === held.call.tool &&
     event.decisionId !== held.decisionId &&
     event.tenantId === held.tenantId &&
     event.conversationId === held.conversationId &&
-    event.atMs <= held.atMs
+    event.times.atMs <= held.times.atMs
   );
 }
 
@@ -94,7 +103,8 @@ async function placeOf({ held }: Hold, files: readonly string[]): Promise<string
   if (files.length === 0) return null;
   const { loaded, compiled } = await openPolicy(files);
   const at = loaded.source.locate(held.rule);
-  const other = compiled.revision === held.policy ? "" : " (of another revision of the policy)";
+  const other =
+    compiled.revision === held.policy.revision ? "" : " (of another revision of the policy)";
   if (at === null || at.path === "") return `preset${other}`;
   return `${at.file}:${at.line}:${at.column}${other}`;
 }
@@ -104,14 +114,14 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
   const ended = isOfEnded ? `, ended: an approved call is refused; ${reopening(hold)}` : "";
   const rows: (readonly [string, string])[] = [
     ["approval", held.holdId],
-    ["tool", revealed(held.tool, TEXT_CHARACTERS)],
+    ["tool", revealed(held.call.tool, TEXT_CHARACTERS)],
     ["conversation", `${revealed(conversationName(held), TEXT_CHARACTERS)}${ended}`],
-    ["call", `${revealed(held.callId, TEXT_CHARACTERS)}, decision ${held.decisionId}`],
-    ["agent", revealed(held.agentId ?? "not told", TEXT_CHARACTERS)],
-    ["held since", new Date(held.atMs).toISOString()],
+    ["call", `${revealed(held.call.callId, TEXT_CHARACTERS)}, decision ${held.decisionId}`],
+    ["agent", revealed(held.call.agentId ?? "not told", TEXT_CHARACTERS)],
+    ["held since", new Date(held.times.atMs).toISOString()],
     ["expires", `${new Date(held.expiresAtMs).toISOString()}, ${expiry(held.expiresAtMs - nowMs)}`],
     ["rule", `${held.rule}: ${place ?? "give the policy with --policy to see the line"}`],
-    ["bound to", `action ${held.actionKey}, rule ${held.ruleDigest}`],
+    ["bound to", `action ${held.arguments.actionKey}, rule ${held.ruleDigest}`],
     ["further", furtherCalls(held)],
     ["who", whoMay(hold)],
     ["why held", whyHeld(held)],
@@ -123,7 +133,7 @@ function render(hold: Hold, earlier: readonly Earlier[], place: string | null, n
   return [
     ...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
     "arguments",
-    ...prettyLines(held.arguments),
+    ...prettyLines(held.arguments.text),
     earlier.length === 0
       ? "no earlier call of this tool in the conversation"
       : "earlier calls of this tool in the conversation, the latest first",
@@ -160,7 +170,7 @@ function expiry(leftMs: number): string {
 }
 
 /** The message of the hold is for the model; of it an approver needs what comes after the common words. */
-function whyHeld({ tier, message }: CallHeld): string {
+function whyHeld({ policy: { tier }, message }: CallHeld): string {
   const { model } = REASONS.approval_required;
   const of = tier === null ? "its tier" : `the tier ${shownSpeaker(tier)}`;
   const detail = message.startsWith(model) ? message.slice(model.length).trim() : "";
@@ -176,9 +186,9 @@ function furtherCalls({ scope, approvals }: CallHeld): string {
 
 function whoMay({ held, approvedBy }: Hold): string {
   const agent =
-    held.agentId === null
+    held.call.agentId === null
       ? "anybody"
-      : `anybody but ${shownSpeaker(held.agentId)}, who proposed it`;
+      : `anybody but ${shownSpeaker(held.call.agentId)}, who proposed it`;
   const count = held.approvals === 1 ? "" : `; ${held.approvals} different people`;
   const done =
     approvedBy.length === 0

@@ -1,8 +1,8 @@
 /** What the gate made of a verdict on a hold, for whoever gave it. */
 import type { GateEvent } from "../../core/events.ts";
+import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
 import { counted } from "../output/counted.ts";
-import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
 import { IGNORED_SENTENCES, NOT_TAKEN } from "./send-verdict.ts";
@@ -30,7 +30,10 @@ export async function tellVerdict(told: Told, terminal: Terminal): Promise<ExitC
   const { kind, json, hold, events, outcome } = told;
   const given = events?.[1];
   const further = outcomeOf(given).ignored;
-  const { holdId: approvalId, tool } = hold.held;
+  const {
+    holdId: approvalId,
+    call: { tool },
+  } = hold.held;
   const text = json
     ? JSON.stringify({
         approvalId,

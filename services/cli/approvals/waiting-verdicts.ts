@@ -20,8 +20,8 @@ export function whyIgnored(hold: Hold, verdict: VerdictInput): IgnoredWhy | null
   if (verdict.tenantId !== held.tenantId) return "unknown_approval";
   if (verdict.conversationId !== held.conversationId) return "unknown_approval";
   const { callId, actionKey, ruleDigest } = verdict.about ?? NOTHING;
-  if (callId !== null && callId !== held.callId) return "wrong_call";
-  if (actionKey !== null && actionKey !== held.actionKey) return "wrong_action";
+  if (callId !== null && callId !== held.call.callId) return "wrong_call";
+  if (actionKey !== null && actionKey !== held.arguments.actionKey) return "wrong_action";
   if (ruleDigest !== null && ruleDigest !== held.ruleDigest) return "wrong_rule";
   return verdict.kind === "approve" ? wrongApproval(hold, verdict) : null;
 }
@@ -31,10 +31,10 @@ const NOTHING = { callId: null, actionKey: null, ruleDigest: null };
 function wrongApproval({ held, approvedBy, waiting }: Hold, verdict: VerdictInput) {
   const { by, tool, reason } = verdict;
   if (held.requireReason && isBlank(reason)) return "reason_required";
-  if (held.agentId !== null && isSameSpeaker(held.agentId, by)) return "self_approval";
+  if (held.call.agentId !== null && isSameSpeaker(held.call.agentId, by)) return "self_approval";
   const said = [...approvedBy, ...waiting.map((one) => one.by)];
   if (hasSpoken(said, by)) return "already_decided";
   if (tool === null) return null;
-  if (tool !== held.tool) return "unknown_grant";
+  if (tool !== held.call.tool) return "unknown_grant";
   return held.approvals > 1 ? "approvals_required" : null;
 }

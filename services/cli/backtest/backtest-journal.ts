@@ -62,7 +62,11 @@ class PartitionBacktest {
     const known = this.#seen.get(key);
     if (known === undefined) this.#changes.addConversation();
     const seen = known ?? { changed: false, dropAtMs: 0 };
-    seen.dropAtMs = Math.max(seen.dropAtMs, before.stateDropAtMs, after.stateDropAtMs);
+    seen.dropAtMs = Math.max(
+      seen.dropAtMs,
+      before.conversation.dropAtMs,
+      after.conversation.dropAtMs,
+    );
     if (this.#changes.add(before, after, place, seen.changed)) seen.changed = true;
     this.#seen.set(key, seen);
   }
@@ -70,7 +74,7 @@ class PartitionBacktest {
   #follow(events: readonly GateEvent[]): void {
     for (const event of events) {
       if (!isDecision(event)) continue;
-      if (event.approvalId !== null) this.#holds.delete(event.approvalId);
+      if (event.approval.approvalId !== null) this.#holds.delete(event.approval.approvalId);
       if (event.type === "held") this.#holds.set(event.holdId, event.decisionId);
     }
   }

@@ -45,13 +45,20 @@ export class Changes {
     if (was === is) return false;
     this.#changed += 1;
     if (!earlier) this.#conversationsChanged += 1;
-    const counted = this.#countedFor(ruleOf(after) ?? ruleOf(before) ?? "", after.tool, was, is);
+    const counted = this.#countedFor(
+      ruleOf(after) ?? ruleOf(before) ?? "",
+      after.call.tool,
+      was,
+      is,
+    );
     counted.calls += 1;
     if (!earlier) counted.first += 1;
     // Changes that follow from others explain little.
     if (counted.examples.length < EXAMPLES_MAX && (!earlier || counted.first === 0)) {
-      const { callId } = after;
-      const text = after.arguments.slice(0, ARGUMENTS_CHARACTERS);
+      const {
+        call: { callId },
+      } = after;
+      const text = after.arguments.text.slice(0, ARGUMENTS_CHARACTERS);
       counted.examples.push({ place, callId, arguments: text });
     }
     return true;

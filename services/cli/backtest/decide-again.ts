@@ -85,7 +85,11 @@ export class DecideAgain {
     if (held === null) return input;
     const own = { ...input, approvalId: held.holdId };
     if (input.about === undefined || events.some(isOfAnother)) return own;
-    const { callId, actionKey, ruleDigest } = held;
+    const {
+      call: { callId },
+      arguments: { actionKey },
+      ruleDigest,
+    } = held;
     return { ...own, about: { callId, actionKey, ruleDigest } };
   }
 

@@ -1,12 +1,11 @@
 /** `callgate explain`: one journaled decision, and what it rests on. */
 import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
+import { openPolicy } from "../../gate/open-policy.ts";
+import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { usageError } from "../output/cli-error.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openPolicy } from "../policy/open-policy.ts";
 import { type CallResult, resultJson, resultOf, resultText } from "./call-result.ts";
 import { grantedBy } from "./granted-by.ts";
 import { journalOf } from "./journal-records.ts";
@@ -95,7 +94,8 @@ export async function findDecision(source: Source, id: string): Promise<readonly
     for (const event of record.events) {
       if (!isAbout(event, id)) continue;
       // A call that is held anew waits under another id: what was said under the one before is void.
-      const held = `${event.decisionId} ${event.approvalId}`;
+      const { approvalId } = event.type === "ruled" ? event : event.approval;
+      const held = `${event.decisionId} ${approvalId}`;
       const earlier = said.get(held) ?? [];
       if (event.type === "ruled") {
         said.set(held, [...earlier, earlierVerdict(event)]);
@@ -123,7 +123,8 @@ async function placeOf(event: DecisionEvent, files: readonly string[]): Promise<
   if (rule === null) return "no rule was against it";
   if (files.length === 0) return "give the policy with --policy to see the line";
   const { loaded, compiled } = await openPolicy(files);
-  const other = compiled.revision === event.policy ? "" : " (of another revision of the policy)";
+  const other =
+    compiled.revision === event.policy.revision ? "" : " (of another revision of the policy)";
   if (rule === "gate") return "always: no policy can change it";
   const at = loaded.source.locate(rule);
   if (at === null || at.path === "") return `of the preset${other}`;
@@ -148,15 +149,17 @@ function render(
   const rows: Row[] = [
     ["decision", event.decisionId],
     ["outcome", event.type],
-    ["call", `${event.tool} ${printable(event.arguments, TEXT_CHARACTERS)}`],
-    ["conversation", `${conversationName(event)}, call ${event.callId}`],
-    ["at", new Date(event.atMs).toISOString()],
+    ["call", `${event.call.tool} ${printable(event.arguments.text, TEXT_CHARACTERS)}`],
+    ["conversation", `${conversationName(event)}, call ${event.call.callId}`],
+    ["at", new Date(event.times.atMs).toISOString()],
     ...outcomeRows(event, verdicts),
     ...(granted === null ? [] : [["granted by", granted] as const]),
     ...(event.type === "allowed" ? [["result", resultText(result)] as const] : []),
     ["rule", `${ruleOf(event) ?? "none"}: ${place}`],
-    ["policy", event.policy],
-    ...event.warnings.map(({ reason, message }) => ["warning", `${reason}: ${message}`] as const),
+    ["policy", event.policy.revision],
+    ...event.notices.warnings.map(
+      ({ reason, message }) => ["warning", `${reason}: ${message}`] as const,
+    ),
     ["journal", `partition ${partition}, offset ${offset}, seq ${seq}`],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));

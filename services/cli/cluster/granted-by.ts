@@ -13,7 +13,7 @@ export async function grantedBy(
   event: CallAllowed,
   place: { readonly partition: number; readonly seq: number },
 ): Promise<string | null> {
-  const { grant, more } = event.call;
+  const { grant, more } = event.facts;
   if (grant !== null) return `the policy, tier \`${grant.tier}\`, until ${time(grant.expiresAtMs)}`;
   const key = more?.given ?? null;
   if (key === null) return null;

@@ -1,9 +1,9 @@
 /** `callgate tail`: decisions as they come; those that are there already by their time. */
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
+import { onStop } from "../../process/stop-signals.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { onStop } from "../dev/stop-signals.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { readJournaled } from "./journal-records.ts";
@@ -133,7 +133,7 @@ class Tail {
 }
 
 function nextMs({ lines }: Position): number {
-  return lines[0]?.event.atMs ?? 0;
+  return lines[0]?.event.times.atMs ?? 0;
 }
 
 function isDecision(event: GateEvent): event is DecisionEvent {
@@ -147,7 +147,7 @@ export function matches(event: DecisionEvent, filter: TailFilter): boolean {
     (conversation === undefined ||
       conversation === event.conversationId ||
       conversation === name) &&
-    (tool === undefined || tool === event.tool) &&
+    (tool === undefined || tool === event.call.tool) &&
     (outcome === undefined || outcome === event.type) &&
     (reason === undefined || reason === reasonOf(event))
   );
@@ -160,9 +160,9 @@ function reasonOf(event: DecisionEvent): string {
 
 function lineOf(event: DecisionEvent, style: Terminal["out"]["style"]): string {
   const paint = { allowed: style.good, refused: style.bad, held: style.waiting }[event.type];
-  const call = `${event.tool} ${event.arguments}`;
+  const call = `${event.call.tool} ${event.arguments.text}`;
   return [
-    new Date(event.atMs).toISOString(),
+    new Date(event.times.atMs).toISOString(),
     paint(event.type.padEnd("refused".length)),
     reasonOf(event).padEnd("duplicate_in_flight".length),
     printable(conversationName(event), TEXT_CHARACTERS),

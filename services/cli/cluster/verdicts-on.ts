@@ -34,11 +34,11 @@ export function verdictsOn(
   { input }: Pick<JournalRecord, "input">,
   earlier: readonly SaidVerdict[],
 ): readonly SaidVerdict[] {
-  if (event.approvalId === null) return [];
-  const said = earlier.filter(({ by }) => event.approvedBy.includes(by));
+  if (event.approval.approvalId === null) return [];
+  const said = earlier.filter(({ by }) => event.approval.approvedBy.includes(by));
   if (input.type !== "decided" || input.input.type !== "verdict") return said;
   const { kind, by, reason } = input.input;
-  return [...said, { kind, by, reason, atMs: event.atMs }];
+  return [...said, { kind, by, reason, atMs: event.times.atMs }];
 }
 
 /** For a person: a row for each who approved, denied or cancelled. */
@@ -46,7 +46,7 @@ export function verdictRows(
   event: DecisionEvent,
   verdicts: readonly SaidVerdict[],
 ): readonly (readonly [string, string])[] {
-  return event.approvedBy.map((name) => {
+  return event.approval.approvedBy.map((name) => {
     const said = verdicts.findLast(({ by }) => by === name);
     const title = TITLES[said?.kind ?? ""] ?? TITLES.approve;
     if (said === undefined) return [title, printable(name, TEXT_CHARACTERS)];

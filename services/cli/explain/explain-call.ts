@@ -74,10 +74,10 @@ export function explainCall(
     nowMs,
     unenforced,
   };
-  const explained = { decision, fired: unenforced.shadow, tool, source };
+  const explained = { decision, fired: unenforced.notices.shadow, tool, source };
   return {
     tool: proposal.tool,
-    isRead: decision.isRead,
+    isRead: decision.policy.isRead,
     outcome: decision.type,
     reason: reasonOf(decision),
     message: messageOf(decision),
@@ -86,7 +86,7 @@ export function explainCall(
 }
 
 /** As the gate read them; none where it could not. */
-export function argumentsOf({ arguments: text }: DecisionEvent): JsonObject {
+export function argumentsOf({ arguments: { text } }: DecisionEvent): JsonObject {
   const value: JsonValue = text === "" ? {} : (JSON.parse(text) as JsonValue);
   return isObject(value) ? value : {};
 }

@@ -27,7 +27,9 @@ export function decisionLine(
   id: string,
   { call, index, decision, stop }: ReplayedCall,
 ): DecisionLine {
-  const { warnings, shadow } = decision;
+  const {
+    notices: { warnings, shadow },
+  } = decision;
   return {
     id,
     index,

@@ -119,7 +119,7 @@ function count(counts: MutableCounts, { decision }: ReplayedCall): void {
   counts.calls += 1;
   counts[decision.type] += 1;
   if (decision.type === "refused" && decision.answered !== null) counts.answered += 1;
-  if (decision.warnings.length > 0) counts.warned += 1;
+  if (decision.notices.warnings.length > 0) counts.warned += 1;
 }
 
 function reasonOf({ decision }: ReplayedCall): string | null {

@@ -20,7 +20,7 @@ export const duplicateCheck = defineCheck<Retries | null>("duplicate", {
 
 function findDuplicate(call: CallContext, retries: Retries | null): readonly Finding[] {
   const held = findHeldTwin(call.state, call.facts.twinKey, call.decisionId);
-  if (held?.held && !isBatch(call, held.held) && !isToggle(call)) return [waitForApproval()];
+  if (held?.held && !isBatch(call, held.held.call) && !isToggle(call)) return [waitForApproval()];
   const { twin, tool } = call;
   if (twin === undefined || (tool.polling !== null && tool.isRead)) return NOTHING;
   switch (twin.status) {
@@ -59,14 +59,14 @@ function isAnswerable(call: CallContext, twin: Twin): boolean {
 
 function isDuplicateWrite(call: CallContext, twin: Twin): boolean {
   const { tool, nowMs } = call;
-  if (tool.repeatable || tool.bare || nowMs >= twin.windowUntilMs) return false;
+  if (tool.repeatable || tool.namesNoObject || nowMs >= twin.windowUntilMs) return false;
   if (isBatch(call, twin)) return false;
   return !tool.changesMatter || !hasChanged(call, twin.n);
 }
 
 /** Equal arguments prove nothing of a write that takes none: toggle, reboot, next, undo. */
 function isToggle({ tool }: CallContext): boolean {
-  return tool.bare && !tool.isRead;
+  return tool.namesNoObject && !tool.isRead;
 }
 
 /** Parallel calls of one step, of a tool that is declared to take several equal ones. */
@@ -137,7 +137,7 @@ function unknownOutcome(twin: Twin): Finding {
 
 function showPriorCall({ state, unenforced, tool, nowMs }: ExplainedCall): string {
   if (state === undefined || unenforced.type !== "allowed") return "no such call before";
-  const twin = findTwin(state, unenforced.call.twinKey, tool.isRead, nowMs);
+  const twin = findTwin(state, unenforced.facts.twinKey, tool.isRead, nowMs);
   if (twin === undefined) return "no such call before";
   const ageS = ((nowMs - twin.atMs) / 1000).toFixed(0);
   const windowMs = tool.isRead ? tool.cacheMs : tool.windowMs;

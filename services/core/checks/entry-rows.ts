@@ -7,7 +7,7 @@ export const ENTRY_ROWS: Readonly<Record<(typeof ENTRY_ORDER)[number], ExplainRo
   envelope: {
     rule: () => "limits",
     value: ({ unenforced, policy }) =>
-      `${unenforced.arguments.length} characters of at most ${policy.canonicalLimits.maxBytes} bytes`,
+      `${unenforced.arguments.text.length} characters of at most ${policy.canonicalLimits.maxBytes} bytes`,
   },
   redelivery: {
     rule: () => "gate",

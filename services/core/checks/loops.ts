@@ -153,7 +153,9 @@ function failureStreak(call: CallContext, same: readonly RingEntry[]): Finding |
 }
 
 function showEqualCalls({ state, unenforced, policy, tool }: ExplainedCall): string {
-  const same = (state?.ring ?? []).filter(({ actionKey }) => actionKey === unenforced.actionKey);
+  const same = (state?.ring ?? []).filter(
+    ({ actionKey }) => actionKey === unenforced.arguments.actionKey,
+  );
   if (tool.polling !== null) return `polling, ${same.length} calls so far`;
   const { sameOutput } = policy.loops;
   const most = sameOutput === null ? "no limit" : `refused at ${sameOutput} with one output`;

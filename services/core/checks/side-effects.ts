@@ -208,7 +208,7 @@ function whatHappened({ tool, callId, status }: EffectHolder, resource: string):
 
 function showEffects({ unenforced }: ExplainedCall): string {
   if (unenforced.type !== "allowed") return "not known";
-  const { exclusive, resources, more } = unenforced.call;
+  const { exclusive, resources, more } = unenforced.facts;
   const pending = more?.pending ?? [];
   const said = [...exclusive, ...pending].map((e) => `${e.kind} ${e.resource}`);
   if (pending.length > 0) return `${said.join(", ")}; the result names {result.…}`;

@@ -1,6 +1,6 @@
 import { trieGet } from "../../collections/trie.ts";
 import type { CallContext } from "../checks/check.ts";
-import type { DecisionBase } from "../events.ts";
+import type { Decision } from "../events.ts";
 import type { ConfirmedCall } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { ConversationState } from "../state/state.ts";
@@ -13,19 +13,19 @@ import type { ConversationState } from "../state/state.ts";
 export function isConfirmed(
   state: ConversationState,
   { confirmation, vouched }: CallContext["proposal"],
-  call: DecisionBase,
+  call: Decision,
 ): boolean {
   if (confirmation === null || state.confirmations.size >= LIMITS.confirmations) return false;
   if (vouched !== undefined && !isAbout(vouched.confirms, call)) return false;
   return trieGet(state.confirmations, confirmation) === undefined;
 }
 
-function isAbout(confirms: ConfirmedCall | null, call: DecisionBase): boolean {
-  if (confirms === null || confirms.tool !== call.tool) return false;
+function isAbout(confirms: ConfirmedCall | null, call: Decision): boolean {
+  if (confirms === null || confirms.tool !== call.call.tool) return false;
   const { callId, argumentsDigest } = confirms;
   if (callId === null && argumentsDigest === null) return false;
   return (
-    (callId === null || callId === call.callId) &&
-    (argumentsDigest === null || argumentsDigest === call.argumentsDigest)
+    (callId === null || callId === call.call.callId) &&
+    (argumentsDigest === null || argumentsDigest === call.arguments.digest)
   );
 }

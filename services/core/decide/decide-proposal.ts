@@ -2,14 +2,7 @@
 
 import type { JsonObject } from "../canonical/json-value.ts";
 import type { CallContext } from "../checks/check.ts";
-import type {
-  CallFacts,
-  DecisionBase,
-  DecisionEvent,
-  GateEvent,
-  PendingEffect,
-  Sketch,
-} from "../events.ts";
+import type { CallFacts, DecisionEvent, GateEvent, PendingEffect, Sketch } from "../events.ts";
 import { actionDigest } from "../hash.ts";
 import { quoteTicks } from "../hidden-text.ts";
 import type { ClearArguments, ProposalInput } from "../inputs.ts";
@@ -20,20 +13,20 @@ import type {
   ResourceGraph,
   SealArguments,
 } from "../policy/compiled.ts";
-import { identitySeal, sealProposal, toldProblems, withSealed } from "../seal/seal-arguments.ts";
+import { identitySeal, sealProposal, toldProblems } from "../seal/seal-arguments.ts";
 import { findAsked } from "../state/asked-calls.ts";
 import { findDoubtOf } from "../state/doubts.ts";
-import { recalled } from "../state/kept-decision.ts";
+import { recallDecision } from "../state/kept-decision.ts";
 import { callNameOf, findNamed, isForgotten } from "../state/names.ts";
 import { type ConversationState, initialState, type Twin } from "../state/state.ts";
 import { enterTurn } from "../state/turn.ts";
 import { findTwin } from "../state/twins.ts";
 import { readToolName, shownTool } from "../tool-name.ts";
-import { Advice, withAdvice } from "./advice.ts";
+import { Advice } from "./advice.ts";
 import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
 import { isConfirmed } from "./confirmed.ts";
-import { type Draft, decisionBase } from "./decision-base.ts";
+import { type DecisionDraft, draftDecision } from "./draft-decision.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
 import { judge } from "./judge.ts";
 import { makeRoomForName } from "./make-room.ts";
@@ -50,24 +43,24 @@ export function decideProposal(
   const proposal = sealProposal(state, withReadName(given), policy);
   const clear = proposal.clear ?? null;
   const named = nameCall(proposal, policy);
-  const base = decisionBase(state, proposal, named, policy, { at: nowMs, proposals: nowMs });
+  const draft = draftDecision(state, proposal, named, policy, { at: nowMs, proposals: nowMs });
   const unread = unreadable(proposal, named);
   // Whoever wrote it may have used another agent's names: it is told nothing of that one's calls.
-  if (unread?.reason === "unauthenticated") return refusePlainly(base, unread);
+  if (unread?.reason === "unauthenticated") return refusePlainly(draft, unread);
   const name = callNameOf(proposal.turn, proposal.step, proposal.callId);
   const known = state && findNamed(state, name);
   if (known?.decisionId === named.decisionId) {
-    return repeatedOf(withSealed(recalled(known, base), clear, policy));
+    return repeatedOf(recallDecision(known, draft.arguments.text));
   }
-  if (known !== undefined) return refusePlainly(base, unread ?? CONFLICT);
+  if (known !== undefined) return refusePlainly(draft, unread ?? CONFLICT);
   if (state !== undefined && isForgotten(state, name)) {
-    return refusePlainly(base, unread ?? FORGOTTEN);
+    return refusePlainly(draft, unread ?? FORGOTTEN);
   }
-  if (unread !== null) return refuseText(state, proposal, base, unread, policy, nowMs);
-  const asked = state && askedAgain(state, proposal, base);
-  if (asked !== undefined) return repeatedOf(withSealed(asked, clear, policy));
+  if (unread !== null) return refuseText(state, proposal, draft, unread, policy, nowMs);
+  const asked = state && askedAgain(state, proposal, draft);
+  if (asked !== undefined) return repeatedOf(asked);
   const args = (clear ?? named.parsed) as Given;
-  return decideRead(state, proposal, base, args, policy, nowMs, null);
+  return decideRead(state, proposal, draft, args, policy, nowMs, null);
 }
 
 /** NAME-1, also of a proposal that came by no envelope. */
@@ -100,15 +93,16 @@ function repeatedOf(decision: DecisionEvent): GateEvent {
 function askedAgain(
   state: ConversationState,
   { approvalId }: ProposalInput,
-  base: DecisionBase,
+  draft: DecisionDraft,
 ): DecisionEvent | undefined {
-  const { callId, argumentsDigest } = base;
+  const { callId } = draft.call;
+  const argumentsDigest = draft.arguments.digest;
   const found = findAsked(state, { callId, approvalId: approvalId ?? null, argumentsDigest });
   if (found === undefined) return undefined;
   const { turn, step } = found.asked;
   const known = findNamed(state, callNameOf(turn, step, found.callId));
   if (known?.decisionId !== found.decisionId) return undefined;
-  return recalled(known, { ...base, callId: found.callId, turn, step });
+  return recallDecision(known, draft.arguments.text);
 }
 
 /** Check 1: what cannot be read is not looked at further. */
@@ -131,28 +125,28 @@ function sentence(message: string): string {
 function refuseText(
   state: ConversationState | undefined,
   proposal: ProposalInput,
-  base: Draft,
+  draft: DecisionDraft,
   unread: PlainRefusal,
   policy: CompiledPolicy,
   nowMs: number,
 ): DecisionEvent {
   if (proposal.rejected !== null) {
-    base.evicted = state === undefined ? null : makeRoomForName(state, nowMs);
-    return refusePlainly(base, unread);
+    draft.conversation.evicted = state === undefined ? null : makeRoomForName(state, nowMs);
+    return refusePlainly(draft, unread);
   }
-  base.entersTurn = true;
+  draft.conversation.entersTurn = true;
   const tool = policy.tool(proposal.tool);
   const context = contextOf(
     state,
     proposal,
-    base,
+    draft,
     tool,
-    unreadArguments(base),
+    unreadArguments(draft),
     policy,
     nowMs,
     null,
   );
-  return refuseEarly(context, base, unread, new Advice());
+  return refuseEarly(context, draft, unread, new Advice());
 }
 
 /** A call's arguments, which are made when somebody looks into them. */
@@ -167,7 +161,7 @@ export interface Given {
 export function decideRead(
   state: ConversationState | undefined,
   proposal: Omit<ProposalInput, "type" | "arguments" | "rejected" | "approvalId">,
-  base: Draft,
+  draft: DecisionDraft,
   given: Given,
   policy: CompiledPolicy,
   nowMs: number,
@@ -176,17 +170,17 @@ export function decideRead(
   // As `toolOfCall`, which would have the arguments made for every tool.
   const named = policy.tool(proposal.tool);
   const tool = named.variantOf === null ? named : named.variantOf(given.value);
-  const entered: Draft = base;
-  entered.entersTurn = approval === null;
-  entered.isRead = tool.isRead;
-  entered.tier = tool.tier.name;
+  draft.conversation.entersTurn = approval === null;
+  draft.policy.isRead = tool.isRead;
+  draft.policy.tier = tool.tier.name;
   const killed = policy.killedBy(proposal);
   const advice = new Advice();
   const refuse = (plain: PlainRefusal): DecisionEvent => {
-    if (approval !== null) return withAdvice(refusePlainly(entered, plain), advice);
-    const unread = unreadArguments(entered);
-    const context = contextOf(state, proposal, entered, tool, unread, policy, nowMs, null);
-    return refuseEarly(context, entered, plain, advice);
+    draft.notices = advice.notices;
+    if (approval !== null) return refusePlainly(draft, plain);
+    const unread = unreadArguments(draft);
+    const context = contextOf(state, proposal, draft, tool, unread, policy, nowMs, null);
+    return refuseEarly(context, draft, plain, advice);
   };
   if (killed !== null) return refuse(killedBy(killed));
   if (isUnknownRefused(policy, tool)) {
@@ -198,8 +192,8 @@ export function decideRead(
   const clear = proposal.clear ?? null;
   const read =
     clear === null
-      ? readArguments(tool, given, base.arguments, policy.graph)
-      : readSealed(tool, clear, entered, policy);
+      ? readArguments(tool, given, draft.arguments.text, policy.graph)
+      : readSealed(tool, clear, draft, policy);
   if (read.problems.length > 0) {
     const mode = tool.modes.invalid_arguments;
     const rule = `${tool.rule}.input_schema`;
@@ -219,9 +213,10 @@ export function decideRead(
       read.problems.map((p) => `${quoteTicks(p.path)}: ${p.message}`).join("; "),
     );
   }
-  const context = contextOf(state, proposal, entered, tool, read, policy, nowMs, approval);
-  const decision = withAdvice(conclude(context, entered, judge(context, advice), approval), advice);
-  return clear === null ? decision : withSealed(decision, clear, policy);
+  const context = contextOf(state, proposal, draft, tool, read, policy, nowMs, approval);
+  const found = judge(context, advice);
+  draft.notices = advice.notices;
+  return conclude(context, draft, found, approval);
 }
 
 function killedBy(rule: string): PlainRefusal {
@@ -253,9 +248,9 @@ interface ReadArguments {
 }
 
 /** Nobody has looked into the arguments: all of them are what the call is known by. */
-function unreadArguments(base: DecisionBase): ReadArguments {
+function unreadArguments(draft: DecisionDraft): ReadArguments {
   return {
-    identityText: base.arguments,
+    identityText: draft.arguments.text,
     touched: UNDECLARED,
     sketches: NO_SKETCHES,
     problems: NONE,
@@ -301,22 +296,22 @@ function unnamedProblems(names: readonly string[]): ReadArguments["problems"] {
 function readSealed(
   tool: CompiledTool,
   clear: ClearArguments,
-  base: DecisionBase,
+  draft: DecisionDraft,
   policy: CompiledPolicy,
 ): ReadArguments {
   const { text } = clear;
-  const sealed = identitySeal(clear, base.tenantId, policy);
+  const sealed = identitySeal(clear, draft.tenantId, policy);
   const read = readArguments(tool, clear, text, policy.graph, sealed);
   const problems = toldProblems(read.problems, clear);
   // Where the arguments have no identity, all of them are, as they are journaled.
-  const identityText = read.identityText === text ? base.arguments : read.identityText;
+  const identityText = read.identityText === text ? draft.arguments.text : read.identityText;
   return { ...read, identityText, problems };
 }
 
 function contextOf(
   before: ConversationState | undefined,
   proposal: CallContext["proposal"],
-  base: DecisionBase,
+  draft: DecisionDraft,
   tool: CompiledTool,
   read: ReadArguments,
   policy: CompiledPolicy,
@@ -324,10 +319,10 @@ function contextOf(
   approval: Approval | null,
 ): CallContext {
   const known = before ?? initialState(proposal.tenantId, proposal.conversationId, nowMs);
-  const state = base.entersTurn ? enterTurn(known, proposal.turn, nowMs) : known;
+  const state = draft.conversation.entersTurn ? enterTurn(known, proposal.turn, nowMs) : known;
   const actionKey =
-    read.identityText === base.arguments
-      ? base.argumentsDigest
+    read.identityText === draft.arguments.text
+      ? draft.arguments.digest
       : actionDigest(tool.name, read.identityText);
   const facts = factsOf(tool, policy, read.touched, actionKey, proposal, read.sketches, nowMs);
   const twin = twinOf(state, tool, facts, actionKey, nowMs);
@@ -336,13 +331,13 @@ function contextOf(
     tool,
     state,
     proposal,
-    decisionId: base.decisionId,
+    decisionId: draft.decisionId,
     actionKey,
     nowMs,
     facts,
     twin,
     dependsOn: dependsOn(facts, twin),
-    covered: approval?.stands === true || isConfirmed(state, proposal, base),
+    covered: approval?.stands === true || isConfirmed(state, proposal, draft),
     approved: approval?.stands === true,
     wasHeld: approval !== null,
   };

@@ -17,7 +17,7 @@ import { findDoubt } from "../state/doubts.ts";
 import { hasRoom, isBlank, isGivenOf, rulingKey } from "../state/given.ts";
 import type { ConversationState, OpenCall } from "../state/state.ts";
 import { decideRead } from "./decide-proposal.ts";
-import { heldBase, refuseHeld } from "./refuse-held.ts";
+import { draftOfHeld, proposalOfHeld, refuseHeld } from "./refuse-held.ts";
 import { type PlainRefusal, refusePlainly } from "./refuse-unread.ts";
 
 export function decideVerdict(
@@ -169,18 +169,19 @@ function decideHold(
 function otherSubject(held: CallHeld, { about }: VerdictInput): IgnoredWhy | null {
   if (about === undefined) return null;
   const { callId, actionKey, ruleDigest } = about;
-  if (callId !== null && callId !== held.callId) return "wrong_call";
-  if (actionKey !== null && actionKey !== held.actionKey) return "wrong_action";
+  if (callId !== null && callId !== held.call.callId) return "wrong_call";
+  if (actionKey !== null && actionKey !== held.arguments.actionKey) return "wrong_action";
   return ruleDigest !== null && ruleDigest !== held.ruleDigest ? "wrong_rule" : null;
 }
 
 function wrongApproval(open: OpenCall, held: CallHeld, input: VerdictInput): IgnoredWhy | null {
   if (held.requireReason && isBlank(input.reason)) return "reason_required";
-  if (held.agentId !== null && isSameSpeaker(held.agentId, input.by)) return "self_approval";
+  if (held.call.agentId !== null && isSameSpeaker(held.call.agentId, input.by))
+    return "self_approval";
   if (hasSpoken(open.approvedBy, input.by)) return "already_decided";
   if (input.tool === null) return null;
   // Approved for more than this call: of no other tool than its own, and not where it takes several people.
-  if (input.tool !== held.tool) return "unknown_grant";
+  if (input.tool !== held.call.tool) return "unknown_grant";
   return held.approvals > 1 ? "approvals_required" : null;
 }
 
@@ -210,30 +211,22 @@ function approve(
 ): readonly GateEvent[] {
   const reopened = reopenHold(state, held, policy);
   const stands =
-    reopened.ok && toolOfCall(policy, held.tool, reopened.value).ruleDigest === held.ruleDigest;
+    reopened.ok &&
+    toolOfCall(policy, held.call.tool, reopened.value).ruleDigest === held.ruleDigest;
   const by = stands ? [...open.approvedBy, input.by] : [input.by];
   if (stands && by.length < held.approvals) {
     return [ruled({ ...input, kind: "approve" }, nowMs, held.decisionId)];
   }
   // Whatever comes of it, the hold ends: a verdict is used once.
-  const base = {
-    ...heldBase(state, held, policy, nowMs),
-    approvalId: held.holdId,
-    approvedBy: by,
-  };
-  if (!reopened.ok) return [refusePlainly(base, notReopened(reopened.failure))];
+  const draft = draftOfHeld(state, held, policy, nowMs);
+  draft.approval = { approvalId: held.holdId, approvedBy: by };
+  if (!reopened.ok) return [refusePlainly(draft, notReopened(reopened.failure))];
   const { text, clear } = reopened;
-  const proposal = {
-    ...held,
-    assistantText: null,
-    estimatedCost: held.call.more?.cost ?? null,
-    confirmation: null,
-    ...(clear === undefined ? {} : { clear }),
-  };
-  base.arguments = text;
+  const proposal = { ...proposalOfHeld(held), ...(clear === undefined ? {} : { clear }) };
+  draft.arguments.text = text;
   const approval = { approvalId: held.holdId, by, stands };
-  const at = base.proposalsAtMs;
-  const decision = decideRead(state, proposal, base, reopened, policy, at, approval);
+  const at = draft.times.proposalsAtMs;
+  const decision = decideRead(state, proposal, draft, reopened, policy, at, approval);
   // What was said of the old rule gives no further calls under the new one either.
   if (!stands || decision.type !== "allowed" || input.tool === null) return [decision];
   const grant = { ...input, kind: "grant", approvalId: null, tier: null } as const;

@@ -1,14 +1,8 @@
 /** What the model and the agent are told of a refusal. */
 import type { CallContext, Finding } from "../checks/check.ts";
 import { cutText } from "../cut-text.ts";
-import type {
-  DecisionBase,
-  Disposition,
-  PreviousCall,
-  PreviousResult,
-  Refusal,
-} from "../events.ts";
-import { escapeHidden, quoteText, toldText } from "../hidden-text.ts";
+import type { Decision, Disposition, PreviousCall, PreviousResult, Refusal } from "../events.ts";
+import { quoteText, toldText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { DOUBT_SENTENCE, REASONS } from "../reasons/reasons.ts";
 import { isInDoubt } from "../state/doubts.ts";
@@ -40,12 +34,7 @@ function userMessage(found: Finding, { level }: Rung, tool: string): string | nu
   return said === null ? null : `${said} (${tool}).`;
 }
 
-export function refusalOf(
-  call: CallContext,
-  base: DecisionBase,
-  found: Finding,
-  rung: Rung,
-): Refusal {
+export function refusalOf(call: CallContext, draft: Decision, found: Finding, rung: Rung): Refusal {
   const { twin } = call;
   const previous = found.previous;
   const sentences = REASONS[found.reason];
@@ -53,11 +42,6 @@ export function refusalOf(
   const duplicate = previous !== null && sentences.isFailure !== true;
   const suggestedNext = suggestNext(call);
   return {
-    schemaVersion: 1,
-    decisionId: base.decisionId,
-    callId: base.callId,
-    tool: base.tool,
-    arguments: escapeHidden(cutText(base.arguments, LIMITS.shownArguments)),
     reason: found.reason,
     message: toldText([
       sentences.model,
@@ -70,7 +54,6 @@ export function refusalOf(
     duplicate,
     note: duplicate && call.policy.appendNote ? noteOf(call, previous) : null,
     rule: found.rule,
-    policy: base.policy,
     level: rung.level,
     count: rung.count,
     retryable: sentences.isRetryable === true,
@@ -86,7 +69,7 @@ export function refusalOf(
     suggestedNext,
     problems: shownProblems(found.problems),
     known: found.known,
-    userMessage: userMessage(found, rung, base.tool),
+    userMessage: userMessage(found, rung, draft.call.tool),
   };
 }
 
@@ -111,8 +94,9 @@ function previousOf(twin: Twin | undefined): PreviousCall | null {
 /** Inline where it is kept whole; a write's larger result by reference, which executors resolve. */
 function previousResult(twin: Twin, answered: boolean): PreviousResult | null {
   const { output, outputDigest: digest, outputBytes: bytes } = twin;
-  if (output !== null && (twin.whole || answered)) return { inline: output, digest, bytes };
-  return digest === null ? null : { ref: twin.decisionId, digest, bytes };
+  const ref = twin.decisionId;
+  if (output !== null && (twin.whole || answered)) return { inline: output, ref, digest, bytes };
+  return digest === null ? null : { inline: null, ref, digest, bytes };
 }
 
 /** Tool output is data: marked, escaped as a JSON string, and cut. */

@@ -6,22 +6,23 @@ import { budgetsCheck } from "../checks/budgets.ts";
 import { type CallContext, type Finding, finding, strikeKeyOf } from "../checks/check.ts";
 import { conversationCheck } from "../checks/conversation.ts";
 import type { DecisionEvent } from "../events.ts";
-import { type Advice, withAdvice } from "./advice.ts";
+import type { Advice } from "./advice.ts";
 import { conclude } from "./conclude.ts";
-import type { Draft } from "./decision-base.ts";
+import type { DecisionDraft } from "./draft-decision.ts";
 import { enforced } from "./judge.ts";
 import type { PlainRefusal } from "./refuse-unread.ts";
 
 export function refuseEarly(
   call: CallContext,
-  base: Draft,
+  draft: DecisionDraft,
   plain: PlainRefusal,
   advice: Advice,
 ): DecisionEvent {
   // A confirmation that it carries is not spent on it.
   const own = { ...call, covered: false };
   const found = stopOf(own, plain, advice) ?? foundIn(own, plain);
-  return withAdvice(conclude(own, base, found, null), advice);
+  draft.notices = advice.notices;
+  return conclude(own, draft, found, null);
 }
 
 /** What an operator has switched off is refused as that, whatever else stands in the way. */

@@ -3,7 +3,7 @@ import type { Denial } from "../approval-facts.ts";
 import type { CallHeld, CallRefused } from "../events.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
-import { decisionBase } from "./decision-base.ts";
+import { type DecisionDraft, draftDecision, type Proposed } from "./draft-decision.ts";
 import { makeRoomForName } from "./make-room.ts";
 import { refusePlainly } from "./refuse-unread.ts";
 
@@ -20,41 +20,41 @@ export function refuseHeld(
     readonly denial: Denial | null;
   },
 ): CallRefused {
-  const base = heldBase(state, held, policy, nowMs);
-  const refused = refusePlainly(
-    {
-      ...base,
-      approvalId: held.holdId,
-      approvedBy: why.by,
-      evicted: makeRoomForName(state, base.proposalsAtMs),
-    },
-    {
-      reason: why.reason,
-      rule: held.rule,
-      disposition: why.reason === "approval_denied" ? "change_approach" : "ask_user",
-      detail: why.detail,
-    },
-  );
+  const draft = draftOfHeld(state, held, policy, nowMs);
+  draft.approval = { approvalId: held.holdId, approvedBy: why.by };
+  draft.conversation.evicted = makeRoomForName(state, draft.times.proposalsAtMs);
+  const refused = refusePlainly(draft, {
+    reason: why.reason,
+    rule: held.rule,
+    disposition: why.reason === "approval_denied" ? "change_approach" : "ask_user",
+    detail: why.detail,
+  });
   const resolution = { type: "none", retryAfterMs: null, approvalId: held.holdId } as const;
   return { ...refused, denial: why.denial, refusal: { ...refused.refusal, resolution } };
 }
 
 /** The decision that ends a hold: the same call, a later time. */
-export function heldBase(
+export function draftOfHeld(
   state: ConversationState,
   held: CallHeld,
   policy: CompiledPolicy,
   nowMs: number,
-) {
-  const named = {
-    text: held.arguments,
-    argumentsDigest: held.argumentsDigest,
-    decisionId: held.decisionId,
-  };
-  const proposal = { ...held, assistantText: null, estimatedCost: null, confirmation: null };
-  const base = decisionBase(state, proposal, named, policy, {
+): DecisionDraft {
+  const { decisionId } = held;
+  const named = { text: held.arguments.text, argumentsDigest: held.arguments.digest, decisionId };
+  const draft = draftDecision(state, proposalOfHeld(held), named, policy, {
     at: nowMs,
     proposals: state.lastAtMs,
   });
-  return { ...base, actionKey: held.actionKey, isRead: held.isRead, tier: held.tier };
+  draft.arguments.actionKey = held.arguments.actionKey;
+  draft.policy.isRead = held.policy.isRead;
+  draft.policy.tier = held.policy.tier;
+  return draft;
+}
+
+/** What the decision still says of the proposal. */
+export function proposalOfHeld({ tenantId, conversationId, call, facts }: CallHeld): Proposed {
+  const estimatedCost = facts.more?.cost ?? null;
+  const rest = { assistantText: null, estimatedCost, confirmation: null };
+  return { tenantId, conversationId, ...call, ...rest };
 }

@@ -1,13 +1,13 @@
 /** Refusals of calls that were not judged: envelope, tool, arguments, name, a defect of ours. */
 import { cutText } from "../cut-text.ts";
-import type { CallRefused, DecisionBase, Disposition, Refusal } from "../events.ts";
+import type { CallRefused, Disposition, Refusal } from "../events.ts";
 import { escapeHidden, quoteTicks, toldText } from "../hidden-text.ts";
 import type { ProposalInput } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { CompiledPolicy } from "../policy/compiled.ts";
 import type { ReasonCode } from "../reasons/reasons.ts";
 import { REASONS } from "../reasons/reasons.ts";
-import { decisionBase } from "./decision-base.ts";
+import { type DecisionDraft, draftDecision } from "./draft-decision.ts";
 import { type NamedCall, nameCall } from "./name-call.ts";
 
 export interface PlainRefusal {
@@ -20,23 +20,17 @@ export interface PlainRefusal {
 }
 
 /** A refusal with nothing earlier to tell of. */
-export function refusePlainly(base: DecisionBase, given: PlainRefusal): CallRefused {
+export function refusePlainly(draft: DecisionDraft, given: PlainRefusal): CallRefused {
   const sentences = REASONS[given.reason];
   return {
-    ...base,
+    ...draft,
     type: "refused",
     refusal: {
-      schemaVersion: 1,
-      decisionId: base.decisionId,
-      callId: base.callId,
-      tool: base.tool,
-      arguments: escapeHidden(cutText(base.arguments, LIMITS.shownArguments)),
       reason: given.reason,
       message: toldText([sentences.model, given.detail, ...problemLines(given.problems)]),
       duplicate: false,
       note: null,
       rule: given.rule,
-      policy: base.policy,
       level: 0,
       count: 0,
       retryable: sentences.isRetryable === true,
@@ -80,16 +74,14 @@ export function internalError(
   what: string,
 ): CallRefused {
   const named = nameSafely(proposal, policy);
-  const base = decisionBase(undefined, proposal, named, policy, { at: nowMs, proposals: nowMs });
-  return refusePlainly(
-    { ...base, fresh },
-    {
-      reason: "internal_error",
-      rule: "gate",
-      disposition: "stop",
-      detail: `Detail for the operator: ${cutText(what, LIMITS.shownError)}.`,
-    },
-  );
+  const draft = draftDecision(undefined, proposal, named, policy, { at: nowMs, proposals: nowMs });
+  draft.conversation.fresh = fresh;
+  return refusePlainly(draft, {
+    reason: "internal_error",
+    rule: "gate",
+    disposition: "stop",
+    detail: `Detail for the operator: ${cutText(what, LIMITS.shownError)}.`,
+  });
 }
 
 /** The call's id stands for a name where not even a digest can be made. */

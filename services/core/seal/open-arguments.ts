@@ -5,15 +5,15 @@ import type { DecisionEvent } from "../events.ts";
 import type { Sealing } from "./sealing.ts";
 import { keysOf, withValueAt } from "./sensitive-places.ts";
 
-type Sealed = Pick<DecisionEvent, "tenantId" | "decisionId" | "arguments" | "sealed">;
+type Sealed = Pick<DecisionEvent, "tenantId" | "decisionId" | "arguments">;
 
 /**
  * The arguments as they were sent; null where what is sealed cannot be opened, or fits nowhere.
  * @throws MissingSecretError
  */
 export function openArguments(decision: Sealed, sealing: Pick<Sealing, "open">): JsonObject | null {
-  let args: JsonObject | null = JSON.parse(decision.arguments) as JsonObject;
-  for (const { path, keyId, nonce, sealed } of decision.sealed ?? []) {
+  let args: JsonObject | null = JSON.parse(decision.arguments.text) as JsonObject;
+  for (const { path, keyId, nonce, sealed } of decision.arguments.sealed) {
     const place = [decision.tenantId, decision.decisionId, path] as const;
     const text = sealing.open(keyId, place, { nonce, sealed });
     if (text === null || args === null) return null;
@@ -24,7 +24,7 @@ export function openArguments(decision: Sealed, sealing: Pick<Sealing, "open">):
 
 /** The same as canonical JSON. */
 export function openedText(decision: Sealed, sealing: Pick<Sealing, "open">): string | null {
-  if (decision.sealed === undefined) return decision.arguments;
+  if (decision.arguments.sealed.length === 0) return decision.arguments.text;
   const args = openArguments(decision, sealing);
   return args === null ? null : canonicalText(args);
 }

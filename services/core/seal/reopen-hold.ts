@@ -31,15 +31,15 @@ export function reopenHold(
   held: CallHeld,
   policy: CompiledPolicy,
 ): ReopenedHold {
-  const own = (held.sealed ?? []).map(({ path }) => keysOf(path));
-  const paths = inOrder([...policy.tool(held.tool).sensitive, ...own]);
-  if (paths.length === 0) return reread(held.arguments, policy);
+  const own = held.arguments.sealed.map(({ path }) => keysOf(path));
+  const paths = inOrder([...policy.tool(held.call.tool).sensitive, ...own]);
+  if (paths.length === 0) return reread(held.arguments.text, policy);
   const value = openArguments(held, policy.sealing);
   if (value === null) return { ok: false, failure: "not_opened" };
   const read = reread(canonicalText(value), policy);
   if (!read.ok) return read;
   const { tenantId } = held;
-  const keyId = held.sealed?.[0]?.keyId ?? state.sealKeyId ?? policy.sealing.keyId;
+  const keyId = held.arguments.sealed[0]?.keyId ?? state.sealKeyId ?? policy.sealing.keyId;
   const { value: _value, ...sealed } = sealArguments(
     read.value,
     paths,

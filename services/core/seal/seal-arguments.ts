@@ -2,7 +2,7 @@
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
-import type { DecisionEvent, SealedValue } from "../events.ts";
+import type { Decision, SealedValue } from "../events.ts";
 import { sha256Hex } from "../hash.ts";
 import type { ClearArguments, EnvelopeRejection, ProposalInput } from "../inputs.ts";
 import { jsonMember } from "../json-path.ts";
@@ -122,22 +122,21 @@ export function identitySeal(
   };
 }
 
-/** The decision with its sensitive values sealed, where it allows or holds a call that has some. */
-export function withSealed<D extends DecisionEvent>(
-  decision: D,
-  clear: ClearArguments | null,
+const NONE_SEALED: readonly SealedValue[] = [];
+
+/** The sensitive values of a call that may run, each sealed for its place. */
+export function sealValues(
+  { tenantId, decisionId }: Pick<Decision, "tenantId" | "decisionId">,
+  clear: ClearArguments | null | undefined,
   policy: CompiledPolicy,
-): D {
-  if (clear === null || clear.places.length === 0 || decision.type === "refused") {
-    return decision;
-  }
+): readonly SealedValue[] {
+  if (clear === null || clear === undefined || clear.places.length === 0) return NONE_SEALED;
   const { keyId } = clear;
-  const sealed = clear.places.map(({ keys, value }): SealedValue => {
+  return clear.places.map(({ keys, value }) => {
     const path = pointerOf(keys);
-    const place: SealPlace = [decision.tenantId, decision.decisionId, path];
+    const place: SealPlace = [tenantId, decisionId, path];
     return { path, keyId, ...policy.sealing.seal(keyId, place, canonicalText(value)) };
   });
-  return { ...decision, sealed };
 }
 
 /** A sealed proposal as it may be written: what the model said may spell the values in any way. */

@@ -27,15 +27,15 @@ export function denialOf(
   turnIndex: number,
 ): RememberedDenial {
   return {
-    tool: held.tool,
-    actionKey: held.actionKey,
-    resources: held.call.resources,
+    tool: held.call.tool,
+    actionKey: held.arguments.actionKey,
+    resources: held.facts.resources,
     turnIndex,
     untilMs: held.expiresAtMs,
     by,
     reason,
     rule: held.rule,
-    expiresMs: held.expiresAtMs - held.atMs,
+    expiresMs: held.expiresAtMs - held.times.atMs,
     requireReason: held.requireReason,
     approvals: held.approvals,
   };

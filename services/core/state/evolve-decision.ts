@@ -16,7 +16,7 @@ import type {
   CallFacts,
   CallHeld,
   CallRefused,
-  DecisionBase,
+  Decision,
   DecisionEvent,
   Evicted,
   Raised,
@@ -28,7 +28,7 @@ import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
 import { draftOf } from "./draft.ts";
 import { holdBegan, holdEnded } from "./held-time.ts";
-import { keptOf } from "./kept-decision.ts";
+import { keepDecision } from "./kept-decision.ts";
 import {
   callNameOf,
   decisionBytes,
@@ -82,31 +82,41 @@ function untouchedBy(
   before: ConversationState | undefined,
   event: DecisionEvent,
 ): ConversationState {
-  if (before !== undefined && !event.fresh) return before;
-  const { tenantId, conversationId, proposalsAtMs: at } = event;
+  if (before !== undefined && !event.conversation.fresh) return before;
+  const {
+    tenantId,
+    conversationId,
+    times: { proposalsAtMs: at },
+  } = event;
   const state = draftOf(initialState(tenantId, conversationId, at));
   state.lastAtMs = at;
-  state.dropAtMs = event.stateDropAtMs;
+  state.dropAtMs = event.conversation.dropAtMs;
   return state;
 }
 
 /** The conversation with the call's turn entered, its room made and its hold ended. */
 function admitted(before: ConversationState | undefined, event: DecisionEvent): StateDraft {
-  const { proposalsAtMs: at } = event;
+  const {
+    times: { proposalsAtMs: at },
+  } = event;
   const known =
-    before === undefined || event.fresh
+    before === undefined || event.conversation.fresh
       ? initialState(event.tenantId, event.conversationId, at)
       : before;
-  const entered = event.entersTurn ? enterTurn(known, event.turn, at) : known;
+  const entered = event.conversation.entersTurn ? enterTurn(known, event.call.turn, at) : known;
   const state = draftOf(entered);
-  if (event.evicted !== null) forget(state, event.evicted);
+  if (event.conversation.evicted !== null) forget(state, event.conversation.evicted);
   state.lastAtMs = Math.max(known.lastAtMs, at);
-  state.dropAtMs = event.stateDropAtMs;
-  if (event.confirmation !== null) {
-    state.confirmations = trieSet(state.confirmations, event.confirmation, event.actionKey);
+  state.dropAtMs = event.conversation.dropAtMs;
+  if (event.conversation.confirmation !== null) {
+    state.confirmations = trieSet(
+      state.confirmations,
+      event.conversation.confirmation,
+      event.arguments.actionKey,
+    );
   }
-  if (event.approvalId !== null || takesHoldsPlace(state, event)) endHold(state, event);
-  if (event.sealed !== undefined) state.sealKeyId ??= event.sealed[0]?.keyId;
+  if (event.approval.approvalId !== null || takesHoldsPlace(state, event)) endHold(state, event);
+  state.sealKeyId ??= event.arguments.sealed[0]?.keyId;
   return state;
 }
 
@@ -139,30 +149,30 @@ function endHold(state: StateDraft, event: DecisionEvent): void {
   if (held === undefined) return;
   release(state, held);
   remember(state, held, event);
-  state.heldTime = holdEnded(state.heldTime, event.atMs, state.openIndex.heldCount);
+  state.heldTime = holdEnded(state.heldTime, event.times.atMs, state.openIndex.heldCount);
 }
 
 function remember(state: StateDraft, { held }: OpenCall, event: DecisionEvent): void {
   if (held === null || event.type !== "refused" || event.denial === null) return;
-  const [by = ""] = event.approvedBy;
+  const [by = ""] = event.approval.approvedBy;
   const denial = denialOf(held, by, event.denial.reason, state.turn.index);
-  state.denials = withDenial(state.denials, denial, event.proposalsAtMs);
+  state.denials = withDenial(state.denials, denial, event.times.proposalsAtMs);
 }
 
 function nameIt(state: StateDraft, event: DecisionEvent): void {
-  const name = callNameOf(event.turn, event.step, event.callId);
+  const name = callNameOf(event.call.turn, event.call.step, event.call.callId);
   // The first decision on a name stands: a call that conflicts with it leaves it untouched.
   if (event.type === "refused" && isTakenByOther(state, name, event.decisionId)) return;
   const bytes = decisionBytes(event);
-  const value = keptOf(event);
+  const value = keepDecision(event);
   if (staysNamed(event)) {
     state.kept = ledgerPut(state.kept, name, value, NO_TIME, bytes);
     // Only a hold that ended can stand in the other ledger, under the same name.
-    if (event.approvalId !== null) state.loose = ledgerDelete(state.loose, name);
+    if (event.approval.approvalId !== null) state.loose = ledgerDelete(state.loose, name);
     return;
   }
   state.loose = ledgerPut(state.loose, name, value, NO_TIME, bytes);
-  if (event.approvalId !== null) state.kept = ledgerDelete(state.kept, name);
+  if (event.approval.approvalId !== null) state.kept = ledgerDelete(state.kept, name);
 }
 
 function isTakenByOther(state: StateDraft, name: string, decisionId: string): boolean {
@@ -171,7 +181,10 @@ function isTakenByOther(state: StateDraft, name: string, decisionId: string): bo
 }
 
 function afterAllowed(state: StateDraft, event: CallAllowed): void {
-  const { actionKey, call } = event;
+  const {
+    arguments: { actionKey },
+    facts: call,
+  } = event;
   reserve(state, event);
   state.n += 1;
   addTwin(state, event);
@@ -180,7 +193,7 @@ function afterAllowed(state: StateDraft, event: CallAllowed): void {
   acknowledged(state, actionKey);
   addEffects(state, event);
   addSketches(state, event);
-  useUp(state, call, event.proposalsAtMs);
+  useUp(state, call, event.times.proposalsAtMs);
 }
 
 /** Beyond the bound only a policy that does not enforce it gets here: the result is then unknown. */
@@ -190,20 +203,23 @@ function addOpen(state: StateDraft, call: OpenCall): void {
 }
 
 function addTwin(state: StateDraft, event: CallAllowed): void {
-  const { call, proposalsAtMs: at } = event;
-  const ledger = ledgerPurge(event.isRead ? state.readTwins : state.writeTwins, at);
+  const {
+    facts: call,
+    times: { proposalsAtMs: at },
+  } = event;
+  const ledger = ledgerPurge(event.policy.isRead ? state.readTwins : state.writeTwins, at);
   const earlier = ledgerGet(ledger, call.twinKey, at);
   // A new turn is progress: equal outputs are counted anew.
   const before = earlier?.turnIndex === state.turn.index ? earlier : undefined;
   const twin: Twin = {
     decisionId: event.decisionId,
-    callId: event.callId,
-    tool: event.tool,
+    callId: event.call.callId,
+    tool: event.call.tool,
     n: state.n,
     atMs: at,
-    turn: event.turn,
+    turn: event.call.turn,
     turnIndex: state.turn.index,
-    step: event.step,
+    step: event.call.step,
     status: "in_flight",
     windowUntilMs: call.windowUntilMs,
     occurrence: event.occurrence,
@@ -224,10 +240,10 @@ function addTwin(state: StateDraft, event: CallAllowed): void {
   };
   const deadlineMs = event.notAfterMs + event.timeLimitMs;
   // Its result, or a tick that finds it without one, says how long it is remembered: whatever comes late.
-  const waits = !event.isRead && state.open.size < LIMITS.openCalls;
+  const waits = !event.policy.isRead && state.open.size < LIMITS.openCalls;
   const dropAtMs = waits ? NO_END : rememberedUntil(call.dropAtMs, deadlineMs);
   const put = ledgerPut(ledger, call.twinKey, twin, dropAtMs, 0);
-  if (event.isRead) state.readTwins = put;
+  if (event.policy.isRead) state.readTwins = put;
   else state.writeTwins = put;
 }
 
@@ -255,14 +271,14 @@ function openCall(
   const held = event.type === "held";
   return {
     decisionId: event.decisionId,
-    callId: event.callId,
-    tool: event.tool,
-    agentId: event.agentId,
-    actionKey: event.actionKey,
+    callId: event.call.callId,
+    tool: event.call.tool,
+    agentId: event.call.agentId,
+    actionKey: event.arguments.actionKey,
     status: held ? "held" : "in_flight",
-    isRead: event.isRead,
+    isRead: event.policy.isRead,
     n,
-    atMs: event.proposalsAtMs,
+    atMs: event.times.proposalsAtMs,
     turnIndex: state.turn.index,
     call,
     deadlineMs: held ? event.expiresAtMs : event.notAfterMs + event.timeLimitMs,
@@ -274,21 +290,24 @@ function openCall(
 }
 
 function askedOf(event: CallAllowed | CallHeld): AskedCall | null {
-  const approvalId = event.type === "held" ? event.holdId : event.approvalId;
+  const approvalId = event.type === "held" ? event.holdId : event.approval.approvalId;
   if (approvalId === null) return null;
-  const { turn, step, argumentsDigest } = event;
+  const {
+    call: { turn, step },
+    arguments: { digest: argumentsDigest },
+  } = event;
   return { approvalId, turn, step, argumentsDigest };
 }
 
-function ringEntry(event: DecisionBase, n: number, state: ConversationState): RingEntry {
+function ringEntry(event: Decision, n: number, state: ConversationState): RingEntry {
   return {
     n,
     decisionId: event.decisionId,
-    actionKey: event.actionKey,
-    tool: event.tool,
-    atMs: event.proposalsAtMs,
+    actionKey: event.arguments.actionKey,
+    tool: event.call.tool,
+    atMs: event.times.proposalsAtMs,
     turnIndex: state.turn.index,
-    isRead: event.isRead,
+    isRead: event.policy.isRead,
     status: "in_flight",
     transient: false,
     digest: null,
@@ -315,9 +334,14 @@ function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): rea
 }
 
 function addSketches(state: StateDraft, event: CallAllowed): void {
-  const { more, dropAtMs } = event.call;
+  const { more, dropAtMs } = event.facts;
   for (const { key, values } of more?.sketches ?? []) {
-    const { decisionId, callId, tool, actionKey, proposalsAtMs: atMs } = event;
+    const {
+      decisionId,
+      call: { callId, tool },
+      arguments: { actionKey },
+      times: { proposalsAtMs: atMs },
+    } = event;
     const { n } = state;
     const status = "in_flight";
     const sketched = { decisionId, callId, tool, actionKey, n, atMs, status, values } as const;
@@ -336,13 +360,13 @@ function acknowledged(state: StateDraft, actionKey: string): void {
 
 function afterHeld(state: StateDraft, event: CallHeld): void {
   reserve(state, event);
-  addOpen(state, openCall(event, event.call, state.n, state));
-  acknowledged(state, event.actionKey);
-  if (state.openIndex.heldCount > 0) state.heldTime = holdBegan(state.heldTime, event.atMs);
+  addOpen(state, openCall(event, event.facts, state.n, state));
+  acknowledged(state, event.arguments.actionKey);
+  if (state.openIndex.heldCount > 0) state.heldTime = holdBegan(state.heldTime, event.times.atMs);
 }
 
 function afterRefused(state: StateDraft, event: CallRefused): void {
-  if (event.counted) countCall(state, event, event.approvalId === null, null);
+  if (event.counted) countCall(state, event, event.approval.approvalId === null, null);
   if (event.answered !== null) addAnswered(state, event, event.answered);
   if (event.strike !== null) state.strikes = struck(state.strikes, event.strike);
   if (event.cycle !== null) state.cycle = event.cycle;
@@ -359,25 +383,27 @@ function afterRefused(state: StateDraft, event: CallRefused): void {
 function askedAbout(state: StateDraft, event: CallRefused, raised: Raised): string | null {
   const { acknowledge } = state.flags;
   if (!raised.acknowledgement) return acknowledge;
-  return event.refusal.reason === "acknowledgement_required" ? acknowledge : event.actionKey;
+  return event.refusal.reason === "acknowledgement_required"
+    ? acknowledge
+    : event.arguments.actionKey;
 }
 
 /** A read answered from memory stands in the ring as its twin would. */
 function addAnswered(
   state: StateDraft,
   event: CallRefused,
-  { call, outputDigest }: NonNullable<CallRefused["answered"]>,
+  { facts: call, outputDigest }: NonNullable<CallRefused["answered"]>,
 ): void {
   state.n += 1;
   const entry = ringEntry(event, state.n, state);
   const answered: RingEntry = { ...entry, status: "succeeded", digest: outputDigest };
   addToRing(state, answered, call.ringSize);
-  const ledger = event.isRead ? state.readTwins : state.writeTwins;
-  const twin = ledgerGet(ledger, call.twinKey, event.proposalsAtMs);
+  const ledger = event.policy.isRead ? state.readTwins : state.writeTwins;
+  const twin = ledgerGet(ledger, call.twinKey, event.times.proposalsAtMs);
   if (twin === undefined) return;
   const again = { ...twin, repeats: call.repeats };
   const put = ledgerPut(ledger, call.twinKey, again, call.dropAtMs, twin.output?.length ?? 0);
-  if (event.isRead) state.readTwins = put;
+  if (event.policy.isRead) state.readTwins = put;
   else state.writeTwins = put;
 }
 

@@ -36,11 +36,13 @@ export function forgottenKey(name: string): string {
 
 /** Calls that may have had an effect: their names are never given to another call. */
 export function staysNamed(event: DecisionEvent): boolean {
-  return event.type === "held" || (event.type === "allowed" && !event.isRead);
+  return event.type === "held" || (event.type === "allowed" && !event.policy.isRead);
 }
 
 /** Rough size of a decision as it is kept, in bytes. */
 export function decisionBytes(event: DecisionEvent): number {
   const refusal = event.type === "refused" ? event.refusal.message.length * 2 : 0;
-  return 512 + event.arguments.length + refusal;
+  const { text, sealed } = event.arguments;
+  const sealedLength = sealed.reduce((sum, one) => sum + one.sealed.length, 0);
+  return 512 + text.length + sealedLength + refusal;
 }

@@ -1,7 +1,7 @@
 /** Calls, steps and money that a call reserves in the budgets, and gives back. */
 
 import { trieGet, trieSet } from "../../collections/trie.ts";
-import type { CallAllowed, CallHeld, DecisionBase } from "../events.ts";
+import type { CallAllowed, CallHeld, Decision } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { heldUntil } from "./held-time.ts";
@@ -12,18 +12,18 @@ import { opensStep, roomForTool } from "./turn.ts";
 /** Counts the call and its step; what a result of `not_executed` gives back again. */
 export function reserve(state: StateDraft, event: CallAllowed | CallHeld): void {
   // A call that was held has counted its step when it was held.
-  countCall(state, event, event.approvalId === null, event.call.more?.cost ?? null);
+  countCall(state, event, event.approval.approvalId === null, event.facts.more?.cost ?? null);
 }
 
 /** `first`: the call's step counts as well. */
 export function countCall(
   state: StateDraft,
-  event: DecisionBase,
+  event: Decision,
   first: boolean,
   cost: Money | null,
 ): void {
   const { turn, totals } = state;
-  const newStep = first && opensStep(event.step, turn.lastStep) ? 1 : 0;
+  const newStep = first && opensStep(event.call.step, turn.lastStep) ? 1 : 0;
   state.totals = {
     calls: totals.calls + 1,
     steps: totals.steps + newStep,
@@ -36,31 +36,26 @@ export function countCall(
     startedAtMs: turn.startedAtMs,
     calls: turn.calls + 1,
     steps: turn.steps + newStep,
-    lastStep: first ? event.step : turn.lastStep,
+    lastStep: first ? event.call.step : turn.lastStep,
     heldBeforeMs: turn.heldBeforeMs,
     spent: withMoney(turn.spent, cost, 1),
   };
 }
 
-function reserveTool(
-  state: StateDraft,
-  event: DecisionBase,
-  first: boolean,
-  cost: Money | null,
-): void {
-  const tool = trieGet(state.tools, event.tool);
+function reserveTool(state: StateDraft, event: Decision, first: boolean, cost: Money | null): void {
+  const tool = trieGet(state.tools, event.call.tool);
   const tools = tool === undefined ? roomForTool(state) : state.tools;
   // Beyond the bound only a policy without a budget for each tool gets here: nobody asks.
   if (tool === undefined && tools.size >= LIMITS.counters) return;
   const inTurn = tool !== undefined && tool.turnIndex === state.turn.index ? tool : undefined;
-  const newStep = first && opensStep(event.step, inTurn?.lastStep ?? null) ? 1 : 0;
-  state.tools = trieSet(tools, event.tool, {
+  const newStep = first && opensStep(event.call.step, inTurn?.lastStep ?? null) ? 1 : 0;
+  state.tools = trieSet(tools, event.call.tool, {
     turnIndex: state.turn.index,
     turnCalls: (inTurn?.turnCalls ?? 0) + 1,
     turnSteps: (inTurn?.turnSteps ?? 0) + newStep,
-    lastStep: first ? event.step : (inTurn?.lastStep ?? null),
-    startedAtMs: inTurn?.startedAtMs ?? event.proposalsAtMs,
-    heldBeforeMs: inTurn?.heldBeforeMs ?? heldUntil(state, event.proposalsAtMs),
+    lastStep: first ? event.call.step : (inTurn?.lastStep ?? null),
+    startedAtMs: inTurn?.startedAtMs ?? event.times.proposalsAtMs,
+    heldBeforeMs: inTurn?.heldBeforeMs ?? heldUntil(state, event.times.proposalsAtMs),
     spent: withMoney(inTurn?.spent ?? NOTHING_SPENT, cost, 1),
   });
 }

@@ -4,16 +4,9 @@
  * read from the journal, where members may come in another order.
  */
 
-import type { CallFacts, Evicted, Occurrence, Strike } from "../events.ts";
+import type { Occurrence, Strike } from "../events.ts";
 import type { EffectHolder } from "./effect-holder.ts";
-import type { KeptAllowed, KeptDecision } from "./kept-decision.ts";
-import {
-  recorded,
-  recordedExclusive,
-  recordedMore,
-  recordedNotices,
-  recordedRates,
-} from "./recorded.ts";
+import type { KeptDecision } from "./kept-decision.ts";
 import type { AskedCall, LastWrites, OpenCall, RingEntry, Sketched, Twin } from "./state.ts";
 
 /** How one kind of record becomes a row, and a row the record. */
@@ -22,108 +15,29 @@ export interface RowOf<T, R> {
   readonly unpack: (row: R) => T;
 }
 
-const packKeptAllowed = (kept: KeptAllowed) => {
-  const { terms } = kept;
-  return [
-    kept.decisionId,
-    kept.agentId,
-    kept.actionKey,
-    kept.atMs,
-    terms.proposalsAfter,
-    terms.policy,
-    terms.tier,
-    terms.isRead,
-    recordedNotices(terms.warnings),
-    recordedNotices(terms.shadow),
-    terms.fresh,
-    terms.stateDropAfter,
-    terms.entersTurn,
-    terms.confirmation,
-    terms.approvalId,
-    terms.approvedBy,
-    terms.evicted === null ? null : packEvicted(terms.evicted),
-    terms.keyId,
-    kept.occurrence === null ? null : OCCURRENCE_ROW.pack(kept.occurrence),
-    terms.notAfter,
-    terms.timeLimitMs,
-    terms.idempotencyArgument,
-    kept.twinKey,
-    kept.resources,
-    recordedExclusive(kept.exclusive),
-    terms.windowUntilAfter,
-    terms.dropAfter,
-    terms.ringSize,
-    terms.repeats,
-    recordedRates(terms.rates),
-    terms.grant === null ? null : ([terms.grant.tier, terms.grant.expiresAtMs] as const),
-    recordedMore(terms.more),
-  ] as const;
-};
-
-type KeptAllowedRow = ReturnType<typeof packKeptAllowed>;
-
-function unpackKeptAllowed(row: KeptAllowedRow): KeptAllowed {
-  const grant = row[30];
-  return {
-    type: "allowed",
-    decisionId: row[0],
-    agentId: row[1],
-    actionKey: row[2],
-    atMs: row[3],
-    occurrence: row[18] === null ? null : OCCURRENCE_ROW.unpack(row[18]),
-    twinKey: row[22],
-    resources: row[23],
-    exclusive: row[24],
-    terms: {
-      proposalsAfter: row[4],
-      policy: row[5],
-      tier: row[6],
-      isRead: row[7],
-      warnings: row[8],
-      shadow: row[9],
-      fresh: row[10],
-      stateDropAfter: row[11],
-      entersTurn: row[12],
-      confirmation: row[13],
-      approvalId: row[14],
-      approvedBy: row[15],
-      evicted: row[16] === null ? null : unpackEvicted(row[16]),
-      keyId: row[17],
-      notAfter: row[19],
-      timeLimitMs: row[20],
-      idempotencyArgument: row[21],
-      windowUntilAfter: row[25],
-      dropAfter: row[26],
-      ringSize: row[27],
-      repeats: row[28],
-      rates: row[29],
-      grant: grant === null ? null : { tier: grant[0], expiresAtMs: grant[1] },
-      more: row[31],
-    },
-  };
-}
-
-const packEvicted = ({ reads, names, writes, resources }: Evicted) =>
-  [reads, names, writes, resources] as const;
-
-function unpackEvicted([reads, names, writes, resources]: ReturnType<typeof packEvicted>): Evicted {
-  return { reads, names, writes, resources };
-}
-
 export const OCCURRENCE_ROW: RowOf<Occurrence, readonly [string, number, number]> = {
   pack: ({ decisionId, openedAtMs, attempt }) => [decisionId, openedAtMs, attempt],
   unpack: ([decisionId, openedAtMs, attempt]) => ({ decisionId, openedAtMs, attempt }),
 };
 
-type KeptRow = readonly ["allowed", KeptAllowedRow] | readonly ["other", KeptDecision];
+/**
+ * Parts of events, which have names: their members in the order of the alphabet. They come in one order where their
+ * event was decided in this process, and in another where it was read from the journal.
+ */
+function inOrder<T>(value: T): T;
+function inOrder(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => inOrder(item));
+  const members = value as { readonly [name: string]: unknown };
+  const ordered: { [name: string]: unknown } = {};
+  for (const name of Object.keys(members).sort()) ordered[name] = inOrder(members[name]);
+  return ordered;
+}
 
-export const KEPT_ROW: RowOf<KeptDecision, KeptRow> = {
-  pack: (kept) => {
-    if (kept.type === "allowed") return ["allowed", packKeptAllowed(kept)];
-    const { type, decisionId, decision } = kept;
-    return ["other", { type, decisionId, decision: recorded(decision) }];
-  },
-  unpack: (row) => (row[0] === "allowed" ? unpackKeptAllowed(row[1]) : row[1]),
+/** Whole: what a decision says is for whoever adds to it, and not for the snapshot, to know. */
+export const KEPT_ROW: RowOf<KeptDecision, KeptDecision> = {
+  pack: inOrder,
+  unpack: (kept) => kept,
 };
 
 const packTwin = (twin: Twin) =>
@@ -197,36 +111,6 @@ export const TWIN_ROW: RowOf<Twin, ReturnType<typeof packTwin>> = {
   }),
 };
 
-const packFacts = (call: CallFacts) =>
-  [
-    call.twinKey,
-    call.resources,
-    recordedExclusive(call.exclusive),
-    call.windowUntilMs,
-    call.dropAtMs,
-    call.ringSize,
-    call.repeats,
-    recordedRates(call.rates),
-    call.grant === null ? null : ([call.grant.tier, call.grant.expiresAtMs] as const),
-    recordedMore(call.more),
-  ] as const;
-
-function unpackFacts(row: ReturnType<typeof packFacts>): CallFacts {
-  const grant = row[8];
-  return {
-    twinKey: row[0],
-    resources: row[1],
-    exclusive: row[2],
-    windowUntilMs: row[3],
-    dropAtMs: row[4],
-    ringSize: row[5],
-    repeats: row[6],
-    rates: row[7],
-    grant: grant === null ? null : { tier: grant[0], expiresAtMs: grant[1] },
-    more: row[9],
-  };
-}
-
 const packOpen = (open: OpenCall) =>
   [
     open.decisionId,
@@ -239,10 +123,10 @@ const packOpen = (open: OpenCall) =>
     open.n,
     open.atMs,
     open.turnIndex,
-    packFacts(open.call),
+    inOrder(open.call),
     open.deadlineMs,
     open.started,
-    open.held === null ? null : recorded(open.held),
+    inOrder(open.held),
     open.approvedBy,
     open.asked === null ? null : askedData(open.asked),
   ] as const;
@@ -264,7 +148,7 @@ export const OPEN_ROW: RowOf<OpenCall, ReturnType<typeof packOpen>> = {
     n: row[7],
     atMs: row[8],
     turnIndex: row[9],
-    call: unpackFacts(row[10]),
+    call: row[10],
     deadlineMs: row[11],
     started: row[12],
     held: row[13],

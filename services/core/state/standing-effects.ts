@@ -9,7 +9,13 @@ import { reindexed } from "./effect-index.ts";
 import type { OpenCall, StateDraft } from "./state.ts";
 
 export function addEffects(state: StateDraft, event: CallAllowed): void {
-  const { decisionId, callId, tool, actionKey, proposalsAtMs: atMs, call } = event;
+  const {
+    decisionId,
+    call: { callId, tool },
+    arguments: { actionKey },
+    times: { proposalsAtMs: atMs },
+    facts: call,
+  } = event;
   const { n } = state;
   for (const { resource, kind, wholes, onFailure } of call.exclusive) {
     const earlier = trieGet(state.effects, resource);

@@ -1,6 +1,6 @@
 // What the published proposal for learning from duplicates promises, row by row (docs/coverage.md).
 import { expect, test } from "vitest";
-import type { CallRefusal, Decision } from "../../../services/client/gate-types.ts";
+import type { CallRefusal, Decision } from "../../../services/client/api/gate-types.ts";
 import { type GateStory, outcomeOf } from "../../support/gate-story/gate-story.ts";
 import { tell } from "../../support/gate-story/tell.ts";
 

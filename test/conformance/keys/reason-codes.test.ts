@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeTokenKey } from "../../../services/adapters/tokens/token-keys.ts";
 import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
-import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 import {
   gatherCheckExamples,
   type ReasonCase,
@@ -59,7 +59,7 @@ const enforced = (code: ReasonCode): object => ({ ...TOOLS, checks: { [code]: "e
 async function misrouted(): Promise<string> {
   const directory = makeDirectory();
   const story = await tell(TOOLS, directory);
-  const { log, codec, close } = openEmbeddedClient(directory);
+  const { log, codec, close } = openLog(directory);
   try {
     const call = { conversationId: "c", callId: "1", turn: "1", step: "1", tool: "look" };
     const value = Buffer.from(JSON.stringify({ ...call, arguments: "{}" }));
@@ -67,8 +67,8 @@ async function misrouted(): Promise<string> {
     const position = { topic: "refused", partition: 0, offset: 0 } as const;
     await log.waitForNew([position], 30_000);
     const { records } = await log.read("refused", 0, 0, { recordsMax: 1, bytesMax: 100_000 });
-    const { refusal } = codec.decodeRefused(records[0]?.value ?? new Uint8Array());
-    return outcomeOf(await story.gate.awaitDecision(refusal.decisionId));
+    const { decisionId } = codec.decodeRefused(records[0]?.value ?? new Uint8Array());
+    return outcomeOf(await story.gate.awaitDecision(decisionId));
   } finally {
     await close();
   }

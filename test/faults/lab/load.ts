@@ -318,10 +318,10 @@ export class Load {
     const failed = chance > 0.8;
     const result: ResultInput = {
       type: "result",
-      ...{ tenantId: call.tenantId, conversationId: call.conversationId, callId: call.callId },
+      ...{ tenantId: call.tenantId, conversationId: call.conversationId, callId: call.call.callId },
       decisionId: call.decisionId,
       status: failed ? "failed" : "succeeded",
-      output: failed ? null : `done ${call.arguments}`,
+      output: failed ? null : `done ${call.arguments.text}`,
       ...{ outputDigest: null, outputBytes: null, durationMs: 1, cost: null },
       error: failed ? { code: "500", message: "try later", retryable: true } : null,
     };

@@ -59,7 +59,7 @@ function isDecision(event: GateEvent): event is DecisionEvent {
 /** The first decision on the call of that id. */
 function decisionOf(journal: RecordedJournal, callId: string): DecisionEvent {
   const events = recordsOf(journal).flatMap((record) => record.events);
-  const found = events.filter(isDecision).find((event) => event.callId === callId);
+  const found = events.filter(isDecision).find((event) => event.call.callId === callId);
   if (found === undefined) throw new Error(`${journal.name} has no call ${callId}`);
   return found;
 }
@@ -178,7 +178,7 @@ describe.each(journals)("the journal $name", (journal) => {
       {
         type: "allowed",
         decisionId: decisionOf(journal, "waiting").decisionId,
-        approvedBy: ["ann"],
+        approval: { approvedBy: ["ann"] },
       },
     ]);
     expect(outcomesOf(await later.result("waiting", "succeeded"))).toEqual([

@@ -115,7 +115,7 @@ function isDefect(event: GateEvent): boolean {
 function idsOf(event: GateEvent): object {
   if (event.type === "held") return { approvalId: event.holdId };
   if (event.type !== "allowed") return {};
-  return { decisionId: event.decisionId, callId: event.callId };
+  return { decisionId: event.decisionId, callId: event.call.callId };
 }
 
 describe("decide", () => {
@@ -179,7 +179,12 @@ describe("decide", () => {
     always(40, (policy, tools, history) => {
       live(policy, tools, history, ({ before, events, after }) => {
         const [event] = events;
-        if (event?.type !== "refused" || event.approvalId !== null || event.fresh) return;
+        if (
+          event?.type !== "refused" ||
+          event.approval.approvalId !== null ||
+          event.conversation.fresh
+        )
+          return;
         if (after?.turn.index !== before?.turn.index) return;
         expect(after?.totals.spent ?? []).toEqual(before?.totals.spent ?? []);
         // What is refused before the checks counts as a call: to ask for it again and again has an end, too.

@@ -70,7 +70,7 @@ class Conversation {
       type: "result",
       tenantId: "tenant",
       conversationId: "conversation",
-      callId: call.callId,
+      callId: call.call.callId,
       decisionId: call.decisionId,
       status: "failed",
       output: null,
@@ -208,7 +208,7 @@ describe("a call that failed and may have taken effect", () => {
     conversation.report(allowed(conversation.propose("open")), {});
     expect(conversation.propose("pay")).toMatchObject({
       type: "allowed",
-      warnings: [{ reason: "side_effect_conflict" }],
+      notices: { warnings: [{ reason: "side_effect_conflict" }] },
     });
   });
 });

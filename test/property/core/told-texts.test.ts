@@ -1,12 +1,14 @@
 // Names and words of people and models: what says nothing, who says it, and what is told of them.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { CallRefused } from "../../../services/core/events.ts";
 import {
   escapeHidden,
   hasHidden,
   hasVisible,
   quoteText,
 } from "../../../services/core/hidden-text.ts";
+import { shownArguments } from "../../../services/core/shown-arguments.ts";
 import { isSameSpeaker, speakerProblem } from "../../../services/core/speaker.ts";
 import { given } from "../../support/decider-spec.ts";
 
@@ -108,6 +110,11 @@ function isBalanced(text: string): boolean {
   return text.split("`").length % 2 === 1;
 }
 
+const toldOf = (decision: CallRefused) => ({
+  ...decision.refusal,
+  arguments: shownArguments(decision),
+});
+
 describe("what is told", () => {
   test("shows no hidden character and ends no quote early, whatever comes from outside", () => {
     const document = {
@@ -131,10 +138,10 @@ describe("what is told", () => {
           story.refused("strict", { [text]: other.replaceAll(/\p{Cs}/gu, "?") }),
           story.refused("look", { [text]: 1 }),
           story.refused(`x${text}`),
-        ].map(({ refusal }) => refusal);
+        ].map(toldOf);
         const hold = story.held("ask_it", { text });
         const denied = story.denied(hold, { reason: text });
-        const told = denied.type === "refused" ? [...refusals, denied.refusal] : refusals;
+        const told = denied.type === "refused" ? [...refusals, toldOf(denied)] : refusals;
         expect(told).toHaveLength(6);
         for (const { message, note, userMessage, arguments: shown, problems, conflict } of told) {
           const texts = [

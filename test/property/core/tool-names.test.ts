@@ -131,7 +131,7 @@ describe("a name", () => {
           authorization: { tiers: [{ name: "all", pattern: "*", action: "allowlist" }] },
         }).refused(text);
         expect(refused.refusal.reason).toBe("malformed");
-        expect(refused.tool).toMatch(/^[ -_a-~]*$/);
+        expect(refused.call.tool).toMatch(/^[ -_a-~]*$/);
       }),
     );
   });

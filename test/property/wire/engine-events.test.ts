@@ -102,7 +102,12 @@ const step: Arbitrary<Step> = record<Step>({
 /** What the world answers to an event: a result of an allowed call, a verdict on a held one. */
 function answerTo(event: GateEvent, { status, output, verdict }: Step): GateInput | undefined {
   if (event.type === "allowed") {
-    const { tenantId, conversationId, callId, decisionId } = event;
+    const {
+      tenantId,
+      conversationId,
+      call: { callId },
+      decisionId,
+    } = event;
     const error = status === "failed" ? { code: "503", message: output, retryable: null } : null;
     const rest = { outputDigest: null, outputBytes: null, durationMs: 1, cost: null };
     const call = { tenantId, conversationId, callId, decisionId };
@@ -137,7 +142,7 @@ function run(steps: readonly Step[]): void {
     const events = decide(live, input, policy, nowMs);
     const journal = journalOf(input, events);
     const read = codec.decodeJournal(codec.encodeJournal(journal));
-    expect(read).toStrictEqual(journal);
+    expect(structuredClone(read)).toStrictEqual(journal);
     for (const event of events) live = evolve(live, event);
     for (const event of read.events) replayed = evolve(replayed, event);
     for (const { type } of events) seen.add(type);

@@ -334,7 +334,11 @@ export class Actor {
         const proposal = this.#propose(act);
         yield proposal;
         const last = this.#decided.at(-1);
-        if (act.reply !== null && last?.type === "allowed" && last.callId === proposal.callId) {
+        if (
+          act.reply !== null &&
+          last?.type === "allowed" &&
+          last.call.callId === proposal.callId
+        ) {
           yield this.#report(last, act.reply);
         }
         return;
@@ -408,7 +412,7 @@ export class Actor {
   #rule({ kind, back: at, by, reason, calls, seen }: Extract<Act, { by: string }>): VerdictInput {
     const approvalId = this.#approvals.at(-1 - at) ?? "none";
     const held = this.#decided.find((call) => call.type === "held" && call.holdId === approvalId);
-    const tool = calls === null ? null : (held?.tool ?? "none");
+    const tool = calls === null ? null : (held?.call.tool ?? "none");
     const about = held?.type === "held" ? aboutOf(held, seen) : {};
     return verdict({ kind, approvalId, by, reason, tool, calls, ...about });
   }
@@ -436,7 +440,7 @@ export class Actor {
       type: "result",
       tenantId: call.tenantId,
       conversationId: call.conversationId,
-      callId: call.callId,
+      callId: call.call.callId,
       decisionId: call.decisionId,
       status,
       ...(effect === undefined ? {} : { effect }),
@@ -452,7 +456,7 @@ export class Actor {
 }
 
 function aboutOf(
-  { callId, actionKey, ruleDigest }: CallHeld,
+  { call: { callId }, arguments: { actionKey }, ruleDigest }: CallHeld,
   seen: "nothing" | "hold" | keyof VerdictSubject,
 ): Pick<VerdictInput, "about"> {
   if (seen === "nothing") return {};

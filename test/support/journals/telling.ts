@@ -188,7 +188,7 @@ export class Telling {
 
   #learn(event: GateEvent): void {
     if (event.type !== "allowed" && event.type !== "held" && event.type !== "refused") return;
-    this.#decisions.set(event.callId, event);
+    this.#decisions.set(event.call.callId, event);
   }
 
   async #journaled(count: number): Promise<JournalRecord> {

@@ -208,8 +208,9 @@ function proposalOf({ input }: JournalRecord): string | null {
 
 function collect({ events }: JournalRecord, byCall: Map<string, string[]>): void {
   for (const event of events) {
-    if (!("callId" in event)) continue;
-    byCall.set(event.callId, [...(byCall.get(event.callId) ?? []), event.type]);
+    const call = "call" in event ? event.call : event;
+    if (!("callId" in call)) continue;
+    byCall.set(call.callId, [...(byCall.get(call.callId) ?? []), event.type]);
   }
 }
 

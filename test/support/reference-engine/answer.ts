@@ -34,32 +34,32 @@ export function answerOf(event: GateEvent): Answer {
       return {
         outcome: "allowed",
         decisionId: event.decisionId,
-        warnings: codes(event.warnings),
-        shadow: codes(event.shadow),
+        warnings: codes(event.notices.warnings),
+        shadow: codes(event.notices.shadow),
         occurrence: {
           decisionId: event.occurrence.decisionId,
           attempt: event.occurrence.attempt,
         },
         deadlineMs: event.notAfterMs,
-        fresh: event.fresh,
+        fresh: event.conversation.fresh,
       };
     case "held":
       return {
         outcome: "held",
         decisionId: event.decisionId,
-        warnings: codes(event.warnings),
-        shadow: codes(event.shadow),
+        warnings: codes(event.notices.warnings),
+        shadow: codes(event.notices.shadow),
         holdId: event.holdId,
         deadlineMs: event.expiresAtMs,
-        fresh: event.fresh,
+        fresh: event.conversation.fresh,
       };
     case "refused":
       return {
         outcome: "refused",
         decisionId: event.decisionId,
         reason: event.refusal.reason,
-        warnings: codes(event.warnings),
-        shadow: codes(event.shadow),
+        warnings: codes(event.notices.warnings),
+        shadow: codes(event.notices.shadow),
         answered: event.answered !== null,
         count: event.strike?.count ?? null,
         level: event.refusal.level,
@@ -68,7 +68,7 @@ export function answerOf(event: GateEvent): Answer {
           ended: event.raised?.ended ?? null,
         },
         cycle: event.cycle === null ? null : [...event.cycle].sort(),
-        fresh: event.fresh,
+        fresh: event.conversation.fresh,
       };
     case "repeated":
       return { outcome: `repeated ${event.decision.type}`, decisionId: event.decisionId };

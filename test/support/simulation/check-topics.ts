@@ -198,7 +198,7 @@ function follow(event: GateEvent, { terminal, held }: Decided): string | null {
   if (event.type === "held") held.add(event.decisionId);
   if (event.type === "repeated") return checkRepeated(event.decision, terminal, held);
   if (event.type !== "allowed" && event.type !== "refused") return null;
-  if (event.fresh) forgetConversation(event, terminal);
+  if (event.conversation.fresh) forgetConversation(event, terminal);
   const again = isSecond(event, terminal.get(event.decisionId));
   terminal.set(event.decisionId, event);
   held.delete(event.decisionId);

@@ -92,7 +92,7 @@ export class Workload {
       type: "result",
       tenantId: event.tenantId,
       conversationId: event.conversationId,
-      callId: event.callId,
+      callId: event.call.callId,
       decisionId: event.decisionId,
       status: status as ResultInput["status"],
       output: status === "succeeded" ? `{"n":${this.#random.integer(1, 4)}}` : null,

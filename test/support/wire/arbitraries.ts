@@ -4,7 +4,7 @@ import fc, { type Arbitrary } from "fast-check";
 import type {
   CallFacts,
   CallMore,
-  DecisionBase,
+  Decision,
   DecisionEvent,
   Evicted,
   ExclusiveEffect,
@@ -121,58 +121,44 @@ const sealedValue: Arbitrary<SealedValue> = record({
   sealed: hex,
 });
 
-const plainBase: Arbitrary<DecisionBase> = record({
+const base: Arbitrary<Decision> = record({
   decisionId: shared,
   tenantId: shared,
   conversationId: shared,
-  callId: shared,
-  agentId: nullable(shared),
-  turn: nullable(shared),
-  step: nullable(shared),
-  tool: shared,
-  arguments: shared,
-  argumentsDigest: text,
-  actionKey: shared,
-  atMs: long,
-  proposalsAtMs: long,
-  policy: shared,
-  tier: nullable(text),
-  isRead: fc.boolean(),
-  warnings: list(notice),
-  shadow: list(notice),
-  fresh: fc.boolean(),
-  stateDropAtMs: long,
-  entersTurn: fc.boolean(),
-  confirmation: nullable(text),
-  approvalId: nullable(text),
-  approvedBy: list(text),
-  evicted: nullable(evicted),
+  call: record({
+    callId: shared,
+    agentId: nullable(shared),
+    turn: nullable(shared),
+    step: nullable(shared),
+    tool: shared,
+  }),
+  arguments: record({ text: shared, digest: text, actionKey: shared, sealed: list(sealedValue) }),
+  policy: record({ revision: shared, tier: nullable(text), isRead: fc.boolean() }),
+  notices: record({ warnings: list(notice), shadow: list(notice) }),
+  times: record({ atMs: long, proposalsAtMs: long }),
+  conversation: record({
+    fresh: fc.boolean(),
+    dropAtMs: long,
+    entersTurn: fc.boolean(),
+    confirmation: nullable(text),
+    evicted: nullable(evicted),
+  }),
+  approval: record({ approvalId: nullable(text), approvedBy: list(text) }),
 });
 
-/** Few decisions have anything sealed, and the others do not have the member. */
-const base: Arbitrary<DecisionBase> = fc
-  .tuple(plainBase, nullable(list(sealedValue)))
-  .map(([plain, sealed]) =>
-    sealed === null || sealed.length === 0 ? plain : { ...plain, sealed },
-  );
-
-const previousResult: Arbitrary<PreviousResult> = fc.oneof(
-  record({ inline: text, digest: nullable(text), bytes: size }),
-  record({ ref: text, digest: nullable(text), bytes: size }),
-);
+const previousResult: Arbitrary<PreviousResult> = record({
+  inline: nullable(text),
+  ref: text,
+  digest: nullable(text),
+  bytes: size,
+});
 
 const refusal: Arbitrary<Refusal> = record({
-  schemaVersion: fc.constant(1 as const),
-  decisionId: shared,
-  callId: shared,
-  tool: shared,
-  arguments: shared,
   reason: fc.constantFrom(...REASON_CODES),
   message: text,
   duplicate: fc.boolean(),
   note: nullable(text),
   rule: text,
-  policy: shared,
   level: count,
   count,
   retryable: fc.boolean(),
@@ -222,7 +208,7 @@ const allowed: Arbitrary<DecisionEvent> = fc
       notAfterMs: long,
       timeLimitMs: long,
       idempotencyArgument: nullable(text),
-      call: callFacts(shared),
+      facts: callFacts(shared),
     }),
   )
   .map(([common, own]) => ({ ...common, ...own }));
@@ -241,7 +227,7 @@ const held: Arbitrary<DecisionEvent> = fc
       scope: record({ of: text, notOf: list(text) }),
       message: text,
       rule: text,
-      call: callFacts(shared),
+      facts: callFacts(shared),
     }),
   )
   .map(([common, own]) => ({ ...common, ...own }));
@@ -263,7 +249,7 @@ const refused: Arbitrary<DecisionEvent> = fc
       cycle: nullable(list(text)),
       counted: fc.boolean(),
       denial: nullable(record({ reason: nullable(text) })),
-      answered: nullable(record({ call: callFacts(shared), outputDigest: nullable(text) })),
+      answered: nullable(record({ facts: callFacts(shared), outputDigest: nullable(text) })),
     }),
   )
   .map(([common, own]) => ({ ...common, ...own }));
@@ -485,9 +471,13 @@ const input: Arbitrary<GateInput> = fc.oneof(
 const leaning: Arbitrary<{ input: GateInput; events: GateEvent[] }> = fc
   .tuple(decidedProposal, decision, fc.boolean(), fc.boolean())
   .map(([sent, said, sameArguments, isRepetition]) => {
-    const { tenantId: tenant, conversationId, callId, agentId, turn, step, tool } = said;
+    const {
+      tenantId: tenant,
+      conversationId,
+      call: { callId, agentId, turn, step, tool },
+    } = said;
     const name = { tenantId: tenant, conversationId, callId, agentId, turn, step, tool };
-    const given = sameArguments ? said.arguments : sent.arguments;
+    const given = sameArguments ? said.arguments.text : sent.arguments;
     const event = isRepetition ? repetitionOf(said) : said;
     return { input: { ...sent, ...name, arguments: given }, events: [event] };
   });

@@ -109,7 +109,7 @@ const JOURNAL: readonly GoldenRecord[] = [
 
 const named = {
   decisionId: ALLOWED.decisionId,
-  callId: ALLOWED.callId,
+  call: ALLOWED.call,
   arguments: ALLOWED.arguments,
   inputOffset: SAMPLE_POSITION.offset,
 };

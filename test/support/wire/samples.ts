@@ -5,7 +5,7 @@ import type {
   CallFacts,
   CallHeld,
   CallRefused,
-  DecisionBase,
+  Decision,
   GateEvent,
   ResultRecorded,
 } from "../../../services/core/events.ts";
@@ -69,32 +69,37 @@ const CALL: CallFacts = {
   more: null,
 };
 
-const BASE: DecisionBase = {
+const BASE: Decision = {
   decisionId: "0123456789abcdef0123456789abcdef",
   tenantId: SAMPLE_PROPOSAL.tenantId,
   conversationId: SAMPLE_PROPOSAL.conversationId,
-  callId: SAMPLE_PROPOSAL.callId,
-  agentId: SAMPLE_PROPOSAL.agentId,
-  turn: SAMPLE_PROPOSAL.turn,
-  step: SAMPLE_PROPOSAL.step,
-  tool: SAMPLE_PROPOSAL.tool,
-  arguments: SAMPLE_PROPOSAL.arguments as string,
-  argumentsDigest: "cd".repeat(32),
-  actionKey: "ef".repeat(32),
-  atMs: AT_MS,
-  proposalsAtMs: AT_MS - 5,
-  policy: REVISION,
-  tier: "writes",
-  isRead: false,
-  warnings: [{ reason: "loop_no_progress", message: "nothing new came back", rule: "loops" }],
-  shadow: [{ reason: "near_duplicate", message: "almost the same", rule: "similarity" }],
-  fresh: true,
-  stateDropAtMs: AT_MS + 86_400_000,
-  entersTurn: true,
-  confirmation: "confirmation-1",
-  approvalId: "fedcba9876543210fedcba9876543210",
-  approvedBy: ["ann@example.org"],
-  evicted: { reads: ["r1"], names: ["n1"], writes: ["w1"], resources: ["x1"] },
+  call: {
+    callId: SAMPLE_PROPOSAL.callId,
+    agentId: SAMPLE_PROPOSAL.agentId,
+    turn: SAMPLE_PROPOSAL.turn,
+    step: SAMPLE_PROPOSAL.step,
+    tool: SAMPLE_PROPOSAL.tool,
+  },
+  arguments: {
+    text: SAMPLE_PROPOSAL.arguments as string,
+    digest: "cd".repeat(32),
+    actionKey: "ef".repeat(32),
+    sealed: [],
+  },
+  times: { atMs: AT_MS, proposalsAtMs: AT_MS - 5 },
+  policy: { revision: REVISION, tier: "writes", isRead: false },
+  notices: {
+    warnings: [{ reason: "loop_no_progress", message: "nothing new came back", rule: "loops" }],
+    shadow: [{ reason: "near_duplicate", message: "almost the same", rule: "similarity" }],
+  },
+  conversation: {
+    fresh: true,
+    dropAtMs: AT_MS + 86_400_000,
+    entersTurn: true,
+    confirmation: "confirmation-1",
+    evicted: { reads: ["r1"], names: ["n1"], writes: ["w1"], resources: ["x1"] },
+  },
+  approval: { approvalId: "fedcba9876543210fedcba9876543210", approvedBy: ["ann@example.org"] },
 };
 
 export const ALLOWED: CallAllowed = {
@@ -105,22 +110,18 @@ export const ALLOWED: CallAllowed = {
   notAfterMs: AT_MS + 30_000,
   timeLimitMs: 60_000,
   idempotencyArgument: "idempotency_key",
-  call: CALL,
+  facts: CALL,
 };
 
 /** As most decisions are: nothing optional. */
 export const PLAIN_ALLOWED: CallAllowed = {
   ...ALLOWED,
-  warnings: [],
-  shadow: [],
-  fresh: false,
-  confirmation: null,
-  approvalId: null,
-  approvedBy: [],
-  evicted: null,
+  notices: { ...ALLOWED.notices, warnings: [], shadow: [] },
+  conversation: { ...ALLOWED.conversation, fresh: false, confirmation: null, evicted: null },
+  approval: { ...ALLOWED.approval, approvalId: null, approvedBy: [] },
   occurrence: { decisionId: BASE.decisionId, openedAtMs: AT_MS, attempt: 1 },
   idempotencyArgument: null,
-  call: { ...CALL, twinKey: BASE.actionKey, grant: null },
+  facts: { ...CALL, twinKey: BASE.arguments.actionKey, grant: null },
 };
 
 export const HELD: CallHeld = {
@@ -135,24 +136,18 @@ export const HELD: CallHeld = {
   scope: { of: "destructive", notOf: ["network"] },
   message: "This call needs a person's approval.",
   rule: "authorization.tiers.destructive",
-  call: CALL,
+  facts: CALL,
 };
 
 export const REFUSED: CallRefused = {
   type: "refused",
   ...BASE,
   refusal: {
-    schemaVersion: 1,
-    decisionId: BASE.decisionId,
-    callId: BASE.callId,
-    tool: BASE.tool,
-    arguments: BASE.arguments,
     reason: "duplicate_call",
     message: "You already made this exact call and it succeeded.",
     duplicate: true,
     note: "This tool call was already made in this turn with identical arguments.",
     rule: "deduplication",
-    policy: REVISION,
     level: 1,
     count: 2,
     retryable: false,
@@ -164,7 +159,12 @@ export const REFUSED: CallRefused = {
       atMs: AT_MS - 60_000,
       status: "succeeded",
     },
-    previousResult: { inline: '{"id":"inv_1"}', digest: "aa".repeat(32), bytes: 14 },
+    previousResult: {
+      inline: '{"id":"inv_1"}',
+      ref: "22".repeat(16),
+      digest: "aa".repeat(32),
+      bytes: 14,
+    },
     conflict: { resource: "invoice", path: ["create_invoice", "invoice", "create_invoice"] },
     resolution: { type: "retry_after", retryAfterMs: 1_500, approvalId: "33".repeat(16) },
     suggestedNext: ["get_invoice", "list_invoices"],
@@ -177,15 +177,15 @@ export const REFUSED: CallRefused = {
   cycle: ["k1", "k2"],
   counted: false,
   denial: null,
-  answered: { call: CALL, outputDigest: "aa".repeat(32) },
+  answered: { facts: CALL, outputDigest: "aa".repeat(32) },
 };
 
 const CALL_REFERENCE = {
   tenantId: BASE.tenantId,
   conversationId: BASE.conversationId,
   decisionId: BASE.decisionId,
-  callId: BASE.callId,
-  tool: BASE.tool,
+  callId: BASE.call.callId,
+  tool: BASE.call.tool,
   atMs: AT_MS,
 };
 
@@ -256,7 +256,7 @@ export const SAMPLE_EVENTS: { readonly [kind in GateEvent["type"]]: GateEvent } 
 export const EXTRA_EVENTS: readonly GateEvent[] = [
   {
     ...ALLOWED,
-    call: {
+    facts: {
       ...CALL,
       exclusive: [
         {
@@ -313,7 +313,7 @@ export const SAMPLE_RESULT: ResultInput = {
   type: "result",
   tenantId: BASE.tenantId,
   conversationId: BASE.conversationId,
-  callId: BASE.callId,
+  callId: BASE.call.callId,
   decisionId: BASE.decisionId,
   status: "failed",
   effect: "possible",

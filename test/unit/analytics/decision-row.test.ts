@@ -1,27 +1,34 @@
 import { describe, expect, it } from "vitest";
 import { type DecisionRow, rowsOf } from "../../../services/analytics/decision-row.ts";
-import type { GateEvent } from "../../../services/core/events.ts";
+import type { Decision, GateEvent } from "../../../services/core/events.ts";
 import type { GateInput, VerdictInput } from "../../../services/core/inputs.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 
 const WHO = { tenantId: "t", conversationId: "c" };
-const CALL = {
-  ...{ ...WHO, decisionId: "d", callId: "1", agentId: "a", turn: null, step: null, tool: "pay" },
-  ...{ arguments: "{}", argumentsDigest: "", actionKey: "k", atMs: 1_000, proposalsAtMs: 1_000 },
-  ...{ policy: "p", tier: "care", isRead: false, warnings: [], shadow: [], fresh: false },
-  ...{ stateDropAtMs: 0, entersTurn: true, confirmation: null, approvalId: "h" },
-  ...{ approvedBy: [] as string[], evicted: null },
-};
+function decided(approvedBy: string[]): Decision {
+  return {
+    ...{ ...WHO, decisionId: "d" },
+    call: { callId: "1", agentId: "a", turn: null, step: null, tool: "pay" },
+    arguments: { text: "{}", digest: "", actionKey: "k", sealed: [] },
+    policy: { revision: "p", tier: "care", isRead: false },
+    notices: { warnings: [], shadow: [] },
+    times: { atMs: 1_000, proposalsAtMs: 1_000 },
+    conversation: {
+      ...{ fresh: false, dropAtMs: 0, entersTurn: true, confirmation: null, evicted: null },
+    },
+    approval: { approvalId: "h", approvedBy },
+  };
+}
 
 function refused(reason: string, approvedBy: string[]): GateEvent {
   const refusal = { reason, rule: "gate", level: 0 };
-  return { ...CALL, type: "refused", approvedBy, refusal } as unknown as GateEvent;
+  return { ...decided(approvedBy), type: "refused", refusal } as unknown as GateEvent;
 }
 
 function allowed(approvedBy: string[]): GateEvent {
   const occurrence = { decisionId: "d", openedAtMs: 1_000, attempt: 1 };
-  const facts = { call: { grant: null } };
-  return { ...CALL, type: "allowed", approvedBy, occurrence, ...facts } as unknown as GateEvent;
+  const facts = { grant: null };
+  return { ...decided(approvedBy), type: "allowed", occurrence, facts } as unknown as GateEvent;
 }
 
 function verdict(kind: VerdictInput["kind"], by: string, reason: string | null): VerdictInput {

@@ -111,7 +111,8 @@ class Told {
 
   /** That the last allowed call succeeded. */
   async report(): Promise<void> {
-    const { decisionId, callId } = this.#codec.decodeAllowed(await this.#last("allowed"));
+    const { decisionId, call } = this.#codec.decodeAllowed(await this.#last("allowed"));
+    const { callId } = call;
     const result: ResultInput = {
       ...{ type: "result", ...CALL, callId, decisionId, status: "succeeded", output: "done" },
       ...{ outputDigest: null, outputBytes: null, error: null, durationMs: 1, cost: null },

@@ -238,7 +238,7 @@ describe("an input that cannot be decided", () => {
       fetched(proposal),
       fetched({ ...proposal, tool: "write_order" }, { offset: 1 }),
     ]);
-    expect(journal[1]?.events[0]).toMatchObject({ type: "allowed", fresh: true });
+    expect(journal[1]?.events[0]).toMatchObject({ type: "allowed", conversation: { fresh: true } });
   });
 
   it("as too large has no value in its dead letter", () => {

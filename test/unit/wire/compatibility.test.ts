@@ -19,7 +19,7 @@ describe("a reader with the present schema reads what a released one wrote", () 
 describe("an incompatible change is noticed", () => {
   test("a new field without a default", () => {
     const field = { name: "added", type: "string" };
-    const next = withRecord(journal, "HeldPart", (record) => ({
+    const next = withRecord(journal, "CallHeld", (record) => ({
       ...record,
       fields: [...record.fields, field],
     }));
@@ -27,7 +27,7 @@ describe("an incompatible change is noticed", () => {
   });
 
   test("a field of another type, deep in a nullable record in a list", () => {
-    const next = withField(journal, ["AllowedPart", "timeLimitMs"], (field) => ({
+    const next = withField(journal, ["CallAllowed", "timeLimitMs"], (field) => ({
       ...field,
       type: "string",
     }));
@@ -35,7 +35,7 @@ describe("an incompatible change is noticed", () => {
   });
 
   test("a nullable field that has become required", () => {
-    const next = withField(journal, ["Decision", "tier"], (field) => ({
+    const next = withField(journal, ["DecidedPolicy", "tier"], (field) => ({
       name: field.name,
       type: "string",
     }));
@@ -58,7 +58,7 @@ describe("an incompatible change is noticed", () => {
 
 describe("a compatible change is not", () => {
   test("a new nullable field with default null", () => {
-    const next = withRecord(journal, "HeldPart", (record) => ({
+    const next = withRecord(journal, "CallHeld", (record) => ({
       ...record,
       fields: [...record.fields, { name: "added", type: ["null", "string"], default: null }],
     }));
@@ -66,7 +66,7 @@ describe("a compatible change is not", () => {
   });
 
   test("a field that is gone", () => {
-    const next = withField(journal, ["Decision", "tier"], () => undefined);
+    const next = withField(journal, ["DecidedPolicy", "tier"], () => undefined);
     expect(incompatibility(next, journal)).toBeUndefined();
   });
 

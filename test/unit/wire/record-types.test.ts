@@ -76,9 +76,11 @@ describe("memory", () => {
 
 describe("a value that is not what the schema says", () => {
   test("is refused when written, and the field is named", () => {
-    const record = journalOf(PLAIN_PROPOSAL, [{ ...ALLOWED, atMs: 1.5 }]);
+    const record = journalOf(PLAIN_PROPOSAL, [
+      { ...ALLOWED, times: { ...ALLOWED.times, atMs: 1.5 } },
+    ]);
     expect(() => codec.encodeJournal(record)).toThrow(FatalError);
-    expect(() => codec.encodeJournal(record)).toThrow(/events\.0\.decision\.atMs/);
+    expect(() => codec.encodeJournal(record)).toThrow(/events\.0\.times\.atMs/);
   });
 
   test("is refused where a number would be read as another", () => {

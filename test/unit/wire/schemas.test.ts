@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { compileAvro } from "../../../services/wire/avro-types.ts";
 import { parsingCanonicalForm } from "../../../services/wire/fingerprint.ts";
 import { readSchemaFiles } from "../../../services/wire/schema-files.ts";
+import { SAMPLE_EVENTS } from "../../support/wire/samples.ts";
 import { recordsOf } from "../../support/wire/schema-walk.ts";
 
 const { current, released } = readSchemaFiles();
@@ -11,6 +12,11 @@ const fields = schemas.flatMap(([file, schema]) =>
     record.fields.map((field) => ({ place: `${file}: ${record.name}.${field.name}`, field })),
   ),
 );
+
+/** A union without null: its records say by `type` which of them they are. */
+function isTagged(type: readonly unknown[]): boolean {
+  return !type.includes("null");
+}
 
 test("the fields are found", () => {
   expect(fields.length).toBeGreaterThan(200);
@@ -28,10 +34,16 @@ describe("every field", () => {
 
   test("that may be absent is null first and by default", () => {
     const wrong = fields.filter(({ field }) => {
-      if (!Array.isArray(field.type)) return false;
+      if (!Array.isArray(field.type) || isTagged(field.type)) return false;
       return field.type.length !== 2 || field.type[0] !== "null" || field.default !== null;
     });
     expect(wrong.map(({ place }) => place)).toEqual([]);
+  });
+
+  test("that names the type of an event has it as its default", () => {
+    const events = fields.filter(({ place }) => /^decision-event: \w+\.type$/.test(place));
+    const types = events.map(({ field }) => field.default).filter((each) => each !== undefined);
+    expect(new Set(types)).toEqual(new Set(Object.keys(SAMPLE_EVENTS)));
   });
 
   test("that names a reason, status or kind is a string, never an enum", () => {

@@ -51,7 +51,9 @@ type Rule = {
 };
 
 function rulesNamed(decision: DecisionEvent): readonly string[] {
-  const notices = [...decision.warnings, ...decision.shadow].map(({ rule }) => rule);
+  const notices = [...decision.notices.warnings, ...decision.notices.shadow].map(
+    ({ rule }) => rule,
+  );
   if (decision.type === "refused") return [decision.refusal.rule, ...notices];
   return decision.type === "held" ? [decision.rule, ...notices] : notices;
 }
@@ -63,10 +65,10 @@ function isIn(rule: string, path: string): boolean {
 }
 
 function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rule[] {
-  const isUnknown = ({ tool }: DecisionEvent): boolean => !policy.tool(tool).known;
+  const isUnknown = ({ call: { tool } }: DecisionEvent): boolean => !policy.tool(tool).known;
   const tools = Object.keys(document.tool_schemas ?? {}).map((name) => ({
     path: policyPath(["tool_schemas", name]),
-    isReached: ({ tool }: DecisionEvent) => tool === name,
+    isReached: ({ call }: DecisionEvent) => call.tool === name,
   }));
   const keys = writtenRules(document)
     .filter(isOwnRule)
@@ -75,7 +77,7 @@ function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rul
       if (path[0] === "unknown_tools") return { ...written, isReached: isUnknown };
       if (isTier(path)) {
         const { name } = value as PolicyTier;
-        return { ...written, isReached: ({ tier }) => tier === name };
+        return { ...written, isReached: (decision) => decision.policy.tier === name };
       }
       return isCommandRule(path)
         ? { ...written, isReached: (decision) => isJudgedBy(written.path, decision, policy) }
@@ -99,7 +101,7 @@ function isCommandRule(path: WrittenRule["path"]): boolean {
 
 /** Also where another command of the line decided. */
 function isJudgedBy(path: string, decision: DecisionEvent, policy: CompiledPolicy): boolean {
-  const { commandsOf } = policy.tool(decision.tool);
+  const { commandsOf } = policy.tool(decision.call.tool);
   if (commandsOf === null) return false;
   return commandsOf(argumentsOf(decision)).some(({ rule }) => isIn(rule, path));
 }

@@ -33,8 +33,8 @@ function compare(expected: Expected, decision: DecisionEvent, afterVerdict: bool
   // Where the outcome is another, its reason says nothing new.
   if (found.length === 0) check("reason", expected.reason, reasonOf(decision));
   const { warnings, shadow } = expected;
-  check("warnings", warnings && listed(warnings), noticed(decision.warnings));
-  check("shadow", shadow && listed(shadow), noticed(decision.shadow));
+  check("warnings", warnings && listed(warnings), noticed(decision.notices.warnings));
+  check("shadow", shadow && listed(shadow), noticed(decision.notices.shadow));
   if (decision.type === "refused") {
     check("level", expected.level, decision.refusal.level);
     check("answered", expected.answered, decision.answered !== null);

@@ -16,18 +16,18 @@ const EXAMPLES = [...pages.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = "
 /** Examples of cases are no policies. */
 const TEXTS = [T1, ...EXAMPLES.filter((text) => !/^cases:/m.test(text))];
 
-/** Throws where a result breaks the law that every problem says where, what and how to mend. */
+/** Throws where a result breaks the law that every problem says where, what and how to fix it. */
 function expectPlaces(name: string, text: string): void {
   const result = loadPolicy([{ name, text }]);
   const found = result.ok ? lintPolicy(result.document, result.source) : result.problems;
   const lines = text.split("\n").length;
-  for (const { file, line, column, message, mend } of found) {
+  for (const { file, line, column, message, remedy } of found) {
     expect(file).toBe(name);
     expect(line).toBeGreaterThanOrEqual(1);
     expect(line).toBeLessThanOrEqual(lines + 1);
     expect(column).toBeGreaterThanOrEqual(1);
     expect(message).not.toBe("");
-    expect(mend).not.toBe("");
+    expect(remedy).not.toBe("");
   }
 }
 

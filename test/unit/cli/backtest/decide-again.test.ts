@@ -36,7 +36,13 @@ describe("a verdict that says what it is of", () => {
   const story = given(policyOf(60_000));
   const proposal = story.proposal("refund", { sum: 5 });
   const held = ofType(story.when(proposal)[0] as GateEvent, "held");
-  const { holdId, decisionId, callId, actionKey, ruleDigest } = held;
+  const {
+    holdId,
+    decisionId,
+    call: { callId },
+    arguments: { actionKey },
+    ruleDigest,
+  } = held;
   const approval: VerdictInput = {
     type: "verdict",
     kind: "approve",

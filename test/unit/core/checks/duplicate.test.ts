@@ -30,7 +30,7 @@ describe("a repeated read", () => {
       reason: "duplicate_call",
       disposition: "use_previous_result",
       previousResult: { inline: '{"found":true}' },
-      previousCall: { callId: first.callId, status: "succeeded" },
+      previousCall: { callId: first.call.callId, status: "succeeded" },
       level: 0,
     });
     expect(strike).toBeNull();
@@ -175,7 +175,7 @@ describe("a repeated write", () => {
     const story = given(POLICY);
     story.done("write");
     const again = story.allowed("write", {}, { confirmation: "yes" });
-    expect(again.confirmation).toBe("yes");
+    expect(again.conversation.confirmation).toBe("yes");
     story.reported(again, { output: "fine" });
     expect(story.reason("write", {}, { confirmation: "yes" })).toBe("duplicate_call");
   });
@@ -335,12 +335,14 @@ describe("where nothing is declared", () => {
 test("checks switched off or to warn let the repeat run", () => {
   const off = given({ ...POLICY, checks: { duplicate_call: "off" } });
   off.done("write");
-  expect(off.allowed("write")).toMatchObject({ warnings: [], shadow: [] });
+  expect(off.allowed("write")).toMatchObject({ notices: { warnings: [], shadow: [] } });
   const warn = given({ ...POLICY, checks: { duplicate_call: "warn" } });
   warn.done("write");
   const again = warn.allowed("write");
-  expect(again.warnings).toMatchObject([{ reason: "duplicate_call", rule: "deduplication" }]);
-  expect(ofType(again, "allowed").shadow).toEqual([]);
+  expect(again.notices.warnings).toMatchObject([
+    { reason: "duplicate_call", rule: "deduplication" },
+  ]);
+  expect(ofType(again, "allowed").notices.shadow).toEqual([]);
 });
 
 test("of two calls of a batch that wait for approval, the one that is left is still waited for", () => {

@@ -58,7 +58,7 @@ describe("history_full", () => {
     expect(story.refused("write", { id: "more" }).refusal.message).toContain("as many writes");
     story.allowed("look");
     const event = story.after(30 * MINUTE).allowed("write", { id: "more" });
-    expect(event.evicted?.writes ?? []).toHaveLength(1);
+    expect(event.conversation.evicted?.writes ?? []).toHaveLength(1);
   });
 
   test("never lets a write go whose outcome is unknown", () => {
@@ -81,7 +81,9 @@ describe("history_full", () => {
     const story = given({ ...POLICY, idempotency: { ttl_ms: HOUR } });
     fill(story, "pair", LIMITS.resources / 2);
     expect(story.after(30 * MINUTE - 1).reason("pair", { id: "more" })).toBe("history_full");
-    expect(story.after(1).done("set", { id: "more" }).evicted?.resources).toHaveLength(1);
+    expect(story.after(1).done("set", { id: "more" }).conversation.evicted?.resources).toHaveLength(
+      1,
+    );
     expect(story.state?.writes.byResource.size).toBe(LIMITS.resources);
   });
 
@@ -152,7 +154,7 @@ describe("room is made", () => {
     fill(story, "look", LIMITS.readTwins);
     story.reason("look", { id: 0 });
     const event = story.allowed("look", { id: "more" });
-    expect(event.evicted?.reads).toHaveLength(1);
+    expect(event.conversation.evicted?.reads).toHaveLength(1);
     expect(story.reason("look", { id: 0 })).toBe("duplicate_call");
     story.allowed("look", { id: 1 });
   });
@@ -211,7 +213,7 @@ test("where history_full is not enforced the state keeps its bounds all the same
   for (let id = 0; id < LIMITS.openCalls + 10; id += 1) story.allowed("write", { id });
   expect(story.state?.open.size).toBe(LIMITS.openCalls);
   const last = story.allowed("write", { id: "last" });
-  expect(last.shadow.map(({ reason }) => reason)).toContain("history_full");
+  expect(last.notices.shadow.map(({ reason }) => reason)).toContain("history_full");
   expect(story.reported(last, {})).toMatchObject({ type: "ignored", why: "unknown_call" });
   const endless = [...ledgerEntries(story.state?.writeTwins ?? emptyLedger<never>())].filter(
     ({ dropAt }) => dropAt === NO_END,

@@ -152,7 +152,10 @@ describe("loop_repeat", () => {
     const story = given({ ...POLICY, checks: { loop_repeat: "warn" } });
     story.done("look");
     story.refused("look");
-    const { refusal, warnings } = story.refused("look");
+    const {
+      refusal,
+      notices: { warnings },
+    } = story.refused("look");
     expect([refusal.reason, warnings[0]?.reason]).toEqual(["duplicate_call", "loop_repeat"]);
   });
 });

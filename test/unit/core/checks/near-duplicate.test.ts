@@ -40,7 +40,9 @@ test("nearly the same content of the same file is refused, and names the earlier
 
 test("`balanced` only warns", () => {
   const { checks: _enforced, ...balanced } = POLICY;
-  const { warnings } = written(balanced).allowed("write_file", file(NEARLY));
+  const {
+    notices: { warnings },
+  } = written(balanced).allowed("write_file", file(NEARLY));
   expect(warnings.map(({ reason }) => reason)).toEqual(["near_duplicate"]);
 });
 

@@ -50,7 +50,10 @@ test("the first reason that is enforced decides, those before it are notes", () 
     );
     const story = given({ ...ALL, checks });
     story.done("make", { id: 1 });
-    const { refusal, warnings, shadow } = story.refused("make", { id: 1 });
+    const {
+      refusal,
+      notices: { warnings, shadow },
+    } = story.refused("make", { id: 1 });
     expect(refusal.reason).toBe(decisive);
     expect(warnings.map(({ reason }) => reason)).toEqual(before.filter((_, n) => n % 2 === 0));
     expect(shadow.map(({ reason }) => reason)).toEqual(before.filter((_, n) => n % 2 === 1));

@@ -247,7 +247,7 @@ describe("a result that does not name it", () => {
     const call = story.allowed("create_invoice", ARGS);
     const error = { code: "503", message: "busy", retryable: null };
     story.reported(call, { status: "failed", error, output: SEVEN });
-    expect(story.allowed("send_invoice", { id: 7 }).warnings).toMatchObject([
+    expect(story.allowed("send_invoice", { id: 7 }).notices.warnings).toMatchObject([
       { reason: "side_effect_conflict" },
     ]);
     const late = story.allowed("create_invoice", { amount: 6 });

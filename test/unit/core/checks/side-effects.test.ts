@@ -43,9 +43,9 @@ describe("an exclusive effect conflicts", () => {
         path: ["charge_card", "order/7/payment", "create_invoice"],
       },
       resolution: { type: "confirmation" },
-      previousCall: { callId: first.callId, tool: "charge_card", status: "succeeded" },
+      previousCall: { callId: first.call.callId, tool: "charge_card", status: "succeeded" },
     });
-    expect(refusal.message).toContain(first.callId);
+    expect(refusal.message).toContain(first.call.callId);
     expect(strike?.count).toBe(1);
   });
 

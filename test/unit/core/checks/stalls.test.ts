@@ -14,7 +14,9 @@ const POLICY: PolicyDocument = {
 };
 
 function warnings(event: GateEvent): readonly string[] {
-  return event.type === "allowed" ? event.warnings.map(({ reason }) => reason) : [event.type];
+  return event.type === "allowed"
+    ? event.notices.warnings.map(({ reason }) => reason)
+    : [event.type];
 }
 
 function lookAt(story: Story, numbers: readonly number[], output = "nothing"): void {

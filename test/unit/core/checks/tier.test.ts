@@ -66,7 +66,10 @@ describe("allowlist", () => {
     story.done("get_a");
     story.reason("get_a");
     story.after(20 * SECOND).done("get_b");
-    const { refusal, tier } = story.refused("get_c");
+    const {
+      refusal,
+      policy: { tier },
+    } = story.refused("get_c");
     expect(refusal).toMatchObject({
       reason: "rate_limited",
       rule: "authorization.tiers[0].rate_limit",
@@ -106,7 +109,11 @@ describe("a grant", () => {
     const story = given(POLICY);
     story.done("update_a");
     const hold = story.held("update_b");
-    expect(hold).toMatchObject({ rule: "authorization.tiers[3]", approvals: 1, tier: "ask_more" });
+    expect(hold).toMatchObject({
+      rule: "authorization.tiers[3]",
+      approvals: 1,
+      policy: { tier: "ask_more" },
+    });
     expect(hold.message).toContain("used up");
     ofType(story.approved(hold), "allowed");
   });
@@ -119,7 +126,7 @@ describe("hitl", () => {
       expiresAtMs: story.nowMs + 5 * MINUTE,
       holdNumber: 1,
       requireReason: false,
-      tier: "ask",
+      policy: { tier: "ask" },
     });
   });
 
@@ -132,8 +139,12 @@ describe("hitl", () => {
 
   test("in mode warn allows with a note, in mode shadow without", () => {
     const warn = given({ ...POLICY, checks: { approval_required: "warn" } });
-    expect(warn.allowed("delete_thing").warnings).toMatchObject([{ reason: "approval_required" }]);
+    expect(warn.allowed("delete_thing").notices.warnings).toMatchObject([
+      { reason: "approval_required" },
+    ]);
     const shadow = given({ ...POLICY, mode: "shadow" });
-    expect(shadow.allowed("delete_thing").shadow).toMatchObject([{ reason: "approval_required" }]);
+    expect(shadow.allowed("delete_thing").notices.shadow).toMatchObject([
+      { reason: "approval_required" },
+    ]);
   });
 });

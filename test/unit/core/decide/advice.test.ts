@@ -9,7 +9,9 @@ describe("a rule that is not enforced", () => {
   };
 
   test("tells the model that the call runs, where it warns", () => {
-    const { warnings, shadow } = notes("warn");
+    const {
+      notices: { warnings, shadow },
+    } = notes("warn");
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toMatchObject({ reason: "duplicate_call", rule: "deduplication" });
     expect(warnings[0]?.message).toMatch(/^This call runs: /);
@@ -17,7 +19,9 @@ describe("a rule that is not enforced", () => {
   });
 
   test("leaves a record of what would have been said, in the shadow", () => {
-    const { warnings, shadow } = notes("shadow");
+    const {
+      notices: { warnings, shadow },
+    } = notes("shadow");
     expect(warnings).toEqual([]);
     expect(shadow).toHaveLength(1);
     expect(shadow[0]?.message).not.toContain("This call runs");

@@ -18,7 +18,7 @@ describe("an approval under a newer policy that refuses the call before it is ju
     const story = given(ASK);
     const hold = story.held("erase", { text: "x".repeat(2_000) });
     const refused = ofType(story.under(policy).approved(hold), "refused");
-    expect(refused).toMatchObject({ refusal: { reason }, approvalId: hold.holdId });
+    expect(refused).toMatchObject({ refusal: { reason }, approval: { approvalId: hold.holdId } });
     expect(story.state?.totals.calls).toBe(0);
     expect(story.under(ASK).approved(hold)).toMatchObject({ why: "unknown_approval" });
     expect(story.after(HOUR).ticked()).toEqual([]);

@@ -27,7 +27,11 @@ describe("the envelope", () => {
     "rejected as %s is refused so",
     (reason) => {
       const rejected = { reason, message: "the shell said so" };
-      const { refusal, entersTurn, strike } = given(POLICY).refused("look", {}, { rejected });
+      const {
+        refusal,
+        conversation: { entersTurn },
+        strike,
+      } = given(POLICY).refused("look", {}, { rejected });
       expect(refusal).toMatchObject({
         reason,
         rule: "gate",
@@ -128,7 +132,7 @@ describe("a redelivery", () => {
     expect(story.when(read)).toMatchObject([{ type: "repeated" }]);
     expect(story.when(write)).toMatchObject([{ type: "repeated" }]);
     story.after(2 * HOUR);
-    expect(story.when(write)).toMatchObject([{ type: "allowed", fresh: true }]);
+    expect(story.when(write)).toMatchObject([{ type: "allowed", conversation: { fresh: true } }]);
   });
 });
 
@@ -139,7 +143,11 @@ describe("call_id_conflict", () => {
     story.when(proposal);
     for (const other of [{ arguments: '{"id":2}' }, { tool: "write" }]) {
       expect(story.when({ ...proposal, ...other })).toMatchObject([
-        { type: "refused", refusal: { reason: "call_id_conflict" }, entersTurn: false },
+        {
+          type: "refused",
+          refusal: { reason: "call_id_conflict" },
+          conversation: { entersTurn: false },
+        },
       ]);
     }
     expect(story.when(proposal)).toMatchObject([{ type: "repeated" }]);
@@ -172,13 +180,16 @@ describe("unknown_tool", () => {
     const refusal = given(POLICY).refused("nobody").refusal;
     expect(refusal).toMatchObject({ reason: "unknown_tool", rule: "unknown_tools" });
     const warn = given({ ...POLICY, checks: { unknown_tool: "warn" } }).allowed("nobody");
-    expect(warn).toMatchObject({ isRead: false, warnings: [{ reason: "unknown_tool" }] });
+    expect(warn).toMatchObject({
+      policy: { isRead: false },
+      notices: { warnings: [{ reason: "unknown_tool" }] },
+    });
     given({ ...POLICY, unknown_tools: "allow" }).allowed("nobody");
     given({ ...POLICY, unknown_tools: "hitl" }).held("nobody");
   });
 
   test("is none where nothing is declared: every tool is a known write", () => {
-    expect(given({}).allowed("anything")).toMatchObject({ isRead: false });
+    expect(given({}).allowed("anything")).toMatchObject({ policy: { isRead: false } });
   });
 });
 
@@ -212,9 +223,9 @@ describe("invalid_arguments", () => {
   test("in mode warn lets the call through by all its arguments", () => {
     const story = given({ ...POLICY, checks: { invalid_arguments: "warn" } });
     const call = story.allowed("amount", { cents: "many" });
-    expect(call.warnings[0]?.message).toContain("$.cents");
-    expect(call.actionKey).toBe(call.argumentsDigest);
-    expect(story.allowed("charge", {}).call).toMatchObject({ resources: null, exclusive: [] });
+    expect(call.notices.warnings[0]?.message).toContain("$.cents");
+    expect(call.arguments.actionKey).toBe(call.arguments.digest);
+    expect(story.allowed("charge", {}).facts).toMatchObject({ resources: null, exclusive: [] });
   });
 });
 
@@ -223,7 +234,9 @@ describe("a confirmation", () => {
     const story = given(POLICY);
     story.done("write", { id: 1 });
     story.done("write", { id: 2 });
-    expect(story.allowed("look", {}, { confirmation: "yes" }).confirmation).toBe("yes");
+    expect(story.allowed("look", {}, { confirmation: "yes" }).conversation.confirmation).toBe(
+      "yes",
+    );
     expect(story.reason("write", { id: 2 }, { confirmation: "yes" })).toBe("duplicate_call");
   });
 
@@ -240,22 +253,24 @@ describe("a confirmation", () => {
 describe("a conversation", () => {
   test("starts afresh when it was idle, and says so", () => {
     const story = given({ ...POLICY, conversation: { idle_ms: 2 * HOUR } });
-    expect(story.done("write").fresh).toBe(true);
+    expect(story.done("write").conversation.fresh).toBe(true);
     story.after(2 * HOUR - 1);
-    expect(story.done("look").fresh).toBe(false);
+    expect(story.done("look").conversation.fresh).toBe(false);
     story.after(2 * HOUR);
-    expect(story.done("write")).toMatchObject({ fresh: true, occurrence: { attempt: 1 } });
+    expect(story.done("write")).toMatchObject({
+      conversation: { fresh: true },
+      occurrence: { attempt: 1 },
+    });
   });
 
   test("starts afresh at its age, however busy", () => {
     const story = given({ ...POLICY, conversation: { max_age_ms: 3 * HOUR } });
     for (let n = 0; n < 3; n += 1) {
-      expect(story.done("look", { n }).fresh).toBe(n === 0);
+      expect(story.done("look", { n }).conversation.fresh).toBe(n === 0);
       story.after(HOUR);
     }
     expect(story.allowed("look")).toMatchObject({
-      fresh: true,
-      stateDropAtMs: story.nowMs + 3 * HOUR,
+      conversation: { fresh: true, dropAtMs: story.nowMs + 3 * HOUR },
     });
   });
 
@@ -264,7 +279,11 @@ describe("a conversation", () => {
     story.done("write");
     const elsewhere = { ...story.proposal("write"), conversationId: "d" };
     const [event] = decide(undefined, elsewhere, story.policy, story.nowMs);
-    expect(event).toMatchObject({ type: "allowed", conversationId: "d", fresh: true });
+    expect(event).toMatchObject({
+      type: "allowed",
+      conversationId: "d",
+      conversation: { fresh: true },
+    });
   });
 });
 
@@ -272,11 +291,11 @@ test("a decision names policy, tier, agent, and the digest of what it is about",
   const story = given(POLICY);
   const call = story.allowed("write", '{"b":1,"a":2}');
   expect(call).toMatchObject({
-    policy: "sha256:test",
-    arguments: '{"a":2,"b":1}',
-    agentId: "agent",
+    policy: { revision: "sha256:test" },
+    arguments: { text: '{"a":2,"b":1}' },
+    call: { agentId: "agent" },
     keyId: "k1",
-    atMs: story.nowMs,
+    times: { atMs: story.nowMs },
     notAfterMs: story.nowMs + 60 * SECOND,
   });
   expect(call.decisionId).toMatch(/^[0-9a-f]{32}$/);
@@ -294,7 +313,7 @@ test("a check that throws refuses its call with internal_error, and names it", (
   expect(event).toMatchObject({
     type: "refused",
     refusal: { reason: "internal_error", rule: "gate", disposition: "stop" },
-    fresh: true,
+    conversation: { fresh: true },
   });
 });
 

@@ -23,7 +23,7 @@ test("a hold is refused when it ends, to the millisecond", () => {
     {
       type: "refused",
       decisionId: hold.decisionId,
-      approvalId: hold.holdId,
+      approval: { approvalId: hold.holdId },
       refusal: { reason: "approval_expired", disposition: "ask_user" },
     },
   ]);
@@ -41,7 +41,7 @@ test("a call without a result is of unknown outcome when it could have run its w
       tenantId: "acme",
       conversationId: "c",
       decisionId: call.decisionId,
-      callId: call.callId,
+      callId: call.call.callId,
       tool: "write",
       atMs: story.nowMs,
     },

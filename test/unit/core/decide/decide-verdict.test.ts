@@ -26,14 +26,12 @@ describe("an approval", () => {
     const call = ofType(story.after(5 * MINUTE).approved(hold, { reason: "fine" }), "allowed");
     expect(call).toMatchObject({
       decisionId: hold.decisionId,
-      approvalId: hold.holdId,
-      approvedBy: ["boss"],
-      arguments: '{"id":1}',
-      atMs: story.nowMs,
-      proposalsAtMs: hold.atMs,
+      approval: { approvalId: hold.holdId, approvedBy: ["boss"] },
+      arguments: { text: '{"id":1}' },
+      times: { atMs: story.nowMs, proposalsAtMs: hold.times.atMs },
       notAfterMs: story.nowMs + MINUTE,
       occurrence: { decisionId: hold.decisionId, attempt: 1 },
-      entersTurn: false,
+      conversation: { entersTurn: false },
     });
   });
 
@@ -55,7 +53,7 @@ describe("an approval", () => {
     expect(story.approved(other)).toMatchObject({
       type: "refused",
       refusal: { reason: "budget_calls" },
-      approvalId: other.holdId,
+      approval: { approvalId: other.holdId },
     });
     expect(story.approved(other)).toMatchObject({ why: "unknown_approval" });
   });
@@ -65,7 +63,7 @@ describe("an approval", () => {
     const first = story.held("ask");
     const changed = { ...POLICY, authorization: { tiers: [{ ...ASK, expires_ms: HOUR }] } };
     const second = ofType(story.under(changed).approved(first), "held");
-    expect(second).toMatchObject({ holdNumber: 2, approvalId: first.holdId });
+    expect(second).toMatchObject({ holdNumber: 2, approval: { approvalId: first.holdId } });
     const third = ofType(story.under(POLICY).approved(second), "held");
     const fourth = ofType(story.under(changed).approved(third), "held");
     const ids = [first, second, third, fourth].map(({ holdId }) => holdId);
@@ -126,7 +124,7 @@ describe("an approval", () => {
     }
     expect(story.approved(hold, { by: "ben" })).toMatchObject({
       type: "allowed",
-      approvedBy: ["Ann Lee", "ben"],
+      approval: { approvedBy: ["Ann Lee", "ben"] },
     });
   });
 
@@ -157,7 +155,7 @@ describe("a denial", () => {
     const refused = ofType(story.denied(hold, { reason: 'no "way"' }), "refused");
     expect(refused).toMatchObject({
       decisionId: hold.decisionId,
-      approvedBy: ["boss"],
+      approval: { approvedBy: ["boss"] },
       refusal: {
         reason: "approval_denied",
         disposition: "change_approach",
@@ -237,6 +235,8 @@ describe("a verdict that says what was looked at", () => {
   test.each(OTHERS)("and names another %s changes nothing: %s", (member, why) => {
     const story = given(POLICY);
     const hold = story.held("ask", { id: 1 });
+    const { ruleDigest } = hold;
+    const own = { callId: hold.call.callId, actionKey: hold.arguments.actionKey, ruleDigest };
     const about = { ...NOTHING, [member]: "another" };
     for (const kind of ["approve", "deny", "cancel"] as const) {
       const said = { kind, approvalId: hold.holdId, about } as const;
@@ -247,12 +247,16 @@ describe("a verdict that says what was looked at", () => {
         id: hold.holdId,
       });
     }
-    ofType(story.approved(hold, { about: { ...NOTHING, [member]: hold[member] } }), "allowed");
+    ofType(story.approved(hold, { about: { ...NOTHING, [member]: own[member] } }), "allowed");
   });
 
   test("is bound to all that it names", () => {
     const story = given(POLICY);
-    const { callId, actionKey, ruleDigest } = story.held("ask", { id: 1 });
+    const {
+      call: { callId },
+      arguments: { actionKey },
+      ruleDigest,
+    } = story.held("ask", { id: 1 });
     const other = story.held("ask", { id: 2 });
     expect(story.approved(other, { about: { callId, actionKey, ruleDigest } })).toMatchObject({
       why: "wrong_call",

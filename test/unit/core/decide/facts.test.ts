@@ -33,27 +33,27 @@ const POLICY: PolicyDocument = {
 describe("the facts of a call", () => {
   test("are the resources that it touches, null where one has no name", () => {
     const story = given(POLICY);
-    const facts = story.allowed("move", { from: 1, to: 2 }).call;
+    const facts = story.allowed("move", { from: 1, to: 2 }).facts;
     expect(facts.resources).toEqual(["a/1", "b/2"]);
     expect(facts.exclusive).toMatchObject([{ resource: "a/1", kind: "delete" }]);
-    expect(story.allowed("move", { from: 2 }).call.resources).toBeNull();
-    expect(story.allowed("get_both", { id: 1 }).call.resources).toEqual(["a/1", "b/1"]);
-    expect(story.allowed("get_both", {}).call.resources).toBeNull();
-    expect(story.allowed("put_x").call.resources).toBeNull();
+    expect(story.allowed("move", { from: 2 }).facts.resources).toBeNull();
+    expect(story.allowed("get_both", { id: 1 }).facts.resources).toEqual(["a/1", "b/1"]);
+    expect(story.allowed("get_both", {}).facts.resources).toBeNull();
+    expect(story.allowed("put_x").facts.resources).toBeNull();
   });
 
   test("are its windows: a read's cache, a write's repeats, and how long it is remembered", () => {
     const story = given(POLICY);
-    expect(story.allowed("get_both", { id: 1 }).call).toMatchObject({
+    expect(story.allowed("get_both", { id: 1 }).facts).toMatchObject({
       windowUntilMs: story.nowMs + MINUTE,
       dropAtMs: story.nowMs + 2 * HOUR,
     });
-    expect(story.allowed("put_x").call).toMatchObject({
+    expect(story.allowed("put_x").facts).toMatchObject({
       windowUntilMs: story.nowMs + 10 * MINUTE,
       dropAtMs: story.nowMs + HOUR,
     });
     // As long as the conversation may live: for as long may a call be in the ring that it excuses.
-    expect(story.allowed("move", { from: 1, to: 2 }).call).toMatchObject({
+    expect(story.allowed("move", { from: 1, to: 2 }).facts).toMatchObject({
       windowUntilMs: story.nowMs + 10 * MINUTE,
       dropAtMs: story.nowMs + 168 * HOUR,
     });
@@ -61,19 +61,19 @@ describe("the facts of a call", () => {
 
   test("are the counters that it advances", () => {
     const story = given(POLICY);
-    expect(story.allowed("get_both", { id: 1 }).call.rates).toEqual([
+    expect(story.allowed("get_both", { id: 1 }).facts.rates).toEqual([
       { key: "tier:reads", windowMs: 9 },
       { key: "tool:get_both", windowMs: 55 },
     ]);
     const few = story.allowed("put_x");
-    expect(few.call.grant).toEqual({ tier: "few", expiresAtMs: story.nowMs + 99 });
-    expect(story.allowed("add_x").call.grant).toMatchObject({ tier: "more" });
-    expect(few.call.rates).toEqual([]);
+    expect(few.facts.grant).toEqual({ tier: "few", expiresAtMs: story.nowMs + 99 });
+    expect(story.allowed("add_x").facts.grant).toMatchObject({ tier: "more" });
+    expect(few.facts.rates).toEqual([]);
   });
 
   test("are the repeats in a row that ran", () => {
     const story = given({ ...POLICY, tool_deduplication: { exact_duplicate_threshold: 9 } });
-    const repeats = [1, 2, 3].map((n) => story.done("get_both", { id: 1 }, `${n}`).call.repeats);
+    const repeats = [1, 2, 3].map((n) => story.done("get_both", { id: 1 }, `${n}`).facts.repeats);
     expect(repeats).toEqual([0, 1, 2]);
   });
 });
@@ -82,8 +82,8 @@ test("nothing is kept of a call that has neither cost, sketches, grant nor names
   const similarity = [{ field: "text", threshold: 0.9 }];
   const page = { similarity, checks: { near_duplicate: "off" } } as const;
   const story = given({ tool_schemas: { page, write: {} } });
-  expect(story.allowed("write").call.more).toBeNull();
-  expect(story.allowed("page", { text: "a b c d" }).call.more).toBeNull();
+  expect(story.allowed("write").facts.more).toBeNull();
+  expect(story.allowed("page", { text: "a b c d" }).facts.more).toBeNull();
 });
 
 test("an argument that an exclusive effect is named by is missed by its own name, once", () => {

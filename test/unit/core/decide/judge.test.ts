@@ -15,9 +15,12 @@ describe("in mode shadow nothing is applied and everything recorded", () => {
     const story = given({ ...POLICY, mode: "shadow" });
     story.done("write");
     const again = story.allowed("write");
-    expect(again.shadow.map(({ reason }) => reason)).toEqual(["budget_calls", "duplicate_call"]);
-    expect(story.allowed("ask").shadow.at(-1)?.reason).toBe("approval_required");
-    expect(story.allowed("nobody").shadow[0]).toMatchObject({
+    expect(again.notices.shadow.map(({ reason }) => reason)).toEqual([
+      "budget_calls",
+      "duplicate_call",
+    ]);
+    expect(story.allowed("ask").notices.shadow.at(-1)?.reason).toBe("approval_required");
+    expect(story.allowed("nobody").notices.shadow[0]).toMatchObject({
       reason: "unknown_tool",
       rule: "unknown_tools",
     });
@@ -34,7 +37,7 @@ describe("in mode shadow nothing is applied and everything recorded", () => {
 test("a note says the reason's own sentence and the details", () => {
   const story = given({ ...POLICY, checks: { budget_calls: "warn" } });
   story.allowed("write", { n: 1 });
-  const [note] = story.allowed("write", { n: 2 }).warnings;
+  const [note] = story.allowed("write", { n: 2 }).notices.warnings;
   expect(note).toMatchObject({ reason: "budget_calls", rule: "budgets.max_tool_calls" });
   expect(note?.message).toContain("The limit is 1 tool calls for each turn.");
 });
@@ -61,5 +64,5 @@ test("notes are bounded", () => {
     tool_schemas: { make: { effects } },
   });
   story.done("make", { id: 1 });
-  expect(story.allowed("make", { id: 1 }).warnings).toHaveLength(LIMITS.noticesPerDecision);
+  expect(story.allowed("make", { id: 1 }).notices.warnings).toHaveLength(LIMITS.noticesPerDecision);
 });

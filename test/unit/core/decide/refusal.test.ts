@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LIMITS } from "../../../../services/core/limits.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
+import { shownArguments } from "../../../../services/core/shown-arguments.ts";
 import { given, HOUR } from "../../../support/decider-spec.ts";
 
 const POLICY: PolicyDocument = {
@@ -18,16 +19,6 @@ const POLICY: PolicyDocument = {
 };
 
 describe("what a refusal tells", () => {
-  test("is of version 1, judged or not", () => {
-    const story = given(POLICY);
-    story.done("write");
-    expect(story.refused("write").refusal.schemaVersion).toBe(1);
-    expect(story.refused("unheard_of").refusal).toMatchObject({
-      reason: "unknown_tool",
-      schemaVersion: 1,
-    });
-  });
-
   test("is a sentence for the user where the ladder stops the agent, and none before", () => {
     const story = given({
       ...POLICY,
@@ -67,8 +58,9 @@ describe("what a refusal tells", () => {
   test("is cut, and says so", () => {
     const story = given(POLICY);
     story.done("write", { text: "a".repeat(1_000) }, "x".repeat(2_000));
-    const { refusal } = story.refused("write", { text: "a".repeat(1_000) });
-    expect(refusal.arguments.length).toBeLessThanOrEqual(LIMITS.shownArguments);
+    const refused = story.refused("write", { text: "a".repeat(1_000) });
+    const { refusal } = refused;
+    expect(shownArguments(refused).length).toBeLessThanOrEqual(LIMITS.shownArguments);
     expect(refusal.message).toContain("(cut)");
     expect(refusal.message).not.toContain("x".repeat(LIMITS.shownResult + 1));
     expect(refusal.previousResult).toMatchObject({ inline: "x".repeat(2_000), bytes: 2_000 });
@@ -93,7 +85,7 @@ describe("what a refusal tells", () => {
     const call = story.allowed("write");
     const at = story.nowMs;
     expect(story.after(1).refused("write").refusal.previousCall).toEqual({
-      callId: call.callId,
+      callId: call.call.callId,
       decisionId: call.decisionId,
       tool: "write",
       atMs: at,

@@ -30,7 +30,7 @@ describe("approval by several people", () => {
     expect(story.approved(hold, { by: "ann" })).toMatchObject({ type: "ruled", kind: "approve" });
     expect(story.approved(hold, { by: "ann" })).toMatchObject({ why: "already_decided" });
     const allowed = ofType(story.approved(hold, { by: "ben" }), "allowed");
-    expect(allowed.approvedBy).toEqual(["ann", "ben"]);
+    expect(allowed.approval.approvedBy).toEqual(["ann", "ben"]);
   });
 
   test("ends with the first who denies", () => {

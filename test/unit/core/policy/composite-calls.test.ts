@@ -73,9 +73,9 @@ describe("calls of a shell", () => {
     );
     story.allowed("bash", { command: "cat a" });
     const hold = story.held("bash", { command: "cat a && rm a" });
-    expect(hold.tier).toBe("ask");
+    expect(hold.policy.tier).toBe("ask");
     expect(hold.message).toContain("`rm a`: nothing brings it back.");
-    expect(story.approved(hold)).toMatchObject({ type: "allowed", tier: "ask" });
+    expect(story.approved(hold)).toMatchObject({ type: "allowed", policy: { tier: "ask" } });
   });
 
   test("are denied with what the rule says, or with what is not understood", () => {

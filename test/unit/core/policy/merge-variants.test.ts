@@ -55,7 +55,7 @@ describe("a line with parts of several tiers", () => {
   test("asks for a reason where one part does, and for no longer than the shortest", () => {
     const both = held("touch a; explain b");
     expect(both).toMatchObject({ requireReason: true, approvals: 1 });
-    expect(both.expiresAtMs - both.atMs).toBe(60_000);
+    expect(both.expiresAtMs - both.times.atMs).toBe(60_000);
     const three = held("explain b; deploy c");
     expect(three).toMatchObject({ requireReason: true, approvals: 2 });
   });

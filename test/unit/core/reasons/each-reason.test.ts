@@ -107,9 +107,9 @@ const CASES: Readonly<Partial<Record<ReasonCode, (story: Story) => ReasonCode>>>
     return story.reason("granted", { n: 2 });
   },
   approval_required: (story) => {
-    const { warnings } = story
-      .under({ ...POLICY, checks: { approval_required: "warn" } })
-      .allowed("ask");
+    const {
+      notices: { warnings },
+    } = story.under({ ...POLICY, checks: { approval_required: "warn" } }).allowed("ask");
     return warnings[0]?.reason as ReasonCode;
   },
   near_duplicate: (story) => {

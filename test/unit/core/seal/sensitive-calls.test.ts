@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../../services/core/decide/decide.ts";
-import type { CallAllowed } from "../../../../services/core/events.ts";
+import type { CallAllowed, SealedValue } from "../../../../services/core/events.ts";
 import { actionDigest } from "../../../../services/core/hash.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { openedText } from "../../../../services/core/seal/open-arguments.ts";
@@ -53,11 +53,11 @@ describe("what is written of a call", () => {
   test("has a digest in the place of the value, and the value sealed", () => {
     const story = given(POLICY);
     const call = story.allowed("charge", { card: CARD, order: 7 });
-    expect(JSON.parse(call.arguments)).toEqual({
+    expect(JSON.parse(call.arguments.text)).toEqual({
       card: expect.stringMatching(/^sealed:k1:[0-9a-f]{64}$/),
       order: 7,
     });
-    expect(call.sealed).toEqual([
+    expect(call.arguments.sealed).toEqual([
       {
         path: "/card",
         keyId: "k1",
@@ -65,16 +65,14 @@ describe("what is written of a call", () => {
         sealed: expect.stringMatching(/^[0-9a-f]{68}$/),
       },
     ]);
-    expect(call.call.resources).toEqual([`card/${digestIn(call.arguments)}/order/7`]);
+    expect(call.facts.resources).toEqual([`card/${digestIn(call.arguments.text)}/order/7`]);
     expect(openedText(call, sealingOf("k1"))).toBe(`{"card":"${CARD}","order":7}`);
     expect(written(story)).not.toContain(CARD);
   });
 
   test("cannot be found by trying values without the secret", () => {
     const {
-      arguments: text,
-      argumentsDigest,
-      actionKey,
+      arguments: { text, digest: argumentsDigest, actionKey },
     } = given(POLICY).allowed("charge", { card: CARD, order: 7 });
     const clear = actionDigest("charge", JSON.stringify({ card: CARD, order: 7 }));
     expect([argumentsDigest, actionKey]).not.toContain(clear);
@@ -84,7 +82,8 @@ describe("what is written of a call", () => {
   test("has equal digests for equal values of a tenant, whatever the tool, and no others", () => {
     const digest = (tool: string, tenantId: string, card: string) =>
       digestIn(
-        ofType(given(POLICY).proposed(tool, { card, order: 1 }, { tenantId }), "allowed").arguments,
+        ofType(given(POLICY).proposed(tool, { card, order: 1 }, { tenantId }), "allowed").arguments
+          .text,
       );
     const one = digest("charge", "a", CARD);
     expect(digest("credit", "a", CARD)).toBe(one);
@@ -157,7 +156,9 @@ describe("identity", () => {
 
   test("a digest that an agent writes itself is a value like any other", () => {
     const story = given(POLICY);
-    const { arguments: text } = story.done("credit", { card: CARD });
+    const {
+      arguments: { text },
+    } = story.done("credit", { card: CARD });
     story.allowed("credit", { card: digestIn(text) });
   });
 
@@ -206,17 +207,13 @@ describe("a held call", () => {
     expect(openedText(call, sealingOf("k1"))).toBe(
       `{"sum":5,"to":{"card":"${CARD}","name":"Ann"}}`,
     );
-    expect(call).toMatchObject({
-      arguments: hold.arguments,
-      sealed: hold.sealed,
-      actionKey: hold.actionKey,
-    });
+    expect(call.arguments).toEqual(hold.arguments);
     expect(written(story)).not.toContain(CARD);
   });
 
   test("that is denied has no sealed value", () => {
     const { story, hold } = held();
-    expect(ofType(story.denied(hold), "refused").sealed).toBeUndefined();
+    expect(ofType(story.denied(hold), "refused").arguments.sealed).toEqual([]);
     expect(written(story)).not.toContain(CARD);
   });
 
@@ -230,8 +227,9 @@ describe("a held call", () => {
       const { story, hold } = held();
       story.approved(hold, { by: "one" });
       const text = snapshotState(story.state as ConversationState);
-      const [own] = hold.sealed ?? [];
-      const forged = text.replace(JSON.stringify(own), JSON.stringify({ ...own, ...change }));
+      const { keyId, nonce, path, sealed } = hold.arguments.sealed[0] as SealedValue;
+      const own = { keyId, nonce, path, sealed };
+      const forged = text.replaceAll(JSON.stringify(own), JSON.stringify({ ...own, ...change }));
       expect(forged).not.toBe(text);
       story.state = restoreState(forged);
       const { refusal } = ofType(story.approved(hold, { by: "two" }), "refused");
@@ -247,7 +245,7 @@ describe("a held call", () => {
     story.under({ ...POLICY, tool_schemas: { refund } });
     story.approved(hold, { by: "one" });
     const call = ofType(story.approved(hold, { by: "two" }), "allowed");
-    expect(call.sealed).toEqual(hold.sealed);
+    expect(call.arguments.sealed).toEqual(hold.arguments.sealed);
     expect(written(story)).not.toContain(CARD);
   });
 
@@ -255,12 +253,12 @@ describe("a held call", () => {
     const { sensitive: _later, ...refund } = POLICY.tool_schemas?.["refund"] ?? {};
     const story = given({ ...POLICY, tool_schemas: { refund } });
     const hold = story.held("refund", { to: { card: CARD } });
-    expect(hold.arguments).toContain(CARD);
+    expect(hold.arguments.text).toContain(CARD);
     story.under(POLICY);
     story.approved(hold, { by: "one" });
     const call = ofType(story.approved(hold, { by: "two" }), "allowed");
-    expect(call.arguments).not.toContain(CARD);
-    expect(openedText(call, sealingOf("k1"))).toBe(hold.arguments);
+    expect(call.arguments.text).not.toContain(CARD);
+    expect(openedText(call, sealingOf("k1"))).toBe(hold.arguments.text);
   });
 });
 
@@ -279,9 +277,9 @@ describe("secrets", () => {
     story.under(POLICY, sealingOf("k2", "k1"));
     expect(story.reason("credit", { card: CARD })).toBe("duplicate_call");
     const other = story.allowed("credit", { card: "1" });
-    expect(other.arguments).toContain("sealed:k1:");
+    expect(other.arguments.text).toContain("sealed:k1:");
     const fresh = given(POLICY, sealingOf("k2", "k1")).allowed("credit", { card: CARD });
-    expect(fresh.arguments).toContain("sealed:k2:");
+    expect(fresh.arguments.text).toContain("sealed:k2:");
   });
 
   test("are needed for as long as a conversation has something sealed", () => {
@@ -308,9 +306,9 @@ describe("a journal that is decided again", () => {
     const story = given(POLICY);
     const first = story.done("charge", { card: CARD, order: 7 });
     const again = given(POLICY, recorded);
-    const call = again.done("charge", first.arguments);
-    expect(call.arguments).toBe(first.arguments);
-    expect(call.sealed).toBeUndefined();
-    expect(again.reason("charge", first.arguments)).toBe("duplicate_call");
+    const call = again.done("charge", first.arguments.text);
+    expect(call.arguments.text).toBe(first.arguments.text);
+    expect(call.arguments.sealed).toEqual([]);
+    expect(again.reason("charge", first.arguments.text)).toBe("duplicate_call");
   });
 });

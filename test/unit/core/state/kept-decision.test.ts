@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DecisionEvent } from "../../../../services/core/events.ts";
-import { keptOf, recalled } from "../../../../services/core/state/kept-decision.ts";
+import { keepDecision, recallDecision } from "../../../../services/core/state/kept-decision.ts";
 import { given, HOUR, MINUTE } from "../../../support/decider-spec.ts";
 
 const POLICY = {
@@ -40,29 +40,12 @@ test("a decision is recalled from what is kept and from what the proposal brings
   const all = decisions();
   expect(new Set(all.map(({ type }) => type))).toEqual(new Set(["allowed", "refused", "held"]));
   for (const decision of all) {
-    expect(recalled(keptOf(decision), decision)).toEqual(decision);
+    expect(recallDecision(keepDecision(decision), decision.arguments.text)).toEqual(decision);
   }
 });
 
 test("what is kept of a decision holds no arguments", () => {
   for (const decision of decisions()) {
-    const kept = keptOf(decision);
-    if (kept.type === "allowed") expect(Object.keys(kept)).not.toContain("arguments");
-    else expect(kept.decision.arguments).toBe("");
+    expect(keepDecision(decision).arguments.text).toBe("");
   }
-});
-
-test("decisions that differ in one thing alone are recalled each with its own", () => {
-  const story = given(POLICY);
-  const base = story.allowed("look");
-  const notice = (rule: string) => ({ reason: "loop_repeat", rule, message: "m" }) as const;
-  const rate = (key: string) => ({ ...base.call, rates: [{ key, windowMs: 5 }] });
-  const pairs = ["a", "b"].flatMap((name) => [
-    { ...base, warnings: [notice(name)] },
-    { ...base, shadow: [notice(name)] },
-    { ...base, call: rate(name) },
-    base,
-  ]);
-  const kept = pairs.map((event) => keptOf(event));
-  expect(kept.map((one, at) => recalled(one, pairs[at] ?? base))).toEqual(pairs);
 });

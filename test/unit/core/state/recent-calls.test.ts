@@ -31,7 +31,9 @@ describe("how much is known of recent calls", () => {
 
   it("tells calls that were never made apart without looking at the ring", () => {
     const story = given({ tool_schemas: { look: { read_only: true } } });
-    const { actionKey } = story.allowed("look", { n: 1 });
+    const {
+      arguments: { actionKey },
+    } = story.allowed("look", { n: 1 });
     const blind = { ...stateOf(story), ring: [] };
     expect(mayBeRecent(blind, actionKey)).toBe(true);
     expect(mayBeRecent(initialState("acme", "c", 0), actionKey)).toBe(false);

@@ -52,7 +52,12 @@ describe("the place of a write that is told to be unknown", () => {
     const story = given({ ...TOOLS, tool_schemas: { write: {} } });
     story.held("ask");
     const first = story.allowed("write", { n: 1 });
-    const { call, notAfterMs, timeLimitMs, proposalsAtMs } = first;
+    const {
+      facts: call,
+      notAfterMs,
+      timeLimitMs,
+      times: { proposalsAtMs },
+    } = first;
     const openUntilMs = notAfterMs + timeLimitMs + LIMITS.lateTickMs;
     story.after(Math.max(call.dropAtMs, openUntilMs) - proposalsAtMs + ms);
     story.allowed("write", { n: 2 });

@@ -1,0 +1,60 @@
+/** A decision in the making: one for each call that is decided. */
+import type { Decision, DecisionApproval, Notices, SealedValue } from "../events.ts";
+import type { ProposalInput } from "../inputs.ts";
+import type { CompiledPolicy } from "../policy/compiled.ts";
+import type { ConversationState } from "../state/state.ts";
+import type { NamedCall } from "./name-call.ts";
+
+export type Proposed = Omit<ProposalInput, "type" | "arguments" | "rejected" | "approvalId">;
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Nobody else holds it or its parts yet, so that they are filled in place. */
+export type DecisionDraft = Mutable<
+  Omit<Decision, "arguments" | "policy" | "conversation"> & {
+    readonly arguments: Mutable<Decision["arguments"]>;
+    readonly policy: Mutable<Decision["policy"]>;
+    readonly conversation: Mutable<Decision["conversation"]>;
+  }
+>;
+
+export const NO_NOTICES: Notices = { warnings: [], shadow: [] };
+export const NO_APPROVAL: DecisionApproval = { approvalId: null, approvedBy: [] };
+const NONE_SEALED: readonly SealedValue[] = [];
+
+/** `times.at`: of the input. `times.proposals`: of the latest proposal, which windows compare. */
+export function draftDecision(
+  state: ConversationState | undefined,
+  proposal: Proposed,
+  named: Pick<NamedCall, "text" | "argumentsDigest" | "decisionId">,
+  policy: CompiledPolicy,
+  times: { readonly at: number; readonly proposals: number },
+): DecisionDraft {
+  const { callId, agentId, turn, step, tool } = proposal;
+  const { maxAgeMs, idleMs } = policy.conversation;
+  const startedAtMs = state?.startedAtMs ?? times.proposals;
+  return {
+    decisionId: named.decisionId,
+    // The same texts as the state's: those of each proposal would be kept with its call.
+    tenantId: state?.tenantId ?? proposal.tenantId,
+    conversationId: state?.conversationId ?? proposal.conversationId,
+    call: { callId, agentId, turn, step, tool },
+    arguments: {
+      text: named.text,
+      digest: named.argumentsDigest,
+      actionKey: "",
+      sealed: NONE_SEALED,
+    },
+    policy: { revision: policy.revision, tier: null, isRead: false },
+    notices: NO_NOTICES,
+    times: { atMs: times.at, proposalsAtMs: times.proposals },
+    conversation: {
+      fresh: state === undefined,
+      dropAtMs: Math.min(startedAtMs + maxAgeMs, times.proposals + idleMs),
+      entersTurn: false,
+      confirmation: null,
+      evicted: null,
+    },
+    approval: NO_APPROVAL,
+  };
+}
