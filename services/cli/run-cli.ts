@@ -1,6 +1,7 @@
 /** From arguments to an exit code: the whole command line but the end of the process. */
 import { Command, CommanderError } from "commander";
 import { quoteTicks } from "../core/hidden-text.ts";
+import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../process/exit-error.ts";
 import { addAnalytics } from "./commands/analytics.ts";
 import { addApprovals, addCalls, addConversations } from "./commands/approvals.ts";
 import { addBacktest } from "./commands/backtest.ts";
@@ -17,7 +18,6 @@ import { addBackup, addRecover } from "./commands/recover.ts";
 import { addReplay } from "./commands/replay.ts";
 import { addToken } from "./commands/token.ts";
 import { escapedTerminal } from "./output/escaped-output.ts";
-import { EXIT_OK, EXIT_USAGE, type ExitCode } from "./output/exit-codes.ts";
 import { failureOf } from "./output/report-error.ts";
 import type { Terminal } from "./output/terminal.ts";
 import { packageVersion } from "./package-root.ts";

@@ -1,26 +1,25 @@
 import { systemClock } from "../adapters/system/clock.ts";
 import { readToolName } from "../core/tool-name.ts";
-import type { AnswerForm } from "./answer-form.ts";
-import { CallgateError } from "./callgate-error.ts";
-import type { Callgate } from "./callgate-gate.ts";
-import { checkClose, checkGuardOptions } from "./check-options.ts";
-import type { GateClient } from "./gate-client.ts";
-import type { GateLink } from "./gate-link.ts";
+import type { Callgate } from "./api/callgate.ts";
+import { CallgateError } from "./api/callgate-error.ts";
 import type {
+  AnswerForm,
   CallOptions,
   Decision,
   DecisionListener,
   GuardContext,
   GuardOptions,
-} from "./gate-types.ts";
-import { Guard } from "./guard.ts";
-import type { Guarded, Tools } from "./guard-types.ts";
-import { isGeneratorFunction, readableAnswer } from "./guarded-answer.ts";
-import { keptAlive } from "./keep-alive.ts";
-import { startTimer } from "./long-timer.ts";
-import { PendingCalls } from "./pending-calls.ts";
-import { Executor, type Handler } from "./run-call.ts";
-import { tellDecision } from "./tell-decision.ts";
+} from "./api/gate-types.ts";
+import type { Guarded, Tools } from "./api/guard-types.ts";
+import { isGeneratorFunction, readableAnswer } from "./calls/generators.ts";
+import { Executor, type Handler } from "./calls/run-call.ts";
+import { startTimer } from "./deadline.ts";
+import type { GateClient } from "./gate-client.ts";
+import type { GateLink } from "./gate-link.ts";
+import { Guard } from "./guard/guard.ts";
+import { checkClose, checkGuardOptions } from "./inputs/check-options.ts";
+import { PendingCalls } from "./journal/pending-calls.ts";
+import { runKeepingAlive } from "./keep-alive.ts";
 
 const CLOSE_MS = 10_000;
 
@@ -31,7 +30,7 @@ export function composeCallgate(
   onDecision?: DecisionListener,
 ): Callgate {
   const told = (decision: Decision): Decision => {
-    tellDecision(onDecision, decision);
+    notifyListener(onDecision, decision);
     return decision;
   };
   const executor = new Executor({
@@ -73,13 +72,13 @@ export function composeCallgate(
     },
     awaitDecision: async (decisionId, wait = {}) =>
       (await client.awaitDecision(decisionId, wait)).decision,
-    awaitResult: (decisionId, wait = {}) => client.awaitResult(decisionId, wait),
+    awaitResult: (decisionId, wait = {}) => client.reader.awaitResult(decisionId, wait),
     previousResult: (ref) => client.previousResult(ref),
     guard: (tools, context, options) => guardTools(guard, link, tools, context, options, told),
     close: async (options = {}) => {
       checkClose(options);
       const { timeoutMs = CLOSE_MS } = options;
-      closing ??= keptAlive(() => close(timeoutMs));
+      closing ??= runKeepingAlive(() => close(timeoutMs));
       await closing;
     },
   };
@@ -117,7 +116,7 @@ function guardTools<T extends Tools, Form extends AnswerForm>(
   link.knowTools(names);
   const onDecision = (decision: Decision): void => {
     told(decision);
-    tellDecision(options.onDecision, decision);
+    notifyListener(options.onDecision, decision);
   };
   const form = { answers: options.answers, onDecision };
   const guarded = names.map((name) => {
@@ -149,4 +148,14 @@ function nameProblem(name: string): string | undefined {
   const read = readToolName(name);
   if (!read.ok) return read.problem;
   return read.name === name ? undefined : `write its name as \`${read.name}\``;
+}
+
+/** Nothing that a listener does changes the call: what it throws becomes a warning of the process. */
+export function notifyListener(listener: DecisionListener | undefined, decision: Decision): void {
+  if (listener === undefined) return;
+  try {
+    listener(decision);
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error : String(error), "CallgateListener");
+  }
 }

@@ -1,23 +1,18 @@
 /**
  * The agent's side of the gate: appends proposals, reports and verdicts, and answers from the journal.
  *
- * C1 nothing resolves before its journal record is durable.
- * C2 no answer is no permission: a gate that cannot decide refuses with `gate_unavailable`.
+ * CLIENT-1 nothing resolves before its journal record is durable.
+ * CLIENT-2 no answer is no permission: a gate that cannot decide refuses with `gate_unavailable`.
  */
 
-import type { CallAllowed, DecisionEvent, GateEvent, OutcomeUnknown } from "../core/events.ts";
+import type { CallAllowed, DecisionEvent, OutcomeUnknown } from "../core/events.ts";
 import type { CallError } from "../core/inputs.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import { conversationKey, partitionOf } from "../runtime/partitioner.ts";
 import type { RecordHeader } from "../runtime/ports.ts";
 import type { InputTopic } from "../runtime/topics.ts";
 import type { Envelope } from "../wire/envelope.ts";
-import { type CallReport, type JudgedReport, reportOfExecution } from "./call-report.ts";
-import type { CallStart } from "./call-start.ts";
-import { asCallgateError, CallgateError } from "./callgate-error.ts";
-import { checkReport } from "./check-report.ts";
-import { decisionOf, unavailable } from "./decision-view.ts";
-import type { GateLink, JournalListener } from "./gate-link.ts";
+import { asCallgateError, CallgateError } from "./api/callgate-error.ts";
 import type {
   Approval,
   Decision,
@@ -27,18 +22,24 @@ import type {
   StoredResult,
   UnavailableDetail,
   WaitOptions,
-} from "./gate-types.ts";
-import { JournalCalls, unknownDecision } from "./journal-calls.ts";
-import { JournalReplies, type OutgoingInput } from "./journal-replies.ts";
-import { JournalWaits } from "./journal-waits.ts";
-import { isDecision, type KnownCall } from "./known-calls.ts";
-import { proposalEnvelope } from "./proposal-envelope.ts";
-import { resultInput } from "./result-input.ts";
-import type { ExecutionReport } from "./run-call.ts";
-import { type EndedCall, endedCalls } from "./stored-result.ts";
-import { TimeLimit } from "./time-limit.ts";
-import { tokenHeaders } from "./token-headers.ts";
-import { unknownApproval, verdictIgnored, verdictInput } from "./verdict-input.ts";
+} from "./api/gate-types.ts";
+import type { ExecutionReport } from "./calls/run-call.ts";
+import { Deadline } from "./deadline.ts";
+import { decisionOf, unavailable } from "./decisions/decision-view.ts";
+import type { GateLink, JournalListener } from "./gate-link.ts";
+import { proposalEnvelope, tokenHeaders } from "./inputs/proposal.ts";
+import {
+  type CallReport,
+  checkReport,
+  type JudgedReport,
+  reportOfExecution,
+  resultInput,
+} from "./inputs/report.ts";
+import { unknownApproval, verdictIgnored, verdictInput } from "./inputs/verdict.ts";
+import { CallReader } from "./journal/call-reader.ts";
+import { JournalCalls } from "./journal/journal-calls.ts";
+import { JournalReplies, type OutgoingInput } from "./journal/journal-replies.ts";
+import { isDecision } from "./journal/recent-calls.ts";
 
 export type GateClientOptions = {
   readonly timeoutMs: number;
@@ -62,14 +63,8 @@ export class GateClient {
   readonly #timeoutMs: number;
   readonly #replies: JournalReplies;
   readonly #calls: JournalCalls;
-  readonly #decisions = new JournalWaits<DecisionEvent>(
-    ({ record }) => terminalDecisions(record.events),
-    (id) => `\`${id}\` is still held: it was not decided`,
-  );
-  readonly #results = new JournalWaits<StoredResult>(
-    ({ record }) => endedCalls(record),
-    (id) => `what came of \`${id}\` was not told`,
-  );
+  /** What became of calls. */
+  readonly reader: CallReader;
   readonly #onLost: ((error: CallgateError) => void) | undefined;
   readonly #keyOf = (event: CallAllowed): string | undefined => this.#link.keyOf(event);
   readonly #argumentsOf = (event: CallAllowed): string | undefined => this.#link.argumentsOf(event);
@@ -79,6 +74,7 @@ export class GateClient {
   constructor(link: GateLink, options: GateClientOptions) {
     this.#link = link;
     this.#calls = new JournalCalls(link);
+    this.reader = new CallReader(this.#calls);
     const { timeoutMs } = options;
     this.#token = options.token;
     this.#timeoutMs = timeoutMs;
@@ -119,14 +115,14 @@ export class GateClient {
   }
 
   /** Says under a name that the call begins. @throws CallgateError as `report`. */
-  claim(decisionId: string, name: string, time: TimeLimit): Promise<ReportOutcome> {
+  claim(decisionId: string, name: string, time: Deadline): Promise<ReportOutcome> {
     return this.#report(decisionId, { status: "started" }, time, name);
   }
 
   async #report(
     decisionId: string,
     report: JudgedReport,
-    time: TimeLimit,
+    time: Deadline,
     executorId?: string,
   ): Promise<ReportOutcome> {
     const call = await this.#calls.get(decisionId, time);
@@ -173,53 +169,11 @@ export class GateClient {
    * @throws CallgateError `unknown_decision`, `timeout`, `closed`; the signal's reason.
    */
   async awaitDecision(decisionId: string, options: WaitOptions): Promise<Proposed> {
-    const { event } = await this.#decided(decisionId, options);
-    return this.#proposed(event, false);
-  }
-
-  /**
-   * How an allowed call ended: at once where that is journaled, else when it is. `unknown` where nobody
-   * told within its time. Of a held call: waits for its decision before.
-   *
-   * @throws CallgateError as `awaitDecision`; `invalid_input` where the call was refused.
-   */
-  async awaitResult(decisionId: string, options: WaitOptions): Promise<StoredResult> {
-    const wait = this.#results.begin(decisionId, options);
-    try {
-      const { call, event } = await this.#decided(decisionId, options);
-      if (event.type !== "allowed") throw noResult(decisionId);
-      const known = await this.#calls.endOf(call, wait);
-      return known === undefined ? await wait.ended() : known.stored;
-    } finally {
-      wait.end();
-    }
-  }
-
-  /** How the call ended; undefined where the journal does not tell, or knows no such call. @throws `timeout` */
-  async endOf(decisionId: string, time: TimeLimit): Promise<EndedCall | undefined> {
-    const call = await this.#calls.get(decisionId, time);
-    return call === undefined ? undefined : this.#calls.endOf(call, time);
-  }
-
-  /** Who has begun the call; null where nobody has. @throws `unknown_decision`, `timeout` */
-  async startOf(decisionId: string, time: TimeLimit): Promise<CallStart | null> {
-    const call = await this.#calls.get(decisionId, time);
-    if (call === undefined) throw unknownDecision(decisionId);
-    return this.#calls.startOf(call, time);
-  }
-
-  /** Whether the call was begun before this gate was opened. */
-  isOfBefore({ place }: CallStart): boolean {
-    return this.#calls.isOfBefore(place);
-  }
-
-  /** As `startOf`, from memory alone; undefined: it is not there. */
-  knownStart(decisionId: string): CallStart | null | undefined {
-    return this.#calls.known(decisionId)?.start;
+    return this.#proposed(await this.reader.awaitDecision(decisionId, options), false);
   }
 
   /** Says that nobody has run the call, and does not wait for an answer. @throws where it may not have been written. */
-  async tellUnrun(event: CallAllowed | OutcomeUnknown, error: CallError): Promise<void> {
+  async reportUnrun(event: CallAllowed | OutcomeUnknown, error: CallError): Promise<void> {
     if (this.#closing) return;
     const { log, codec } = this.#link;
     const report = { status: "not_executed", error } as const;
@@ -235,8 +189,8 @@ export class GateClient {
   }
 
   /** All that one question about this id may take, counted from now on. */
-  timeFor(id: string): TimeLimit {
-    return new TimeLimit(id, { timeoutMs: this.#timeoutMs });
+  timeFor(id: string): Deadline {
+    return new Deadline(id, { timeoutMs: this.#timeoutMs });
   }
 
   /** Told after the client has taken note. */
@@ -298,8 +252,7 @@ export class GateClient {
   #committed(records: readonly CommittedRecord[], partition: number): void {
     this.#calls.committed(records, partition);
     this.#replies.committed(records);
-    this.#decisions.committed(records);
-    this.#results.committed(records);
+    this.reader.committed(records);
   }
 
   #lost(error: CallgateError): void {
@@ -309,8 +262,7 @@ export class GateClient {
 
   #end(error: CallgateError): void {
     this.#replies.end(error);
-    this.#decisions.end(error);
-    this.#results.end(error);
+    this.reader.end(error);
   }
 
   #whyUnavailable(): UnavailableDetail | null {
@@ -338,47 +290,10 @@ export class GateClient {
     }
     throw error;
   }
-
-  /** The call, and what was decided of it in the end. */
-  async #decided(
-    decisionId: string,
-    options: WaitOptions,
-  ): Promise<{ readonly call: KnownCall; readonly event: DecisionEvent }> {
-    // Waiting begins before looking: what is decided meanwhile must not be missed.
-    const wait = this.#decisions.begin(decisionId, options);
-    try {
-      const call = await this.#calls.get(decisionId, wait);
-      const event = call === undefined ? undefined : await this.#calls.decisionOf(call, wait);
-      if (call === undefined) throw unknownDecision(decisionId);
-      // Of a hold that waits nothing else is known where its record is gone.
-      const isHeld = (event ?? { type: this.#calls.latest(call).outcome }).type === "held";
-      if (event === undefined && !isHeld) throw unknownDecision(decisionId);
-      if (event !== undefined && !isHeld) return { call, event };
-      const decided = await wait.ended();
-      return { call: this.#calls.latest(call), event: decided };
-    } finally {
-      wait.end();
-    }
-  }
 }
 
 function closed(): CallgateError {
   return new CallgateError("closed", "the gate is closed: open it again");
-}
-
-function terminalDecisions(events: readonly GateEvent[]) {
-  return events.flatMap((event) =>
-    event.type === "allowed" || event.type === "refused"
-      ? [[event.decisionId, event] as const]
-      : [],
-  );
-}
-
-function noResult(decisionId: string): CallgateError {
-  return new CallgateError(
-    "invalid_input",
-    `\`${decisionId}\` was refused: it does not run, and has no result`,
-  );
 }
 
 function reportOutcome(committed: CommittedRecord): ReportOutcome {

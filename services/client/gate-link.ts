@@ -2,8 +2,8 @@ import type { CallAllowed } from "../core/events.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
 import type { Log } from "../runtime/ports.ts";
 import type { AvroCodec } from "../wire/codec.ts";
-import type { CallgateError } from "./callgate-error.ts";
-import type { UnavailableDetail } from "./gate-types.ts";
+import type { CallgateError } from "./api/callgate-error.ts";
+import type { UnavailableDetail } from "./api/gate-types.ts";
 
 export type JournalListener = (records: readonly CommittedRecord[], partition: number) => void;
 

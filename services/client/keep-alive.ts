@@ -28,7 +28,7 @@ export class KeepAlive {
 }
 
 /** Runs an action to its end, whatever else the program has left to do. */
-export async function keptAlive<T>(action: () => Promise<T>): Promise<T> {
+export async function runKeepingAlive<T>(action: () => Promise<T>): Promise<T> {
   const alive = setInterval(() => undefined, EVERY_MS);
   try {
     return await action();

@@ -4,9 +4,9 @@ import type { Clock, Log, Logger } from "../runtime/ports.ts";
 import { quietLogger } from "../runtime/quiet-logger.ts";
 import type { AvroCodec } from "../wire/codec.ts";
 import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
-import { asCallgateError, CallgateError } from "./callgate-error.ts";
+import { asCallgateError, CallgateError } from "./api/callgate-error.ts";
 import type { GateLink, JournalListener } from "./gate-link.ts";
-import { JournalFollower } from "./journal-follower.ts";
+import { JournalFollower } from "./journal/follow-journal.ts";
 
 export type RemoteLinkParts = {
   readonly log: Log;

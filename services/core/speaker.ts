@@ -9,7 +9,7 @@ export function speakerProblem(name: string, field = "by"): string | undefined {
   // Before anything is looked at: what a program hands over may be of any size.
   if (name.length > LIMITS.idLength)
     return `\`${field}\` is longer than ${LIMITS.idLength} characters`;
-  if (!hasVisible(name)) return `a verdict must say \`${field}\`: who says so`;
+  if (!hasVisible(name)) return `a verdict needs \`${field}\`, the name of the person who gives it`;
   if (hasHidden(name)) {
     return `\`${field}\` has characters that nobody sees: write the name without them`;
   }

@@ -1,10 +1,10 @@
 /**
- * An executor among others: follows the allowed calls of each partition number that its group gives it.
+ * An executor among others: follows the allowed calls of each partition that its group gives it.
  * Of a number that goes to another nothing more is begun; calls that still run there go on to their end.
  * The new owner tells `unknown` of them, and their late results reconcile that.
  */
 
-import { startTimer } from "../client/long-timer.ts";
+import { startTimer } from "../client/deadline.ts";
 import type { Assignment, Membership } from "../runtime/membership.ts";
 import { type ExecutorStatus, LogExecutor, type LogExecutorParts } from "./log-executor.ts";
 
@@ -27,7 +27,7 @@ const WAITING: ExecutorStatus = { state: "restoring", error: null };
 export class ExecutorHost {
   readonly #parts: ExecutorHostParts;
   readonly #hosted = new Map<number, LogExecutor>();
-  /** Of numbers that are not ours any more, until their last calls have ended. */
+  /** Of partitions that are not ours any more, until their last calls have ended. */
   readonly #leaving = new Set<LogExecutor>();
   readonly #abort = new AbortController();
   #looking: Promise<void> | undefined;
@@ -48,7 +48,7 @@ export class ExecutorHost {
 
   status(): ExecutorHostStatus {
     const { joined, assignment } = this.#parts.membership;
-    const partitions = assignment.numbers.map((partition) => ({
+    const partitions = assignment.partitions.map((partition) => ({
       ...(this.#hosted.get(partition)?.status ?? WAITING),
       partition,
     }));
@@ -75,12 +75,12 @@ export class ExecutorHost {
     return !isLate;
   }
 
-  #reconcile({ numbers }: Assignment): void {
+  #reconcile({ partitions }: Assignment): void {
     if (this.#abort.signal.aborted) return;
     for (const partition of [...this.#hosted.keys()]) {
-      if (!numbers.includes(partition)) this.#release(partition);
+      if (!partitions.includes(partition)) this.#release(partition);
     }
-    for (const partition of numbers) {
+    for (const partition of partitions) {
       if (!this.#hosted.has(partition)) this.#open(partition);
     }
   }

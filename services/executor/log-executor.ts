@@ -2,34 +2,37 @@
  * Runs the allowed calls of a partition as the log hands them out: for tools that do not live where the
  * agent does. Not to be mixed with tools that are guarded in the agent's own process.
  *
- * L1 `started` is in the log before a handler runs, written by a writer that fences the executor before:
+ * EXECUTOR-1 `started` is in the log before a handler runs, written by a writer that fences the executor before:
  *    who takes over runs nothing that was started, and who was taken over starts nothing.
- * L2 a call that was started by an executor that is gone is reported `unknown`, once. Where that executor
+ * EXECUTOR-2 a call that was started by an executor that is gone is reported `unknown`, once. Where that executor
  *    was not gone but cut off, its late result reconciles.
- * L3 a decision is run once, however often it is read.
- * L4 what came of a call is written again and again until it is in the log, or the executor is closed.
- * L5 a call whose claim got no answer, and that is not begun here, is told to be not executed where the claim is in the
+ * EXECUTOR-3 a decision is run once, however often it is read.
+ * EXECUTOR-4 what came of a call is written again and again until it is in the log, or the executor is closed.
+ * EXECUTOR-5 a call whose claim got no answer, and that is not begun here, is reported as not executed where the claim is in the
  *    log, as nobody else begins it; where that cannot be found out any more, the executor's own log says so.
- * L6 closing waits for nothing that does not answer: not for a broker beyond its time, nor for the last results beyond
+ * EXECUTOR-6 closing waits for nothing that does not answer: not for a broker beyond its time, nor for the last results beyond
  *    a share of that.
  */
 
-import { reportOfExecution } from "../client/call-report.ts";
-import { startTimer } from "../client/long-timer.ts";
-import { Executor, type Handler } from "../client/run-call.ts";
+import { Executor, type Handler } from "../client/calls/run-call.ts";
+import { startTimer, withDeadline } from "../client/deadline.ts";
+import { reportOfExecution } from "../client/inputs/report.ts";
 import type { ResultInput, ResultStatus } from "../core/inputs.ts";
 import { asPipelineError, classify, type PipelineError } from "../runtime/errors.ts";
 import type { LogRecord } from "../runtime/ports.ts";
 import type { AvroCodec } from "../wire/codec.ts";
 import type { AllowedCall } from "../wire/output-records.ts";
 import { mayBeWritten } from "./claims.ts";
-import { offsetAt } from "./offset-at.ts";
+import {
+  type ClaimStatus,
+  findOffsetAt,
+  type ReportsByCall,
+  readClaimStatus,
+  readReports,
+} from "./read-results.ts";
 import { Reports } from "./reports.ts";
 import { callOf, namesOf, type RunningCall } from "./running-call.ts";
-import { type Standing, standingOf } from "./standing.ts";
-import { readTold, type ToldCalls } from "./started-calls.ts";
 import { LOOK_BACK_MS, type Run, type TakeOverParts, takeOver } from "./take-over.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 const READ_LIMITS = { recordsMax: 100, bytesMax: 4 * 1024 * 1024 };
 const WAIT_MS = 60_000;
@@ -47,9 +50,9 @@ export type LogExecutorParts = TakeOverParts & {
   readonly handlers: Readonly<Record<string, Handler>>;
   /** Most calls under way, those that wait for a write before them included. */
   readonly parallelCalls: number;
-  /** Told of each report that is in the log. */
+  /** StatusReport of each report that is in the log. */
   readonly onReported?: (status: ResultStatus) => void;
-  /** Told of each call that might be run and has no handler here: again where it is read again, as after a take-over. */
+  /** StatusReport of each call that might be run and has no handler here: again where it is read again, as after a take-over. */
   readonly onLeft?: (call: LeftCall) => void;
 };
 
@@ -77,7 +80,7 @@ export class LogExecutor {
   #waiting: (() => void)[] = [];
   #status: ExecutorStatus = { state: "restoring", error: null };
   #main: Promise<void> | undefined;
-  #lastLook: Promise<ToldCalls | null> | undefined;
+  #lastReports: Promise<ReportsByCall | null> | undefined;
 
   constructor(parts: LogExecutorParts) {
     this.#parts = parts;
@@ -99,7 +102,7 @@ export class LogExecutor {
     this.#main ??= this.#live();
   }
 
-  /** Runs nothing new; waits for what runs, at most so long, then aborts it (L6). */
+  /** Runs nothing new; waits for what runs, at most so long, then aborts it (EXECUTOR-6). */
   async close(timeoutMs: number): Promise<void> {
     this.#abort.abort();
     this.#changed();
@@ -118,7 +121,7 @@ export class LogExecutor {
   /** What does not answer is left to itself: it begins nothing any more. */
   async #mainEnded(): Promise<void> {
     const main = this.#main ?? Promise.resolve();
-    await unlessAborted(main, this.#reports.gaveUp).catch(() => undefined);
+    await withDeadline(main, { signal: this.#reports.gaveUp }).catch(() => undefined);
   }
 
   async #live(): Promise<void> {
@@ -133,7 +136,7 @@ export class LogExecutor {
         await this.#follow(this.#run);
       } catch (thrown) {
         const error = asPipelineError(thrown);
-        if (!this.#suspended(error)) return;
+        if (!this.#suspend(error)) return;
         await this.#parts.clock.sleep(backoffMs, this.#abort.signal);
         backoffMs = Math.min(backoffMs * 2, BACKOFF_MS_MAX);
       } finally {
@@ -143,7 +146,7 @@ export class LogExecutor {
   }
 
   /** Whether to take over again. */
-  #suspended(error: PipelineError): boolean {
+  #suspend(error: PipelineError): boolean {
     const { logger, partition } = this.#parts;
     const { code, disposition, message } = error;
     logger.error("a partition of allowed calls stopped", { partition, code, disposition, message });
@@ -169,7 +172,7 @@ export class LogExecutor {
   async #follow(run: Run): Promise<void> {
     const { log, clock, partition } = this.#parts;
     const sinceMs = clock.nowMs() - LOOK_BACK_MS;
-    let offset = await offsetAt(log, "allowed", partition, sinceMs);
+    let offset = await findOffsetAt(log, "allowed", partition, sinceMs);
     this.#become("running", null);
     const signal = AbortSignal.any([this.#abort.signal, run.over.signal]);
     signal.addEventListener("abort", () => this.#changed());
@@ -193,8 +196,8 @@ export class LogExecutor {
     const { handlers, clock, parallelCalls } = this.#parts;
     const { decisionId, notAfterMs } = allowed;
     const { tool } = allowed.call;
-    const isKnown = run.known.recall(decisionId, notAfterMs);
-    run.known.forget(clock.nowMs());
+    const isSettled = run.settled.recall(decisionId, notAfterMs);
+    run.settled.forget(clock.nowMs());
     const handler = Object.hasOwn(handlers, tool) ? handlers[tool] : undefined;
     if (handler === undefined && clock.nowMs() <= notAfterMs) this.#parts.onLeft?.(allowed);
     if (handler === undefined || this.#inHand.has(decisionId)) return;
@@ -204,13 +207,13 @@ export class LogExecutor {
       await this.#reportGone(started, allowed);
       return;
     }
-    if (isKnown) return;
+    if (isSettled) return;
     // Long ago, and nobody knows by whom it was run: the gate says `unknown` of it by itself.
     if (clock.nowMs() > notAfterMs) return;
     // Some of those under way may wait for the next take-over, which waits for this.
     while (this.#inHand.size >= parallelCalls && !signal.aborted) await this.#change();
     if (signal.aborted) return;
-    run.known.add(decisionId, notAfterMs);
+    run.settled.add(decisionId, notAfterMs);
     const ended = this.#runCall(run, callOf(allowed), handler).then(() => {
       this.#inHand.delete(decisionId);
       this.#changed();
@@ -248,7 +251,7 @@ export class LogExecutor {
   /**
    * However late: nobody else can say of a call in hand that it was not executed. False: it was begun by
    * another executor, who tells what comes of it, or else the gate does once its time is over; or nobody begins
-   * it, which was told (L5); or this one is closed and leaves it to the next.
+   * it, which was reported (EXECUTOR-5); or this one is closed and leaves it to the next.
    */
   async #claim(call: RunningCall, taken: Run): Promise<boolean> {
     let isUnanswered = false;
@@ -258,9 +261,9 @@ export class LogExecutor {
         await this.#change();
         continue;
       }
-      const standing = run === taken ? "unclaimed" : this.#standing(run.told, call);
-      if (standing === "elsewhere") return false;
-      if (standing === "given_up") return this.#neverBegun(call);
+      const status = run === taken ? "unclaimed" : this.#claimStatus(run.reports, call);
+      if (status === "elsewhere") return false;
+      if (status === "given_up") return this.#reportUnbegun(call);
       try {
         await this.#claimIn(run, call);
         return true;
@@ -270,36 +273,36 @@ export class LogExecutor {
         run.over.abort(error);
       }
     }
-    return isUnanswered ? this.#leave(call) : false;
+    return isUnanswered ? this.#reportLeft(call) : false;
   }
 
   async #claimIn(run: Run, call: RunningCall): Promise<void> {
     // It may have ended before its record is come to again.
-    run.known.add(call.decisionId, call.notAfterMs);
+    run.settled.add(call.decisionId, call.notAfterMs);
     run.open.delete(call.decisionId);
     const written = run.claims.write(this.#reports.record(call, { status: "started" }));
-    await unlessAborted(written, this.#reports.gaveUp);
+    await withDeadline(written, { signal: this.#reports.gaveUp });
     this.#parts.onReported?.("started");
   }
 
   /** Of a call that is not begun here. */
-  #standing(told: ToldCalls, { decisionId }: RunningCall): Standing {
-    return standingOf(told.get(decisionId) ?? [], this.#reports.executorId);
+  #claimStatus(reports: ReportsByCall, { decisionId }: RunningCall): ClaimStatus {
+    return readClaimStatus(reports.get(decisionId) ?? [], this.#reports.executorId);
   }
 
-  async #neverBegun(call: RunningCall): Promise<false> {
+  async #reportUnbegun(call: RunningCall): Promise<false> {
     const error = { code: "not_claimed", message: "its claim got no answer, and it was not begun" };
     await this.#reports.write(call, { status: "not_executed", error });
     return false;
   }
 
-  /** L5. Whoever comes next takes it for begun by one who is gone, if its claim is in the log. */
-  async #leave(call: RunningCall): Promise<false> {
-    this.#lastLook ??= this.#look();
-    const told = await this.#lastLook;
-    const standing = told === null ? "unclaimed" : this.#standing(told, call);
-    if (standing === "claimed" || standing === "given_up") return this.#neverBegun(call);
-    if (standing === "elsewhere") return false;
+  /** EXECUTOR-5. Whoever comes next takes it for begun by one who is gone, if its claim is in the log. */
+  async #reportLeft(call: RunningCall): Promise<false> {
+    this.#lastReports ??= this.#readLastReports();
+    const reports = await this.#lastReports;
+    const status = reports === null ? "unclaimed" : this.#claimStatus(reports, call);
+    if (status === "claimed" || status === "given_up") return this.#reportUnbegun(call);
+    if (status === "elsewhere") return false;
     this.#parts.logger.warn(
       "a call was left that was not begun here, and whose claim may be in the log: it may be told to be of unknown outcome",
       { partition: this.#parts.partition, ...namesOf(call), status: "not_executed" },
@@ -308,14 +311,14 @@ export class LogExecutor {
   }
 
   /** Once, for all that is left: null where there is no answer any more. */
-  async #look(): Promise<ToldCalls | null> {
+  async #readLastReports(): Promise<ReportsByCall | null> {
     const { log, codec, partition } = this.#parts;
     // What was being written is settled once its writer is closed.
     await this.#mainEnded();
     const { has, sinceMs } = this.#callsInHand();
     try {
-      const told = readTold({ log, codec, partition, sinceMs }, has);
-      return await unlessAborted(told, this.#reports.gaveUp);
+      const reports = readReports({ log, codec, partition, sinceMs }, has);
+      return await withDeadline(reports, { signal: this.#reports.gaveUp });
     } catch {
       return null;
     }

@@ -4,9 +4,10 @@
  */
 
 import { allowManyListeners } from "../adapters/system/many-listeners.ts";
-import type { JudgedReport } from "../client/call-report.ts";
-import { type ReportedCall, resultInput } from "../client/result-input.ts";
-import { NotClaimedError, NotRecordedError } from "../client/run-call.ts";
+import { NotClaimedError, NotRecordedError } from "../client/calls/run-call.ts";
+import { withDeadline } from "../client/deadline.ts";
+import type { JudgedReport } from "../client/inputs/report.ts";
+import { type ReportedCall, resultInput } from "../client/inputs/report.ts";
 import type { ResultStatus } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import { classify, RetryableError } from "../runtime/errors.ts";
@@ -14,7 +15,6 @@ import { conversationKey } from "../runtime/partitioner.ts";
 import type { Clock, Log, Logger, OutgoingRecord } from "../runtime/ports.ts";
 import type { AvroCodec } from "../wire/codec.ts";
 import { causeOf, namesOf, type RunningCall } from "./running-call.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 const BACKOFF_MS_MIN = 250;
 const BACKOFF_MS_MAX = 5_000;
@@ -25,7 +25,7 @@ export type ReportsParts = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly partition: number;
-  /** Told of each report that is in the log. */
+  /** StatusReport of each report that is in the log. */
   readonly onReported?: (status: ResultStatus) => void;
 };
 
@@ -77,7 +77,7 @@ export class Reports {
     const written = this.#parts.log.append([this.record(call, report)]);
     const ended = this.#ended.signal;
     // After the end there is nobody to wait: it may take its time.
-    await (ended.aborted ? written : unlessAborted(written, ended));
+    await (ended.aborted ? written : withDeadline(written, { signal: ended }));
     this.#parts.onReported?.(report.status);
   }
 

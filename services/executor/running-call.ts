@@ -1,8 +1,8 @@
 /** A call of the log as it is run here, and as the log tells of it. */
 
-import { argumentsWithKey } from "../client/arguments-with-key.ts";
-import type { ReportedCall } from "../client/result-input.ts";
-import { type ExecutableCall, stepName } from "../client/run-call.ts";
+import { type ExecutableCall, stepName } from "../client/calls/run-call.ts";
+import { argumentsWithKey } from "../client/decisions/decision-view.ts";
+import type { ReportedCall } from "../client/inputs/report.ts";
 import type { JsonObject } from "../core/canonical/json-value.ts";
 import { PipelineError } from "../runtime/errors.ts";
 import { conversationKey } from "../runtime/partitioner.ts";

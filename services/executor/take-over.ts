@@ -2,8 +2,8 @@ import type { ResultInput } from "../core/inputs.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Clock, Codec, Log, Logger, Ownership } from "../runtime/ports.ts";
 import { type Claims, FencedClaims, unfencedClaims } from "./claims.ts";
-import { KnownDecisions } from "./known-decisions.ts";
-import { readStartedCalls, type ToldCalls } from "./started-calls.ts";
+import { type ReportsByCall, readResults } from "./read-results.ts";
+import { SettledDecisions } from "./settled-decisions.ts";
 
 /** Calls that were allowed longer ago are not begun any more. */
 export const LOOK_BACK_MS = LIMITS.startWithinMsMax;
@@ -24,16 +24,16 @@ export type Run = {
   /** Started by executors before us; shrinks as each is reported. */
   readonly open: Map<string, ResultInput>;
   /** Not to be run. */
-  readonly known: KnownDecisions;
-  /** Of calls that were in hand already. */
-  readonly told: ToldCalls;
+  readonly settled: SettledDecisions;
+  /** On calls that were in hand already. */
+  readonly reports: ReportsByCall;
   /** Aborts when this run is over, for the reason that ended it. */
   readonly over: AbortController;
 };
 
 export type InHand = {
   readonly has: (decisionId: string) => boolean;
-  /** Nothing was told of them before this time. */
+  /** Nothing was reported of them before this time. */
   readonly sinceMs: number;
 };
 
@@ -48,12 +48,12 @@ export async function takeOver(parts: TakeOverParts, inHand: InHand): Promise<Ru
   try {
     const sinceMs = Math.min(clock.nowMs() - LOOK_BACK_MS, inHand.sinceMs);
     const read = { log, codec, partition, sinceMs };
-    const { open, known, lastMs, told } = await readStartedCalls(read, inHand.has);
+    const { open, known, lastMs, reports } = await readResults(read, inHand.has);
     logger.info("allowed calls were taken over", { partition, open: open.size });
     return {
-      ...{ claims, told, open: new Map(open), over: new AbortController() },
-      // Who was told of was allowed before that.
-      known: new KnownDecisions(known, lastMs + LOOK_BACK_MS),
+      ...{ claims, reports, open: new Map(open), over: new AbortController() },
+      // A call was allowed before anything was reported of it.
+      settled: new SettledDecisions(known, lastMs + LOOK_BACK_MS),
     };
   } catch (error) {
     await claims.close().catch(() => undefined);

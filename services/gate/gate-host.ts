@@ -1,21 +1,35 @@
 /**
- * A gate among others: runs the stream task of each partition number that its group gives it.
+ * The gate: runs the stream task of each partition that its membership gives it. On Kafka that is a place
+ * in a group; embedded it is fixed (fixed-membership.ts).
  *
- * H1 a number has at most one task in this process: the one before it has ended before the next begins.
- * H2 a number that stays ours across a rebalance keeps its task, and its state.
- * H3 a task whose number went to another is closed at once; what it still commits is fenced by the new
+ * HOST-1 a number has at most one task in this process: the one before it has ended before the next begins.
+ * HOST-2 a number that stays ours across a rebalance keeps its task, and its state.
+ * HOST-3 a task whose number went to another is closed at once; what it still commits is fenced by the new
  *    owner.
- * H4 a running task that does not turn ends the process: heartbeats would keep its number for ever.
- * H5 a task that closed because another fenced it is begun again for as long as the number is ours.
- * H6 a number that cannot be run is kept, so that nobody else tries it in turn; a gate that can run none of
- *    its numbers ends the process.
+ * HOST-4 a running task that does not turn ends the process: heartbeats would keep its number for ever.
+ * HOST-5 a task that closed because another fenced it is begun again for as long as the group says that
+ *    the partition is ours; where there is no group it stays closed.
+ * HOST-6 a number that cannot be run is kept, so that nobody else tries it in turn; a gate that can run none of
+ *    its partitions ends the process.
  */
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
+import type { KnownSecrets } from "../runtime/anchor.ts";
 import { coreFold } from "../runtime/core-engine.ts";
 import { FatalError } from "../runtime/errors.ts";
 import type { CommittedRecord } from "../runtime/journal.ts";
+import type { HeadStore } from "../runtime/journal-head.ts";
 import { Listeners } from "../runtime/listeners.ts";
 import type { Assignment, Membership } from "../runtime/membership.ts";
+import type {
+  CheckpointStore,
+  Clock,
+  Codec,
+  Log,
+  Logger,
+  Metrics,
+  Ownership,
+  ProposalAuthority,
+} from "../runtime/ports.ts";
 import type { ReadContext } from "../runtime/restore-context.ts";
 import { StreamTask } from "../runtime/task.ts";
 import type { TaskContext, TaskOptions, TaskStatus } from "../runtime/task-context.ts";
@@ -26,7 +40,6 @@ import {
   type SwitchableEngine,
   taskOptionsFor,
 } from "./gate-engine.ts";
-import type { CommittedListener, GateParts, StatusListener } from "./gate-task.ts";
 import { Standby } from "./standby.ts";
 
 /** What an operator may set, and what a test must shorten; the rest follows from the policy. */
@@ -44,12 +57,31 @@ export type GateTuning = Partial<
   >
 >;
 
-export type GateHostParts = GateParts & {
+export type GateHostParts = {
+  readonly log: Log;
+  readonly ownership: Ownership;
+  readonly checkpoints: CheckpointStore | null;
+  /** Absent or null: nobody remembers how far the journal had come. */
+  readonly heads?: HeadStore | null;
+  /** Absent or null: the journal does not say which secrets it was written with. */
+  readonly secrets?: KnownSecrets | null;
+  readonly codec: Codec;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly policy: CompiledPolicy;
+  /** How long the journal is kept at least; raised to what the policy needs. */
+  readonly keepMs: number;
+  /** Absent: whoever writes proposals is trusted. */
+  readonly authority?: ProposalAuthority | undefined;
   readonly membership: Membership;
   readonly tuning: GateTuning;
   /** Done before the group is joined; ends when it is aborted, and never rejects. */
   readonly warmUp?: (signal: AbortSignal) => Promise<unknown>;
 };
+
+export type CommittedListener = (records: readonly CommittedRecord[], partition: number) => void;
+export type StatusListener = (status: TaskStatus, partition: number) => void;
 
 export type PartitionStatus = TaskStatus & { readonly partition: number };
 
@@ -79,8 +111,8 @@ const RESTART_MS = 500;
 const LEAVE_WITHIN_MS = 300;
 const LOOK_MS = 1_000;
 /**
- * How long a gate that starts prepares the states of numbers that others own before it joins: with the warm-up
- * before it, less than a session. While these are alive they go on; and where one is not, nobody gets its numbers sooner.
+ * How long a gate that starts prepares the states of partitions that others own before it joins: with the warm-up
+ * before it, less than a session. While these are alive they go on; and where one is not, nobody gets its partitions sooner.
  */
 const PREPARE_MS_MAX = 3_000;
 /** Who starts a gate to exchange another ends that one soon. */
@@ -89,6 +121,8 @@ const FOLLOW_MS = 30_000;
 const TASK_SILENT_MS_MAX = 60_000;
 /** A task looks at least so often whether a deadline has come, and shows that it is not stuck. */
 const WAIT_MS_MAX = 2_000;
+/** From what is best to what is worst. */
+const ORDER: readonly TaskStatus["state"][] = ["running", "restoring", "suspended", "closed"];
 const WAITING: TaskStatus = { state: "restoring", detail: "restoring", error: null };
 
 export class GateHost {
@@ -161,13 +195,25 @@ export class GateHost {
 
   status(): GateHostStatus {
     const { joined, assignment } = this.#parts.membership;
-    const partitions = assignment.numbers.map((partition) => ({
+    const partitions = assignment.partitions.map((partition) => ({
       ...(this.#hosted.get(partition)?.task.status ?? WAITING),
       partition,
     }));
     const running = partitions.every(({ state }) => state === "running");
     const ready = joined && running && this.#stopped === null;
     return { ready, joined, epoch: assignment.epoch, partitions };
+  }
+
+  /** Of the task of ours that is worst off. A client asks with every call that it proposes. */
+  worstStatus(): TaskStatus {
+    let worst: TaskStatus | undefined;
+    for (const { task } of this.#hosted.values()) {
+      const { status } = task;
+      const isWorse =
+        worst === undefined || ORDER.indexOf(status.state) > ORDER.indexOf(worst.state);
+      if (isWorse) worst = status;
+    }
+    return worst ?? WAITING;
   }
 
   /** Records in journal order within a partition, once each, after they are durable; from its next batch on. */
@@ -225,12 +271,12 @@ export class GateHost {
     await closed;
   }
 
-  #reconcile({ numbers }: Assignment): void {
+  #reconcile({ partitions }: Assignment): void {
     if (this.#stopped !== null) return;
     for (const partition of this.#hosted.keys()) {
-      if (!numbers.includes(partition)) void this.#close(partition);
+      if (!partitions.includes(partition)) void this.#close(partition);
     }
-    for (const partition of numbers) {
+    for (const partition of partitions) {
       if (!this.#hosted.has(partition)) this.#open(partition);
     }
   }
@@ -249,7 +295,7 @@ export class GateHost {
     const watchdog = new Watchdog({
       limitMs: TASK_SILENT_MS_MAX,
       onStuck: (silentMs) => {
-        const text = `partition number ${partition} did not turn for ${silentMs} ms`;
+        const text = `partition ${partition} did not turn for ${silentMs} ms`;
         this.#fail(new FatalError("unexpected", text));
       },
     });
@@ -258,7 +304,9 @@ export class GateHost {
     if (!this.#committed.isEmpty) this.#relay(task, partition);
     task.onStatus((status) => {
       this.#statuses.tell([status, partition]);
-      if (status.detail === "not_owner") void this.#restart(partition, hosted);
+      if (status.detail === "not_owner" && this.#parts.membership.isShared) {
+        void this.#restart(partition, hosted);
+      }
       if (status.detail === "failed") this.#failIfNoneRuns(status);
     });
     task.start();
@@ -296,6 +344,8 @@ export class GateHost {
     if (hosted === undefined) return Promise.resolve();
     hosted.watchdog.disarm();
     hosted.closing ??= hosted.task.close().then(() => {
+      // Of a host that stops the last status can still be asked for.
+      if (this.#stopped !== null) return;
       this.#hosted.delete(partition);
       this.#reconcile(this.#parts.membership.assignment);
     });

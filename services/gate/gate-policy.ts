@@ -44,7 +44,7 @@ export function compileGatePolicy(
   const problems = result.problems.map(({ path, message }): PolicyProblem => {
     const at = loaded.source.locate(path);
     const { file, line, column } = at ?? { file: OBJECT_NAME, line: 0, column: 0 };
-    return { file, line, column, path, message, mend: "correct it there" };
+    return { file, line, column, path, message, remedy: "correct it there" };
   });
   return { ok: false, problems };
 }

@@ -1,11 +1,11 @@
-/** The gate on a Kafka cluster: checked topics, the log, the group, and the host of its numbers. */
+/** The gate on a Kafka cluster: checked topics, the log, the group, and the host of its partitions. */
 import { createKafka, type KafkaSettings } from "../adapters/kafka/client.ts";
 import { ClusterLink } from "../adapters/kafka/cluster-link.ts";
-import { GroupMembership } from "../adapters/kafka/group-membership.ts";
 import { type KafkaLog, openKafkaLog } from "../adapters/kafka/kafka-log.ts";
-import { KafkaOwnership } from "../adapters/kafka/kafka-ownership.ts";
-import { KafkaTopicInspector } from "../adapters/kafka/topic-inspector.ts";
-import type { TopicNames } from "../adapters/kafka/topic-names.ts";
+import { GroupMembership } from "../adapters/kafka/membership/group-membership.ts";
+import { KafkaTopicInspector } from "../adapters/kafka/topics/topic-inspector.ts";
+import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
+import { KafkaOwnership } from "../adapters/kafka/transactions/kafka-ownership.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import type { KnownSecrets } from "../runtime/anchor.ts";
 import { FatalError } from "../runtime/errors.ts";

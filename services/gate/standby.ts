@@ -1,10 +1,10 @@
 /**
- * States of numbers that may come to this gate, made ready while they are another's: by a gate that
+ * States of partitions that may come to this gate, made ready while they are another's: by a gate that
  * starts, before and while it joins, and for a while after, since who starts a gate may be about to end
  * another one.
  *
- * S1 it only ever saves time: what cannot be prepared is restored as if nobody had tried.
- * S2 a number that is taken is read on by nobody else.
+ * STANDBY-1 it only ever saves time: what cannot be prepared is restored as if nobody had tried.
+ * STANDBY-2 a number that is taken is read on by nobody else.
  */
 
 import type { Clock, Logger } from "../runtime/ports.ts";
@@ -15,7 +15,7 @@ export type StandbyParts = {
   readonly contextOf: (partition: number) => ReadContext;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long numbers that did not come to us are followed. */
+  /** How long partitions that did not come to us are followed. */
   readonly followMs: number;
 };
 
@@ -40,10 +40,10 @@ export class Standby {
   }
 
   /** Resolves when each of them has been read to its end, or could not be. Follows them after that. */
-  async prepare(numbers: readonly number[]): Promise<void> {
+  async prepare(partitions: readonly number[]): Promise<void> {
     const { clock, logger, followMs } = this.#parts;
     const startedMs = clock.nowMs();
-    const left = [...numbers];
+    const left = [...partitions];
     const lane = async (): Promise<void> => {
       for (let number = left.shift(); number !== undefined; number = left.shift()) {
         if (!this.#taken.has(number) && !this.#isClosed) await this.#begin(number);
@@ -51,8 +51,8 @@ export class Standby {
     };
     await Promise.all(Array.from({ length: LANES }, lane));
     const elapsedMs = clock.nowMs() - startedMs;
-    if (numbers.length > 0) {
-      logger.info("partitions were prepared", { numbers: numbers.join(), elapsedMs });
+    if (partitions.length > 0) {
+      logger.info("partitions were prepared", { partitions: partitions.join(), elapsedMs });
     }
     void this.#follow(clock.nowMs() + followMs);
   }
@@ -102,7 +102,7 @@ export class Standby {
       if (this.#prepared.get(partition) !== prepared) return;
       await this.#step(partition, prepared, async () => {
         isMore = (await preparation?.readOn()) ?? false;
-        // What owns its numbers already has decisions to make.
+        // What owns its partitions already has decisions to make.
         if (isMore) await this.#parts.clock.sleep(0);
       });
       isMore &&= prepared.preparation !== null;

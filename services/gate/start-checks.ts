@@ -54,7 +54,7 @@ function unequal(facts: readonly TopicFacts[]): readonly StartProblem[] {
       topic: one.name,
       message: `has ${one.partitions} partitions and \`${name}\` has ${right}`,
       mend:
-        "a conversation has one partition number in all topics; stop the gates, and give all topics " +
+        "a conversation has one partition in all topics; stop the gates, and give all topics " +
         "the same number under a new prefix",
     }));
 }

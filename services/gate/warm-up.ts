@@ -2,12 +2,12 @@
  * A gate that starts decides made-up calls before it joins its group, so that V8 has seen and compiled what runs for each
  * call when the first real one comes. On a log that ends in this process: nothing of it is written anywhere.
  *
- * W1 it only ever saves time: whatever goes wrong in it, the gate starts.
- * W2 it ends in time, to a batch, however slow the machine is; between batches the process does what else it has to.
+ * WARMUP-1 it only ever saves time: whatever goes wrong in it, the gate starts.
+ * WARMUP-2 it ends in time, to a batch, however slow the machine is; between batches the process does what else it has to.
  */
 
 import { LoopbackLog } from "../adapters/kafka/loopback-log.ts";
-import type { TopicNames } from "../adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
 import { loadPolicy } from "../adapters/policy/load.ts";
 import type { CompiledPolicy } from "../core/policy/compiled.ts";
 import { coreFold } from "../runtime/core-engine.ts";

@@ -1,4 +1,4 @@
-import type { WrittenWith } from "../adapters/kafka/left-open.ts";
+import type { WrittenWith } from "../adapters/kafka/transactions/unfinished-transactions.ts";
 import type { Codec } from "../runtime/ports.ts";
 
 /** What the gate writes in the transaction of a journal record. */

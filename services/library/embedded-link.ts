@@ -1,4 +1,4 @@
-import { asCallgateError } from "../client/callgate-error.ts";
+import { asCallgateError } from "../client/api/callgate-error.ts";
 import type { GateLink } from "../client/gate-link.ts";
 import type { Embedded } from "./open-embedded.ts";
 
@@ -26,11 +26,11 @@ export function linkToEmbedded(embedded: Embedded): GateLink {
       });
     },
     whyUnavailable: () => {
-      const { detail } = gate.status();
+      const { detail } = gate.worstStatus();
       if (detail === "running") return null;
       return detail === "failed" ? "closed" : detail;
     },
-    problem: () => gate.status().error?.message,
+    problem: () => gate.worstStatus().error?.message,
     keyOf: (event) => embedded.keyOf(event),
     argumentsOf: (event) => embedded.argumentsOf(event),
     knowTools: (names) => embedded.knowTools(names),

@@ -1,6 +1,6 @@
 import type { Env } from "../adapters/config/read-env.ts";
 import { createStreamLogger, LOG_LEVELS } from "../adapters/log/stream-logger.ts";
-import { CallgateError } from "../client/callgate-error.ts";
+import { CallgateError } from "../client/api/callgate-error.ts";
 import type { Logger } from "../runtime/ports.ts";
 import { quietLogger } from "../runtime/quiet-logger.ts";
 

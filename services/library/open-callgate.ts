@@ -1,10 +1,10 @@
 import { readEnv } from "../adapters/config/read-env.ts";
-import { CallgateError } from "../client/callgate-error.ts";
-import type { Callgate } from "../client/callgate-gate.ts";
-import { optionsProblem } from "../client/check-options.ts";
+import type { Callgate } from "../client/api/callgate.ts";
+import { CallgateError } from "../client/api/callgate-error.ts";
+import type { OpenOptions } from "../client/api/gate-types.ts";
 import { composeCallgate } from "../client/compose-callgate.ts";
 import { GateClient } from "../client/gate-client.ts";
-import type { OpenOptions } from "../client/gate-types.ts";
+import { optionsProblem } from "../client/inputs/check-options.ts";
 import type { ProposalAuthority } from "../runtime/ports.ts";
 import { linkToEmbedded } from "./embedded-link.ts";
 import { loggerOf } from "./library-logger.ts";

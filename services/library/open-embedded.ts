@@ -9,11 +9,13 @@ import {
   secretFrom,
 } from "../adapters/config/secret-file.ts";
 import { systemClock } from "../adapters/system/clock.ts";
-import { asCallgateError, CallgateError } from "../client/callgate-error.ts";
-import { keptAlive } from "../client/keep-alive.ts";
+import { asCallgateError, CallgateError } from "../client/api/callgate-error.ts";
+import { runKeepingAlive } from "../client/keep-alive.ts";
 import type { Capabilities } from "../core/capabilities.ts";
 import type { CallAllowed } from "../core/events.ts";
 import { type CustomNormalizers, capabilitiesWith } from "../gate/capabilities.ts";
+import { FixedMembership } from "../gate/fixed-membership.ts";
+import { GateHost } from "../gate/gate-host.ts";
 import {
   compileGatePolicy,
   type GatePolicy,
@@ -21,20 +23,18 @@ import {
   withKnownTools,
   withSecret,
 } from "../gate/gate-policy.ts";
-import { createGate, type Gate } from "../gate/gate-task.ts";
+import {
+  type EmbeddedLog,
+  openDiskStorage,
+  openMemoryStorage,
+  type Storage,
+} from "../process/directory/open-storage.ts";
 import type { HeadStore } from "../runtime/journal-head.ts";
-import type { Log, Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
+import type { Logger, Metrics, ProposalAuthority } from "../runtime/ports.ts";
 import { noMetrics, quietLogger } from "../runtime/quiet-logger.ts";
 import type { TaskStatus } from "../runtime/task-context.ts";
 import { type AvroCodec, createAvroCodec } from "../wire/codec.ts";
 import { keyOfAllowed, openedArguments } from "../wire/encode-outputs.ts";
-import {
-  type EmbeddedLog,
-  openDiskLog,
-  openDiskStorage,
-  openMemoryStorage,
-  type Storage,
-} from "./open-storage.ts";
 import { type PolicyInput, policyError, readPolicy } from "./read-policy.ts";
 
 export const DEFAULT_DATA_DIR = ".callgate";
@@ -42,6 +42,8 @@ export const DEFAULT_DATA_DIR = ".callgate";
 const DAY_MS = 86_400_000;
 const KEEP_MS = 30 * DAY_MS;
 const RETENTION_EVERY_MS = 60_000;
+/** Its log has no leader that may not have all of it yet; and an idle program rests for longer. */
+const TUNING = { offsetsGraceMs: 0, waitMsMax: 30_000 } as const;
 
 export type EmbeddedOptions = {
   readonly policy: PolicyInput;
@@ -58,7 +60,7 @@ export type EmbeddedOptions = {
 export interface Embedded {
   readonly log: EmbeddedLog;
   readonly codec: AvroCodec;
-  readonly gate: Gate;
+  readonly gate: GateHost;
   readonly dataDir: string | false;
   /** The policy that decides now. */
   readonly policy: GatePolicy;
@@ -106,28 +108,11 @@ function capabilitiesOf(normalizers: CustomNormalizers | undefined): Capabilitie
 
 async function started(embedded: Embedded): Promise<Embedded> {
   try {
-    await keptAlive(() => running(embedded.gate));
+    await runKeepingAlive(() => running(embedded.gate));
     return embedded;
   } catch (error) {
     await embedded.close();
     throw error;
-  }
-}
-
-/** The log and codec alone: to append verdicts, or to read, beside a gate of whatever process. */
-export type EmbeddedClient = {
-  readonly log: Log;
-  readonly codec: AvroCodec;
-  close(): Promise<void>;
-};
-
-/** @throws CallgateError where the directory's log cannot be used. */
-export function openEmbeddedClient(dataDir: string): EmbeddedClient {
-  try {
-    const log = openDiskLog(dataDir, systemClock);
-    return { log, codec: createAvroCodec({ secrets: new Map() }), close: () => log.close() };
-  } catch (error) {
-    throw asCallgateError(error);
   }
 }
 
@@ -178,19 +163,21 @@ function compose(
   const codec = createAvroCodec({ secrets: byKeyId });
   const { log, ownership, checkpoints, heads } = storage;
   const logger = options.logger ?? quietLogger;
-  const gate = createGate({
+  const gate = new GateHost({
     ...{ log, ownership, checkpoints, heads, secrets, codec, logger },
     authority: options.authority,
     clock: systemClock,
     metrics: options.metrics ?? noMetrics,
     policy: policy.compiled,
     keepMs: KEEP_MS,
+    membership: new FixedMembership(log.partitions),
+    tuning: TUNING,
   });
   const retention = setInterval(() => trim(log, gate.keepMs, logger), RETENTION_EVERY_MS).unref();
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     clearInterval(retention);
-    await gate.close();
+    await gate.stop();
     await storage.close();
   };
   return {
@@ -212,7 +199,7 @@ function compose(
     argumentsOf: (event) => openedArguments(byKeyId, event) ?? undefined,
     close: () => {
       // Else a program with nothing else to do would end before the last checkpoint is written.
-      closing ??= keptAlive(close);
+      closing ??= runKeepingAlive(close);
       return closing;
     },
   };
@@ -234,10 +221,10 @@ function trim(log: EmbeddedLog, keepMs: number, logger: Logger): void {
 }
 
 /** Starts the gate and waits until it decides. @throws the error that keeps it from doing so. */
-function running(gate: Gate): Promise<void> {
+function running(gate: GateHost): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (): void => {
-      const status = gate.status();
+      const status = gate.worstStatus();
       // What would be tried again later is told now: whoever opens can say what to do about it.
       const failed = status.state === "closed" || status.error !== null;
       if (status.state !== "running" && !failed) return;
@@ -246,7 +233,7 @@ function running(gate: Gate): Promise<void> {
       else reject(notRunning(status));
     };
     const stop = gate.onStatus(settle);
-    gate.start();
+    gate.start().catch(reject);
     settle();
   });
 }

@@ -1,6 +1,6 @@
 import { TokenAuthority } from "../adapters/tokens/token-authority.ts";
 import { tokenKeysOf } from "../adapters/tokens/token-keys.ts";
-import { CallgateError } from "../client/callgate-error.ts";
+import { CallgateError } from "../client/api/callgate-error.ts";
 import type { ProposalAuthority } from "../runtime/ports.ts";
 
 /** @throws CallgateError `invalid_input`: the set of keys cannot be used; the message holds no key. */

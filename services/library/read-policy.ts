@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type LoadResult, loadPolicy } from "../adapters/policy/load.ts";
 import { NotUtf8Error, utf8Text } from "../adapters/system/utf8-text.ts";
-import { CallgateError } from "../client/callgate-error.ts";
+import { CallgateError } from "../client/api/callgate-error.ts";
 import { formatProblem, type PolicyProblem } from "../core/policy/problem.ts";
 
 /** Paths of policy files, merged; or the policy itself. */

@@ -1,7 +1,7 @@
 /** From the configuration to what the adapters take. */
 import type { Config } from "../adapters/config/config-schema.ts";
 import type { KafkaSasl, KafkaSettings, KafkaTls } from "../adapters/kafka/client.ts";
-import { type TopicNames, topicNames } from "../adapters/kafka/topic-names.ts";
+import { type TopicNames, topicNames } from "../adapters/kafka/topics/topic-names.ts";
 import { readTlsFiles } from "./tls-files.ts";
 
 /** @throws CallgateError `invalid_input` where a certificate or key cannot be read. */

@@ -3,7 +3,7 @@
 import type { Config } from "../adapters/config/config-schema.ts";
 import { createKafka, type KafkaSettings } from "../adapters/kafka/client.ts";
 import { type KafkaLog, openKafkaLog } from "../adapters/kafka/kafka-log.ts";
-import type { TopicNames } from "../adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
 import type { Logger } from "../runtime/ports.ts";
 import type { AvroCodec } from "../wire/codec.ts";
 import { kafkaSettings, topicNamesOf } from "./kafka-settings.ts";

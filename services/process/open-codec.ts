@@ -1,7 +1,7 @@
 /** The codec of a process on a cluster: with a registry's ids where there is one. */
 
 import type { Config } from "../adapters/config/config-schema.ts";
-import type { TopicNames } from "../adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../adapters/kafka/topics/topic-names.ts";
 import { openRegistry } from "../adapters/registry/open-registry.ts";
 import { createRegistryClient, type RegistryClient } from "../adapters/registry/registry-client.ts";
 import { type SubjectSchema, subjectOf } from "../adapters/registry/subjects.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { rootCertificates } from "node:tls";
-import { CallgateError } from "../client/callgate-error.ts";
+import { CallgateError } from "../client/api/callgate-error.ts";
 
 /** Keys of the configuration that name PEM files. */
 export type TlsFiles = {

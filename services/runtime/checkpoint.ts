@@ -1,8 +1,8 @@
 /**
  * From a partition's committed state to a checkpoint and back.
  *
- * C1 a checkpoint holds committed state only; its header is of the record that all of it was taken at.
- * C2 whoever loads one trusts nothing in it: identity, digests, count, and its place in the journal's
+ * CHECKPOINT-1 a checkpoint holds committed state only; its header is of the record that all of it was taken at.
+ * CHECKPOINT-2 whoever loads one trusts nothing in it: identity, digests, count, and its place in the journal's
  *    chain are checked, and it is used as a whole or not at all.
  */
 import { chainHash, sha256Hex } from "../core/hash.ts";

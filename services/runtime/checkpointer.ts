@@ -2,9 +2,9 @@
  * Writes checkpoints in the background. Nothing waits for it and nothing depends on it: when the
  * store fails, decisions go on and the next restore reads more of the journal.
  *
- * K1 what is written is the committed state at one record: states are immutable, so references taken
+ * CHECKPOINTER-1 what is written is the committed state at one record: states are immutable, so references taken
  *    at once stay what they were while later records are committed.
- * K2 it builds on nothing but what it knows to be in the store; if the store holds something else,
+ * CHECKPOINTER-2 it builds on nothing but what it knows to be in the store; if the store holds something else,
  *    another owner has written. If that is newer than this state, the next owner has, and this one stops.
  *    If it is older, the owner before has: it is built upon where it lies between what this state was
  *    built on and this state.

@@ -2,7 +2,7 @@
  * The inputs of one partition, read ahead from three topics and given out as one sequence: the lowest
  * append time first, results before verdicts before proposals where times are equal.
  *
- * Q1 nothing is given out while another topic may still hold something older: a topic whose read was
+ * QUEUE-1 nothing is given out while another topic may still hold something older: a topic whose read was
  *    cut off by a limit is read on before anything after its last record is given out.
  */
 import type { Log, LogRecord, ReadLimits, WaitPosition } from "./ports.ts";

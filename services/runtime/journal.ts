@@ -1,12 +1,12 @@
 /**
  * The journal record: what the gate consumed, what came of it, and where it goes on reading.
  *
- * J1 `seq` starts at 1 and has no gap; `prevHash` is `chainHash` of the record before it: over that
+ * JOURNAL-1 `seq` starts at 1 and has no gap; `prevHash` is `chainHash` of the record before it: over that
  *    record's own `prevHash` and its value bytes; `GENESIS_HASH` for the first.
- * J2 every consumed input gives exactly one record; events may be empty.
- * J3 `next` of the last record is where reading goes on; nothing else is asked for positions.
- * J4 no record holds an idempotency key.
- * J5 whoever reads from any record on comes by an `anchor` before what it names is cut off: the first
+ * JOURNAL-2 every consumed input gives exactly one record; events may be empty.
+ * JOURNAL-3 `next` of the last record is where reading goes on; nothing else is asked for positions.
+ * JOURNAL-4 no record holds an idempotency key.
+ * JOURNAL-5 whoever reads from any record on comes by an `anchor` before what it names is cut off: the first
  *    record has one, and it is repeated long before retention takes it.
  */
 import type { GateEvent } from "../core/events.ts";

@@ -1,9 +1,9 @@
 /**
  * The committed state of one partition: what the journal says up to `seq`.
  *
- * P1 it changes only by `apply`, with what is in the journal.
- * P2 `stateSum` is the sum of the hashes of the conversations held.
- * P3 lapsed conversations are dropped at hash records alone, so that every replay drops the same.
+ * STATE-1 it changes only by `apply`, with what is in the journal.
+ * STATE-2 `stateSum` is the sum of the hashes of the conversations held.
+ * STATE-3 lapsed conversations are dropped at hash records alone, so that every replay drops the same.
  */
 
 import type { Anchored } from "./anchor.ts";

@@ -105,7 +105,7 @@ export type CommitOutcome =
   /** It may or may not have become visible: take the partition over again and read the journal. */
   | { readonly type: "unknown"; readonly error: Error };
 
-/** The right to decide one partition number, until somebody else takes it over. */
+/** The right to decide one partition, until somebody else takes it over. */
 export interface PartitionWriter {
   readonly partition: number;
   /** Offsets that the log has recorded for the gate's group, possibly by a foreigner. */

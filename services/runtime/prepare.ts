@@ -3,7 +3,7 @@
  * taking it over is a matter of the last few records.
  *
  * It is made of the newest checkpoint and of what is committed of the journal, which stays so whoever
- * goes on with it; what it may lack, and whether it still fits, is seen after the fence (R1, R3 of
+ * goes on with it; what it may lack, and whether it still fits, is seen after the fence (RESTORE-1, RESTORE-3 of
  * restore.ts).
  */
 import { readStretch } from "./read-journal.ts";

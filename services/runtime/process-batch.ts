@@ -2,8 +2,8 @@
  * From consumed records to what one commit writes. Synchronous and without effects: the committed
  * state is not touched, and forgetting the result is all it takes to roll back.
  *
- * B1 every input gives one journal record, whatever came of it.
- * B2 a record that cannot be decoded, or whose processing throws, becomes a dead letter in the same
+ * BATCH-1 every input gives one journal record, whatever came of it.
+ * BATCH-2 a record that cannot be decoded, or whose processing throws, becomes a dead letter in the same
  *    commit, and the partition goes on.
  */
 import type { CallRefused, GateEvent } from "../core/events.ts";

@@ -1,12 +1,12 @@
 /**
  * Taking a partition over: fence, then read.
  *
- * R1 nothing that was read before the fence is taken for the end: until then the previous owner may
+ * RESTORE-1 nothing that was read before the fence is taken for the end: until then the previous owner may
  *    still add to it. What was prepared before is what it is of, and is read on from there.
- * R2 state and positions come from the journal; a checkpoint only shortens the reading.
- * R3 what does not fit is dropped and read again from further back: first what this process still
+ * RESTORE-2 state and positions come from the journal; a checkpoint only shortens the reading.
+ * RESTORE-3 what does not fit is dropped and read again from further back: first what this process still
  *    held, then the checkpoint. A journal that does not fit by itself is not run.
- * R4 a journal that ends before its head, or needs a secret that is not here, is not run (journal-head.ts,
+ * RESTORE-4 a journal that ends before its head, or needs a secret that is not here, is not run (journal-head.ts,
  *    anchor.ts), unless a person accepted the loss.
  */
 import { type Acceptance, assertSecrets } from "./anchor.ts";

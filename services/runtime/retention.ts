@@ -1,8 +1,8 @@
 /**
  * What a log may delete. Pure: an adapter lists what it has, this says how far its start may move.
  *
- * R1 an input is never deleted before its journal record exists.
- * R2 the journal keeps its last record whatever its age, and at least one record that is older than
+ * RETENTION-1 an input is never deleted before its journal record exists.
+ * RETENTION-2 the journal keeps its last record whatever its age, and at least one record that is older than
  *    the time to keep: whoever reads from the log's start can see that nothing younger is gone.
  */
 import {

@@ -1,5 +1,5 @@
 /**
- * The life of one partition number: takes it over, restores it, decides its inputs, commits.
+ * The life of one partition: takes it over, restores it, decides its inputs, commits.
  *
  *   start ──► RESTORING ──── restored ────► RUNNING
  *              ▲  │  │                      │  │  │
@@ -9,10 +9,10 @@
  *                 │                     │   │
  *                 └─ fenced, fatal, close ──┴──► CLOSED
  *
- * T1 a decision is made only in RUNNING, on state that is the journal's up to its end.
- * T2 one batch at a time: the next is begun when the commit of the one before it is known.
- * T3 after an outcome that is not known nothing is assumed: the partition is taken over again.
- * T4 what a listener is told of is in the journal; every record is told once and in order.
+ * TASK-1 a decision is made only in RUNNING, on state that is the journal's up to its end.
+ * TASK-2 one batch at a time: the next is begun when the commit of the one before it is known.
+ * TASK-3 after an outcome that is not known nothing is assumed: the partition is taken over again.
+ * TASK-4 what a listener is told of is in the journal; every record is told once and in order.
  */
 import type { Acceptance } from "./anchor.ts";
 import { batchContextOf, retryable } from "./batch-context.ts";

@@ -6,10 +6,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeSecret } from "../../services/adapters/config/secret-file.ts";
-import type { Callgate } from "../../services/client/callgate-gate.ts";
+import type { Callgate } from "../../services/client/api/callgate.ts";
+import type { Decision, ProposedCall } from "../../services/client/api/gate-types.ts";
 import { composeCallgate } from "../../services/client/compose-callgate.ts";
 import { GateClient } from "../../services/client/gate-client.ts";
-import type { Decision, ProposedCall } from "../../services/client/gate-types.ts";
 import { linkToEmbedded } from "../../services/library/embedded-link.ts";
 import { openEmbedded } from "../../services/library/open-embedded.ts";
 import { EditedCopy } from "../support/edited-copy/edited-copy.ts";

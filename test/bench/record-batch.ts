@@ -1,10 +1,10 @@
 // What a record costs on the wire, ours beside kafkajs: `npx tsx test/bench/record-batch.ts` prints
 // microseconds of processor time for each record.
 import { createRequire } from "node:module";
-import { RecordCursor } from "../../services/adapters/kafka/decode-records.ts";
-import type { FetchedPartition } from "../../services/adapters/kafka/fetch-request.ts";
-import { createProduceRequest } from "../../services/adapters/kafka/mends/produce-request.ts";
-import { stampBatch, walkBatches } from "../../services/adapters/kafka/record-batches.ts";
+import { createProduceRequest } from "../../services/adapters/kafka/patches/produce-request.ts";
+import { RecordCursor } from "../../services/adapters/kafka/records/decode-records.ts";
+import type { FetchedPartition } from "../../services/adapters/kafka/records/fetch-request.ts";
+import { stampBatch, walkBatches } from "../../services/adapters/kafka/records/record-batches.ts";
 import { percentile } from "./bench-row.ts";
 
 const ROUNDS = 15;

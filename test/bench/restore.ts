@@ -1,7 +1,7 @@
 /** How fast a journal is replayed: reading, decoding, checking its chain, folding its events. */
 
 import { systemClock } from "../../services/adapters/system/clock.ts";
-import { openDiskLog } from "../../services/library/open-storage.ts";
+import { openDiskLog } from "../../services/process/directory/open-storage.ts";
 import { coreFold } from "../../services/runtime/core-engine.ts";
 import { PartitionState } from "../../services/runtime/partition-state.ts";
 import { readJournal } from "../../services/runtime/read-journal.ts";

@@ -41,6 +41,7 @@ const PIECES = [
     "\\\n",
     "#\n",
   ],
+  ...["ls\n", ">a ", `'a'"b"`, "a\\ b", "cd a;"],
 ];
 const LENGTH = 65_536;
 /** Within what the parser is asked: each piece is repeated as often as that allows. */

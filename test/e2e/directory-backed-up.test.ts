@@ -1,4 +1,4 @@
-// The backup of docs/operations.md: made while a gate decides, restored elsewhere, gone on with.
+// The backup of docs/recovery.md: made while a gate decides, restored elsewhere, gone on with.
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type CallgateError, openCallgate } from "../../services/library/callgate.ts";
-import { findDirectoryLosses } from "../../services/library/recover-directory.ts";
+import { findDirectoryLosses } from "../../services/process/directory/recover-directory.ts";
 import { PAY_POLICY } from "../support/numbered-calls.ts";
 import { makeDirectory } from "../support/open-gate.ts";
 

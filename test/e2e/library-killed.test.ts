@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type Decision, openCallgate } from "../../services/library/callgate.ts";
-import { openEmbeddedClient } from "../../services/library/open-embedded.ts";
+import { openLog } from "../../services/process/directory/open-log.ts";
 import { coreFold } from "../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../services/runtime/journal.ts";
 import { verifyJournal } from "../../services/runtime/verify.ts";
@@ -60,7 +60,7 @@ async function liveAndDie(dataDir: string): Promise<ReadonlyMap<number, unknown>
 }
 
 async function readJournal(dataDir: string) {
-  const { log, codec, close } = openEmbeddedClient(dataDir);
+  const { log, codec, close } = openLog(dataDir);
   const limits = { recordsMax: 1_000_000, bytesMax: 1_000_000_000 };
   const { records } = await log.read("decisions", 0, 0, limits);
   const entries = records.map(({ value }) => codec.decodeJournal(value ?? new Uint8Array()));

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import { type CallgateError, isRefused } from "../../services/library/callgate.ts";
-import { openDiskLog } from "../../services/library/open-storage.ts";
+import { openDiskLog } from "../../services/process/directory/open-storage.ts";
 import { makeDirectory, openGate } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));

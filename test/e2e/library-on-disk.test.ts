@@ -11,7 +11,7 @@ import {
   isRefused,
   openCallgate,
 } from "../../services/library/callgate.ts";
-import { openEmbeddedClient } from "../../services/library/open-embedded.ts";
+import { openLog } from "../../services/process/directory/open-log.ts";
 import { makeDirectory, openGate, SHOP_POLICY } from "../support/open-gate.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
@@ -20,7 +20,7 @@ const PAY = { ...CONTEXT, callId: "call-1", tool: "charge_card", arguments: { or
 
 /** As `callgate approvals` and `calls` append it, from a process of their own. */
 async function verdictElsewhere(dataDir: string, given: Partial<VerdictInput>): Promise<void> {
-  const client = openEmbeddedClient(dataDir);
+  const client = openLog(dataDir);
   const verdict = client.codec.encodeVerdict({
     type: "verdict",
     kind: "deny",

@@ -24,7 +24,7 @@ function blockAfter(text: string, start: string, language: string): string {
 beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), "callgate-readme-"));
   const readme = readFileSync(join(REPOSITORY, "README.md"), "utf8");
-  const policy = blockAfter(readme, "## Five minutes", "yaml");
+  const policy = blockAfter(readme, "## A first policy", "yaml");
   const example = blockAfter(readme, MARKER, "ts");
   writeFileSync(join(directory, "package.json"), '{"type":"module"}');
   writeFileSync(join(directory, "policy.yaml"), policy);

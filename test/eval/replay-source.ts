@@ -1,11 +1,11 @@
 /** One source: its policy as imported, untouched, and all its recordings through it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { importTools } from "../../services/cli/policy/import/import-tools.ts";
-import { openPolicy } from "../../services/cli/policy/open-policy.ts";
 import { decisionLine } from "../../services/cli/replay/decision-line.ts";
 import { replayConversation } from "../../services/cli/replay/replay-conversation.ts";
 import { replayFiles } from "../../services/cli/replay/replay-files.ts";
 import { replayPolicy } from "../../services/cli/replay/replay-policy.ts";
+import { openPolicy } from "../../services/gate/open-policy.ts";
 import { type Case, findCases, type RepeatedReads } from "./find-cases.ts";
 import type { Source } from "./sources.ts";
 

@@ -3,9 +3,18 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { isRefused, openCallgate } from "callgate";
+import * as client from "callgate/client";
 
 assert.equal(typeof openCallgate, "function", "callgate must export openCallgate");
 assert.equal(typeof isRefused, "function", "callgate must export isRefused");
+
+assert.equal(
+  typeof client.connectCallgate,
+  "function",
+  "callgate/client must export connectCallgate",
+);
+assert.equal(client.isRefused, isRefused, "callgate/client must share what callgate exports");
+assert.ok(!("openCallgate" in client), "callgate/client must not load the embedded gate");
 
 const require = createRequire(import.meta.url);
 const reasons = require("callgate/schemas/reasons.json");

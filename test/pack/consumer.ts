@@ -1,5 +1,6 @@
 // Compiled in a project that has installed the packed package: its types must stand on their own.
 import { isRefused, openCallgate } from "callgate";
+import { type ConnectOptions, connectCallgate } from "callgate/client";
 
 const gate = await openCallgate({ policy: "policy.yaml", dataDir: false });
 const decision = await gate.propose({
@@ -19,3 +20,5 @@ const tools = gate.guard(
 const order = await tools.get_order({ id: "A-1" });
 export const paid: boolean | typeof outcome = isRefused(order) ? outcome : order.paid;
 await gate.close();
+
+export const connect = (options: ConnectOptions) => connectCallgate(options);

@@ -1,8 +1,8 @@
 // An executor beside a gate in memory, for tests.
 import { expect, onTestFinished } from "vitest";
 import { systemClock } from "../../services/adapters/system/clock.ts";
+import type { Handler } from "../../services/client/calls/run-call.ts";
 import { GateClient } from "../../services/client/gate-client.ts";
-import type { Handler } from "../../services/client/run-call.ts";
 import { LogExecutor, type LogExecutorParts } from "../../services/executor/log-executor.ts";
 import { linkToEmbedded } from "../../services/library/embedded-link.ts";
 import { type Embedded, openEmbedded } from "../../services/library/open-embedded.ts";

@@ -1,6 +1,6 @@
 // A gate whose journal can be kept from its client for a while, as that of a busy or distant one is.
 import { onTestFinished } from "vitest";
-import type { Callgate } from "../../services/client/callgate-gate.ts";
+import type { Callgate } from "../../services/client/api/callgate.ts";
 import { composeCallgate } from "../../services/client/compose-callgate.ts";
 import { GateClient } from "../../services/client/gate-client.ts";
 import type { GateLink, JournalListener } from "../../services/client/gate-link.ts";

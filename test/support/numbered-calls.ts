@@ -1,4 +1,4 @@
-import type { ProposedCall } from "../../services/client/gate-types.ts";
+import type { ProposedCall } from "../../services/client/api/gate-types.ts";
 
 export const CALLS_IN_FLIGHT = 16;
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { OpenOptions } from "../../services/client/gate-types.ts";
+import type { OpenOptions } from "../../services/client/api/gate-types.ts";
 import { type Callgate, openCallgate } from "../../services/library/callgate.ts";
 
 /** Reads, one charge an order, removals that a person approves. */

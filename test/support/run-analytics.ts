@@ -1,12 +1,12 @@
 // Runs the analytics of a data directory until it is killed; says when everything was read.
 import { systemClock } from "../../services/adapters/system/clock.ts";
 import { Analytics } from "../../services/analytics/analytics.ts";
-import { openEmbeddedClient } from "../../services/library/open-embedded.ts";
+import { openLog } from "../../services/process/directory/open-log.ts";
 import { JOURNAL_TOPIC } from "../../services/runtime/topics.ts";
 import { createTestLogger } from "./runtime-kit.ts";
 
 const [dataDir = "", directory = ""] = process.argv.slice(2);
-const { log, codec } = openEmbeddedClient(dataDir);
+const { log, codec } = openLog(dataDir);
 const analytics = await Analytics.open({
   ...{ log, codec, directory, clock: systemClock, logger: createTestLogger([]) },
   options: { persistMs: 10 },

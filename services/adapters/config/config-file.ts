@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isMap, isScalar, isSeq, LineCounter, parseDocument } from "yaml";
 import { NotUtf8Error, utf8Text } from "../system/utf8-text.ts";
-import { yamlMend } from "../system/yaml-mend.ts";
+import { yamlRemedy } from "../system/yaml-remedy.ts";
 import type { ConfigProblem } from "./config-problem.ts";
 
 const FILE_BYTES_MAX = 1024 * 1024;
@@ -46,7 +46,7 @@ function parseConfigFile(file: string, text: string): ConfigFile {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   for (const error of [...document.errors, ...document.warnings]) {
     const [first = ""] = error.message.split("\n");
-    addProblem(reader, error.pos[0], "", `not YAML: ${first}`, yamlMend(error.code));
+    addProblem(reader, error.pos[0], "", `not YAML: ${first}`, yamlRemedy(error.code));
   }
   const root: unknown = document.contents;
   if (reader.problems.length > 0 || root === null) return { ...reader, values: {} };

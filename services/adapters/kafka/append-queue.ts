@@ -1,13 +1,13 @@
 /**
  * Appends of writers outside the gate.
  *
- * A1 one send at a time: kafkajs can lose a record and double another where two sends share a
+ * APPEND-1 one send at a time: kafkajs can lose a record and double another where two sends share a
  *    producer. What comes up meanwhile goes out together in the next one.
- * A2 what fits into one batch of one topic-partition is together or not at all by itself; everything
+ * APPEND-2 what fits into one batch of one topic-partition is together or not at all by itself; everything
  *    else goes out in a transaction.
- * A3 what is too large for its topic goes alone: the broker refuses that part of a send only, and what
+ * APPEND-3 what is too large for its topic goes alone: the broker refuses that part of a send only, and what
  *    else is in it may be written.
- * A4 after any failure the producer is thrown away: what it thinks of its sequence may be wrong.
+ * APPEND-4 after any failure the producer is thrown away: what it thinks of its sequence may be wrong.
  */
 import { randomUUID } from "node:crypto";
 import type { Kafka, Producer, RecordMetadata } from "kafkajs";
@@ -21,8 +21,8 @@ import {
 import type { Appended, OutgoingRecord } from "../../runtime/ports.ts";
 import { giveUp, RETRY } from "./client.ts";
 import { mapKafkaError } from "./map-error.ts";
-import { SentRecords, toTopicMessages } from "./outgoing-messages.ts";
-import type { TopicNames } from "./topic-names.ts";
+import type { TopicNames } from "./topics/topic-names.ts";
+import { SentRecords, toTopicMessages } from "./transactions/outgoing-messages.ts";
 
 type Pending = {
   readonly records: readonly OutgoingRecord[];

@@ -1,17 +1,16 @@
 /** Connections to a cluster, who leads what, and the requests that readers send. */
 import type { Kafka } from "kafkajs";
 import { FatalError } from "../../runtime/errors.ts";
-import { addressesOf } from "./client.ts";
+import { addressesOf, openCluster } from "./client.ts";
+import { mapKafkaError, protocolCode } from "./map-error.ts";
 import {
   type Cluster,
   CONTROL,
-  createCluster,
   sendRequest,
   type TransactionCoordinator,
   type WireRequest,
-} from "./internals.ts";
-import { mapKafkaError, protocolCode } from "./map-error.ts";
-import { type DescribedCluster, metadataRequest } from "./metadata-request.ts";
+} from "./patches/kafkajs-internals.ts";
+import { type DescribedCluster, metadataRequest } from "./topics/metadata-request.ts";
 
 const LATEST = "-1";
 const EARLIEST = "-2";
@@ -32,7 +31,7 @@ export class ClusterLink {
 
   /** @param names the topics that are read; they must exist. */
   constructor(kafka: Kafka, names: readonly string[], requestTimeoutMs: number) {
-    this.#cluster = createCluster(kafka);
+    this.#cluster = openCluster(kafka);
     this.#addresses = addressesOf(kafka);
     this.#names = names;
     this.#requestTimeoutMs = requestTimeoutMs;

@@ -12,14 +12,14 @@ import { INPUT_TOPICS, TOPICS, type Topic } from "../../runtime/topics.ts";
 import { allowManyListeners } from "../system/many-listeners.ts";
 import { AppendQueue } from "./append-queue.ts";
 import { ClusterLink, type OffsetKind } from "./cluster-link.ts";
-import { type FetchedPartition, fetchRequest } from "./fetch-request.ts";
-import { Fetcher, isStaleLeader, PARTITION_BYTES_MAX, POLL_MS } from "./fetcher.ts";
-import { CONTROL } from "./internals.ts";
 import { mapKafkaError } from "./map-error.ts";
-import { findChange, type TopicFacts, topicFacts } from "./topic-facts.ts";
-import type { TopicNames } from "./topic-names.ts";
-import type { Track } from "./track.ts";
-import { Tracks } from "./tracks.ts";
+import { CONTROL } from "./patches/kafkajs-internals.ts";
+import { type FetchedPartition, fetchRequest } from "./records/fetch-request.ts";
+import { Fetcher, isStaleLeader, PARTITION_BYTES_MAX, POLL_MS } from "./records/fetcher.ts";
+import type { Track } from "./records/tracks.ts";
+import { Tracks } from "./records/tracks.ts";
+import { findChange, type TopicFacts, topicFacts } from "./topics/topic-facts.ts";
+import type { TopicNames } from "./topics/topic-names.ts";
 
 export type KafkaLogOptions = {
   readonly kafka: Kafka;

@@ -18,11 +18,11 @@ import type {
   WaitPosition,
 } from "../../runtime/ports.ts";
 import { INPUT_TOPICS, type InputTopic, NO_POSITION, type Topic } from "../../runtime/topics.ts";
-import { type BatchRecord, measureBatch, writeBatch } from "./encode-batch.ts";
-import { toTopicMessages } from "./outgoing-messages.ts";
-import { stampBatch } from "./record-batches.ts";
-import type { TopicNames } from "./topic-names.ts";
-import { KnownEnd, Track } from "./track.ts";
+import { type BatchRecord, measureBatch, writeBatch } from "./records/encode-batch.ts";
+import { stampBatch } from "./records/record-batches.ts";
+import { KnownEnd, Track } from "./records/tracks.ts";
+import type { TopicNames } from "./topics/topic-names.ts";
+import { toTopicMessages } from "./transactions/outgoing-messages.ts";
 
 const PARTITION = 0;
 /** A producer of no cluster. */

@@ -88,8 +88,8 @@ function textOf(error: unknown): string {
 
 function untrusted(error: unknown): string | undefined {
   for (const code of codesOf(error)) {
-    const mend = UNTRUSTED_CODES.get(String(code));
-    if (mend !== undefined) return mend;
+    const patch = UNTRUSTED_CODES.get(String(code));
+    if (patch !== undefined) return patch;
   }
   return undefined;
 }
@@ -131,8 +131,8 @@ export function mapKafkaError(
     return new FatalError("log_unreadable", `${doing}: ${trust} (${text})`, options);
   }
   if (isNamed(error, "KafkaJSSASLAuthenticationError")) {
-    const mend = "check the user name, the password and the mechanism";
-    return new FatalError("log_unreadable", `${doing}: logging in failed: ${mend}`, options);
+    const patch = "check the user name, the password and the mechanism";
+    return new FatalError("log_unreadable", `${doing}: logging in failed: ${patch}`, options);
   }
   if (isNamed(error, "KafkaJSServerDoesNotSupportApiKey")) {
     return new FatalError("log_unreadable", `${doing}: ${text}`, options);

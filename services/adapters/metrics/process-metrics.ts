@@ -18,7 +18,7 @@ const COUNTS: { readonly [name in MetricName]: string } = {
   checkpoints: "checkpoints written",
   checkpoints_ignored: "checkpoints that could not be used",
   internal_errors: "inputs whose processing threw",
-  late_drops: "batches dropped because their partition number had gone",
+  late_drops: "batches dropped because their partition had gone",
 };
 
 /** Upper bounds in seconds: from a commit on a near broker to a restore of a large journal. */

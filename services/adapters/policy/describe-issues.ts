@@ -6,11 +6,11 @@ import type { RawDocument } from "./fold-blocks.ts";
 import { keysAt, placesOf, variantsAt } from "./known-keys.ts";
 
 type Issue = z.core.$ZodIssue;
-type Text = { readonly message: string; readonly mend: string };
+type Text = { readonly message: string; readonly remedy: string };
 
-const REFERENCE = "see docs/policy.md for the forms that it takes";
+const REFERENCE = "see docs/policy-reference.md for the forms that it takes";
 
-/** Turns what the schema found into problems with places, sentences and mends. */
+/** Turns what the schema found into problems with places, sentences and remedies. */
 export function describeIssues(
   issues: readonly Issue[],
   document: RawDocument,
@@ -50,16 +50,16 @@ const MOVED: Readonly<Record<string, string>> = {
 
 function unknownKey(key: string, path: readonly PathSegment[], map: unknown): Text {
   const moved = path.at(-1) === "variants" ? MOVED[key] : undefined;
-  if (moved !== undefined) return { message: `\`${key}\` is not a key here`, mend: moved };
+  if (moved !== undefined) return { message: `\`${key}\` is not a key here`, remedy: moved };
   const variant = unknownInVariant(key, path, map);
   if (variant !== null) return variant;
   const known = path.length === 0 ? [...keysAt(path), ...TOP_LEVEL_KEYS] : keysAt(path);
   const message = `\`${key}\` is not a key here`;
   const meant = nearest(key, known);
-  if (meant !== null) return { message, mend: `did you mean \`${meant}\`?` };
+  if (meant !== null) return { message, remedy: `did you mean \`${meant}\`?` };
   const places = placesOf(key);
-  if (places.length > 0) return { message, mend: `it is a key of ${places.join(" and ")}` };
-  return { message, mend: `the keys here are ${known.join(", ")}` };
+  if (places.length > 0) return { message, remedy: `it is a key of ${places.join(" and ")}` };
+  return { message, remedy: `the keys here are ${known.join(", ")}` };
 }
 
 /** Stand at top level beside the blocks. */
@@ -74,15 +74,18 @@ function unknownInVariant(key: string, path: readonly PathSegment[], map: unknow
   const owners = variants.filter(({ keys }) => keys.includes(key));
   if (owners.length > 0) {
     const words = owners.map((owner) => `\`${owner.key}: ${owner.word}\``);
-    return { message, mend: `it belongs to ${words.join(" or ")}` };
+    return { message, remedy: `it belongs to ${words.join(" or ")}` };
   }
   const meant = nearest(key, written.keys);
   const keys = written.keys.join(", ");
-  return { message, mend: meant === null ? `the keys are ${keys}` : `did you mean \`${meant}\`?` };
+  return {
+    message,
+    remedy: meant === null ? `the keys are ${keys}` : `did you mean \`${meant}\`?`,
+  };
 }
 
 function describe(issue: Issue, value: unknown): Text {
-  if (value === null) return { message: "is empty", mend: "give it a value, or remove the key" };
+  if (value === null) return { message: "is empty", remedy: "give it a value, or remove the key" };
   if (issue.message.includes("\n")) return ownText(issue.message);
   switch (issue.code) {
     case "invalid_type":
@@ -100,9 +103,9 @@ function describe(issue: Issue, value: unknown): Text {
 }
 
 function wrongType(expected: string, value: unknown): Text {
-  if (value === undefined) return { message: "is missing", mend: "add it" };
+  if (value === undefined) return { message: "is missing", remedy: "add it" };
   const wanted = TYPE_NAMES[expected] ?? expected;
-  return { message: `must be ${wanted}, not ${typeName(value)}`, mend: `write ${wanted}` };
+  return { message: `must be ${wanted}, not ${typeName(value)}`, remedy: `write ${wanted}` };
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -124,12 +127,12 @@ function typeName(value: unknown): string {
 }
 
 function wrongChoice(choices: readonly string[], value: unknown): Text {
-  if (value === undefined) return { message: "is missing", mend: `write ${orList(choices)}` };
+  if (value === undefined) return { message: "is missing", remedy: `write ${orList(choices)}` };
   const shown = typeof value === "object" ? typeName(value) : `\`${String(value)}\``;
   const meant = nearest(String(value), choices);
   return {
     message: `must be ${orList(choices)}, not ${shown}`,
-    mend: meant === null ? `write ${orList(choices)}` : `did you mean \`${meant}\`?`,
+    remedy: meant === null ? `write ${orList(choices)}` : `did you mean \`${meant}\`?`,
   };
 }
 
@@ -148,16 +151,16 @@ function outOfBounds(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): 
   const bound = String(least ? issue.minimum : issue.maximum);
   const side = least ? "at least" : "at most";
   if (issue.origin === "number" || issue.origin === "int") {
-    return { message: `must be ${side} ${bound}`, mend: `write a number of ${side} ${bound}` };
+    return { message: `must be ${side} ${bound}`, remedy: `write a number of ${side} ${bound}` };
   }
-  if (least) return { message: "is empty", mend: "give it a value, or remove the key" };
-  return { message: `is longer than ${bound}`, mend: `shorten it to ${side} ${bound}` };
+  if (least) return { message: "is empty", remedy: "give it a value, or remove the key" };
+  return { message: `is longer than ${bound}`, remedy: `shorten it to ${side} ${bound}` };
 }
 
-/** Texts of the vocabulary carry their mend after a line feed. */
+/** Texts of the vocabulary carry their remedy after a line feed. */
 function ownText(text: string): Text {
-  const [message = "", mend = REFERENCE] = text.split("\n");
-  return { message, mend };
+  const [message = "", remedy = REFERENCE] = text.split("\n");
+  return { message, remedy };
 }
 
 function valueAt(document: unknown, path: readonly PathSegment[]): unknown {

@@ -18,9 +18,8 @@ import {
 import { readToolName } from "../../core/tool-name.ts";
 import { nearest } from "../config/nearest.ts";
 import type { RawDocument } from "./fold-blocks.ts";
-import { visitAll } from "./visit-all.ts";
 
-type Report = (path: readonly PathSegment[], message: string, mend: string) => void;
+type Report = (path: readonly PathSegment[], message: string, remedy: string) => void;
 type Keyed = Readonly<Record<string, unknown>>;
 
 export function findContradictions(
@@ -28,11 +27,11 @@ export function findContradictions(
   positions: Positions,
 ): readonly PolicyProblem[] {
   const problems: PolicyProblem[] = [];
-  const report: Report = (path, message, mend) => {
-    problems.push(problemAt(positions, path, { message, mend }));
+  const report: Report = (path, message, remedy) => {
+    problems.push(problemAt(positions, path, { message, remedy }));
   };
   const where = (path: readonly PathSegment[]): string =>
-    placeOf(problemAt(positions, path, { message: "", mend: "" }));
+    placeOf(problemAt(positions, path, { message: "", remedy: "" }));
   findDoubles(document, report, where);
   findCodes(document, report);
   findTiers(document, report, where);
@@ -71,9 +70,9 @@ function findCodes(document: RawDocument, report: Report): void {
     const code = String(path.at(-1));
     if (!isReasonCode(code)) {
       const meant = nearest(code, REASON_CODES);
-      const mend =
-        meant === null ? "see docs/policy.md for the codes" : `did you mean \`${meant}\`?`;
-      report(path, `\`${code}\` is not a reason code`, mend);
+      const remedy =
+        meant === null ? "see docs/reason-codes.md for the codes" : `did you mean \`${meant}\`?`;
+      report(path, `\`${code}\` is not a reason code`, remedy);
     } else if (isAlwaysEnforced(code)) {
       report(path, `\`${code}\` is always enforced and has no mode`, "remove it");
     }
@@ -101,8 +100,8 @@ function findTiers(document: RawDocument, report: Report, where: Where): void {
   if (typeof unknown !== "string" || UNKNOWN_WORDS.includes(unknown) || names.has(unknown)) return;
   const choices = [...UNKNOWN_WORDS, ...names.keys()];
   const meant = nearest(unknown, choices);
-  const mend = meant === null ? `write ${choices.join(", ")}` : `did you mean \`${meant}\`?`;
-  report(["unknown_tools"], `\`${unknown}\` is not the name of a tier`, mend);
+  const remedy = meant === null ? `write ${choices.join(", ")}` : `did you mean \`${meant}\`?`;
+  report(["unknown_tools"], `\`${unknown}\` is not the name of a tier`, remedy);
 }
 
 function findLifetimes(document: RawDocument, report: Report): void {
@@ -133,8 +132,8 @@ function findInTool(path: readonly PathSegment[], tool: Keyed, report: Report): 
   const shorthand = tool["side_effect_resource"];
   if (typeof shorthand === "string" && /[{}]/.test(shorthand)) {
     const message = "is a plain name, which the canonical fields complete: it has no placeholders";
-    const mend = `write effects: [{ resource: "${shorthand}", kind: custom, exclusive: true }]`;
-    report([...path, "side_effect_resource"], message, mend);
+    const remedy = `write effects: [{ resource: "${shorthand}", kind: custom, exclusive: true }]`;
+    report([...path, "side_effect_resource"], message, remedy);
   }
   const key = tool["idempotency_argument"];
   const fields = tool["canonical_fields"];
@@ -158,4 +157,29 @@ function has(document: RawDocument, block: string, key: string): boolean {
 
 function isMap(value: unknown): value is Keyed {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+type Visit = (path: readonly PathSegment[], value: unknown) => void;
+
+/** Calls back for each written value whose path fits the pattern. */
+function visitAll(document: unknown, pattern: readonly string[], found: Visit): void {
+  visit(document, pattern, [], found);
+}
+
+function visit(
+  value: unknown,
+  pattern: readonly string[],
+  path: readonly PathSegment[],
+  found: Visit,
+): void {
+  const [step, ...rest] = pattern;
+  if (step === undefined) {
+    found(path, value);
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, child] of Object.entries(value)) {
+    if (step !== "*" && step !== name) continue;
+    visit(child, rest, [...path, Array.isArray(value) ? Number(name) : name], found);
+  }
 }

@@ -43,5 +43,5 @@ function withRetries(
 function twice(block: WrittenBlock, where: string, path: string): PolicyProblem {
   const { file, line, column } = block;
   const message = `\`${block.name}\` is written twice, ${where}`;
-  return { file, line, column, path, message, mend: "keep one of the two" };
+  return { file, line, column, path, message, remedy: "keep one of the two" };
 }

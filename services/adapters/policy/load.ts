@@ -69,7 +69,7 @@ const NO_FILES: PolicyProblem = {
   column: 0,
   path: "",
   message: "no policy file was given",
-  mend: "name at least one",
+  remedy: "name at least one",
 };
 
 /** By file in the order given, then from top to bottom. */
@@ -89,7 +89,7 @@ function warningsOf(document: PolicyDocument, positions: Positions): readonly Po
     {
       ...top,
       message: "names neither tools nor tiers, so every tool is known and counts as a write",
-      mend: "declare tools under `tool_schemas`, or tiers under `authorization`",
+      remedy: "declare tools under `tool_schemas`, or tiers under `authorization`",
     },
   ];
 }

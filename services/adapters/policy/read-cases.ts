@@ -74,7 +74,10 @@ export type CasesResult =
   | { readonly ok: true; readonly cases: readonly PolicyCase[] }
   | { readonly ok: false; readonly problems: readonly PolicyProblem[] };
 
-const CASES_ROOT = { message: "a file of cases is a map", mend: "start with `cases:` and a list" };
+const CASES_ROOT = {
+  message: "a file of cases is a map",
+  remedy: "start with `cases:` and a list",
+};
 const UNIT_MS = { ms: 1, s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^([0-9]{1,9})(ms|s|min|h|d)$/;
 const AMOUNT = /^[0-9]{1,9}(\.[0-9]{1,6})?$/;
@@ -141,9 +144,9 @@ const document = z.strictObject({ cases: z.array(z.strictObject(caseShape)).min(
 function notOf(what: string, words: readonly string[]) {
   return ({ input }: { readonly input?: unknown }): string => {
     const meant = typeof input === "string" ? nearest(input, words) : null;
-    const mend =
+    const remedy =
       meant === null ? "see docs/engine.md for all of them" : `did you mean \`${meant}\`?`;
-    return `must be ${what}, not \`${String(input)}\`\n${mend}`;
+    return `must be ${what}, not \`${String(input)}\`\n${remedy}`;
   };
 }
 
@@ -232,9 +235,9 @@ function valueAt(value: unknown, path: readonly PathSegment[]): unknown {
 function unknownKey(key: string, path: readonly PathSegment[]) {
   const keys = KEYS[path.filter((segment) => typeof segment === "string").join(".")] ?? [];
   const meant = nearest(key, keys);
-  const mend =
+  const remedy =
     meant === null ? `the keys here are ${keys.join(", ")}` : `did you mean \`${meant}\`?`;
-  return { message: `\`${key}\` is not a key here`, mend };
+  return { message: `\`${key}\` is not a key here`, remedy };
 }
 
 /** What contradicts itself although each part is well formed. */
@@ -244,8 +247,8 @@ function checkCall(
   positions: Positions,
   problems: PolicyProblem[],
 ): void {
-  const add = (key: string, message: string, mend: string): void => {
-    problems.push(problemAt(positions, [...path, key], { message, mend }));
+  const add = (key: string, message: string, remedy: string): void => {
+    problems.push(problemAt(positions, [...path, key], { message, remedy }));
   };
   const ends = ["result", "error", "status"].filter((key) => Object.hasOwn(call, key));
   const [, second] = ends;

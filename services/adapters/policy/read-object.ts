@@ -64,9 +64,9 @@ function addProblem(
   problems: PolicyProblem[],
   path: readonly PathSegment[],
   message: string,
-  mend: string,
+  remedy: string,
 ): void {
-  problems.push({ file: OBJECT_NAME, line: 0, column: 0, path: policyPath(path), message, mend });
+  problems.push({ file: OBJECT_NAME, line: 0, column: 0, path: policyPath(path), message, remedy });
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -18,7 +18,7 @@ import {
 } from "yaml";
 import { type PathSegment, policyPath } from "../../core/policy/path.ts";
 import type { PolicyProblem, Positions } from "../../core/policy/problem.ts";
-import { yamlMend } from "../system/yaml-mend.ts";
+import { yamlRemedy } from "../system/yaml-remedy.ts";
 
 export type PolicyFile = { readonly name: string; readonly text: string };
 
@@ -53,17 +53,17 @@ type Reader = {
 type Span = { readonly range?: readonly number[] | null };
 
 /** What a root must be, and what to write where it is something else. */
-type RootText = { readonly message: string; readonly mend: string };
+type RootText = { readonly message: string; readonly remedy: string };
 
 const POLICY_ROOT: RootText = {
   message: "a policy is a map of blocks",
-  mend: "start with `policy_engine:` or a block such as `tools:`",
+  remedy: "start with `policy_engine:` or a block such as `tools:`",
 };
 
 /** Adds a file's blocks, positions and problems to what was read before. */
 export function readYaml(file: PolicyFile, into: ReadPolicy, rootText = POLICY_ROOT): void {
   if (file.text.length > FILE_BYTES_MAX) {
-    const problem = { message: "is larger than 8 MiB", mend: "split the policy into files" };
+    const problem = { message: "is larger than 8 MiB", remedy: "split the policy into files" };
     into.problems.push({ file: file.name, line: 1, column: 1, path: "", ...problem });
     return;
   }
@@ -76,7 +76,7 @@ export function readYaml(file: PolicyFile, into: ReadPolicy, rootText = POLICY_R
   });
   const reader: Reader = { file: file.name, document, lines, into, values: 0 };
   for (const error of [...document.errors, ...document.warnings]) {
-    addProblem(reader, error.pos[0], [], yamlMessage(error.message), yamlMend(error.code));
+    addProblem(reader, error.pos[0], [], yamlMessage(error.message), yamlRemedy(error.code));
   }
   if (document.errors.length > 0) return;
   readRoot(reader, rootText);
@@ -86,7 +86,7 @@ function readRoot(reader: Reader, text: RootText): void {
   const root: unknown = reader.document.contents;
   if (!isMap(root)) {
     const message = root === null ? "the file is empty" : text.message;
-    addProblem(reader, offsetOf(root), [], message, text.mend);
+    addProblem(reader, offsetOf(root), [], message, text.remedy);
     return;
   }
   for (const pair of uniquePairs(reader, root, [])) {
@@ -226,11 +226,11 @@ function addProblem(
   offset: number,
   path: readonly PathSegment[],
   message: string,
-  mend: string,
+  remedy: string,
 ): void {
   const { line, col } = reader.lines.linePos(offset);
   const at = { file: reader.file, line: Math.max(1, line), column: Math.max(1, col) };
-  reader.into.problems.push({ ...at, path: policyPath(path), message, mend });
+  reader.into.problems.push({ ...at, path: policyPath(path), message, remedy });
 }
 
 function offsetOf(node: unknown): number {

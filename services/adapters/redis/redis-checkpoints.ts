@@ -56,7 +56,7 @@ const NOTHING_KNOWN: Known = { mark: null, offset: -1, unheard: [] };
 const META_FIELDS = ["m", "w", "i", "h", "n", "s", "u"] as const;
 
 /**
- * Checkpoints on a Redis server: one hash `cg:{<group>.<number>}` for each partition number, so that it is
+ * Checkpoints on a Redis server: one hash `cg:{<group>.<number>}` for each partition, so that it is
  * there or lost as a whole, and lies on one node. What a hash looks like: save-script.ts.
  */
 export class RedisCheckpoints implements CheckpointStore {

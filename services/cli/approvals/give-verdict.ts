@@ -7,9 +7,9 @@ import { createInterface } from "node:readline/promises";
 import { hasVisible } from "../../core/hidden-text.ts";
 import type { VerdictSubject } from "../../core/inputs.ts";
 import { speakerProblem } from "../../core/speaker.ts";
+import type { ExitCode } from "../../process/exit-error.ts";
+import { usageError } from "../../process/exit-error.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
-import { usageError } from "../output/cli-error.ts";
-import type { ExitCode } from "../output/exit-codes.ts";
 import { revealed } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { decidedSentence, findDecided } from "./find-decided.ts";
@@ -83,7 +83,7 @@ export async function giveVerdict(command: VerdictCommand, terminal: Terminal): 
   }
 }
 
-/** @throws CliError where the name is empty, or has characters that nobody sees: no gate would take it. */
+/** @throws ExitError where the name is empty, or has characters that nobody sees: no gate would take it. */
 export function speakerOf({ by }: { readonly by: string | undefined }): string {
   if (by !== undefined && by.trim() === "") throw usageError("--by: give the approver's name");
   const name = by ?? userInfo().username;
@@ -95,7 +95,7 @@ export function speakerOf({ by }: { readonly by: string | undefined }): string {
 /**
  * A script whose variable is empty would bind to nothing.
  *
- * @throws CliError where what was looked at is named by too few characters.
+ * @throws ExitError where what was looked at is named by too few characters.
  */
 function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["about"]): void {
   if (callId === "") throw usageError("--call: give the id of the call that was looked at");
@@ -110,7 +110,7 @@ function assertLongEnough({ callId, actionKey, ruleDigest }: VerdictCommand["abo
   }
 }
 
-/** @throws CliError where no hold, or several, begin so; where it is decided, how and by whom. */
+/** @throws ExitError where no hold, or several, begin so; where it is decided, how and by whom. */
 export async function holdOf(id: string, source: Source): Promise<Hold> {
   if (id.length < ID_CHARACTERS_MIN) {
     throw usageError(`\`${id}\`: give at least ${ID_CHARACTERS_MIN} characters of the approval id`);
@@ -131,7 +131,7 @@ export async function holdOf(id: string, source: Source): Promise<Hold> {
   throw usageError(`${id}: ${what}; see: callgate approvals list`);
 }
 
-/** @throws CliError that says what differs from what was looked at. */
+/** @throws ExitError that says what differs from what was looked at. */
 function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
   const {
     call: { callId },
@@ -145,14 +145,14 @@ function subjectOf({ about }: VerdictCommand, { held }: Hold): VerdictSubject {
   ].filter((one) => one !== null);
   if (differ.length === 0) return { callId, actionKey, ruleDigest };
   const see = `see: callgate approvals show ${held.holdId}`;
-  throw usageError(`${held.holdId}: nothing is said, for ${differ.join("; ")}; ${see}`);
+  throw usageError(`${held.holdId}: not recorded, because ${differ.join("; ")}; ${see}`);
 }
 
 /**
  * What came after a verdict that decides, or after the hold's end, would be recorded and change nothing; an approval
  * of a call whose conversation has ended would let it be refused for good.
  *
- * @throws CliError that says what decides instead.
+ * @throws ExitError that says what decides instead.
  */
 function assertUndecided(hold: Hold, kind: HoldVerdict, nowMs: number): void {
   const { holdId, expiresAtMs } = hold.held;
@@ -161,17 +161,17 @@ function assertUndecided(hold: Hold, kind: HoldVerdict, nowMs: number): void {
     const is = said.length === 1 ? "is recorded, decides and" : "are recorded, decide and";
     const what = `${said.join(" and ")} ${is} cannot be taken back; the next gate takes`;
     throw usageError(
-      `${holdId}: nothing is said, for ${what} ${said.length === 1 ? "it" : "them"}`,
+      `${holdId}: not recorded, because ${what} ${said.length === 1 ? "it" : "them"}`,
     );
   }
   if (kind === "approve" && hold.isOfEnded) {
     const ended = "its conversation has ended, and the gate would refuse the call";
-    throw usageError(`${holdId}: nothing is said, for ${ended}; ${reopening(hold)}`);
+    throw usageError(`${holdId}: not recorded, because ${ended}; ${reopening(hold)}`);
   }
   if (nowMs < expiresAtMs) return;
   const ended = `it waited for an answer until ${new Date(expiresAtMs).toISOString()}`;
   throw usageError(
-    `${holdId}: nothing is said, for ${ended}; the next gate refuses the call, which can be proposed again`,
+    `${holdId}: not recorded, because ${ended}; the next gate refuses the call, which can be proposed again`,
   );
 }
 

@@ -1,7 +1,8 @@
 /** `callgate approvals list`. */
+
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { revealed, revealedJson } from "../output/revealed.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";

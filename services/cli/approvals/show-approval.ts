@@ -2,13 +2,13 @@
 import type { JsonValue } from "../../core/canonical/json-value.ts";
 import type { CallHeld, DecisionEvent, GateEvent } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
+import { openPolicy } from "../../gate/open-policy.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { journalFrom } from "../cluster/journal-records.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { revealed, revealedJson, revealedLines } from "../output/revealed.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openPolicy } from "../policy/open-policy.ts";
 import { type Difference, differences } from "./differences.ts";
 import { holdOf } from "./give-verdict.ts";
 import type { Hold } from "./hold.ts";

@@ -1,8 +1,8 @@
 /** What the gate made of a verdict on a hold, for whoever gave it. */
 import type { GateEvent } from "../../core/events.ts";
+import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
 import { counted } from "../output/counted.ts";
-import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { Hold, HoldVerdict } from "./hold.ts";
 import { IGNORED_SENTENCES, NOT_TAKEN } from "./send-verdict.ts";

@@ -1,14 +1,19 @@
 /** `callgate backtest`: what another policy would have decided differently. */
 import type { PolicySource } from "../../core/policy/source.ts";
+import { openPolicy } from "../../gate/open-policy.ts";
+import {
+  EXIT_FINDINGS,
+  EXIT_OK,
+  EXIT_USAGE,
+  type ExitCode,
+  usageError,
+} from "../../process/exit-error.ts";
 import { openSource, type SourceOptions } from "../cluster/open-source.ts";
-import { usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
-import { EXIT_FINDINGS, EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openPolicy } from "../policy/open-policy.ts";
 import { replayPolicy } from "../replay/replay-policy.ts";
 import { backtestFiles } from "./backtest-files.ts";
 import { backtestJournal } from "./backtest-journal.ts";
@@ -25,7 +30,7 @@ export type BacktestOptions = SourceOptions & {
 
 type Policy = Awaited<ReturnType<typeof openPolicy>>;
 
-/** @throws CliError, PipelineError: a policy is wrong, or something cannot be read. */
+/** @throws ExitError, PipelineError: a policy is wrong, or something cannot be read. */
 export async function runBacktest(options: BacktestOptions, terminal: Terminal): Promise<ExitCode> {
   const current = options.policy.length === 0 ? null : await openPolicy(options.policy);
   const candidate = await openPolicy(options.candidate);

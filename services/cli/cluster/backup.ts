@@ -1,6 +1,6 @@
 /** `callgate backup`: a copy of a data directory, also while a gate runs on it. */
-import { backUpDirectory } from "../../library/backup-directory.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { backUpDirectory } from "../../process/directory/back-up-directory.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 export async function runBackup(

@@ -1,9 +1,9 @@
 /** `callgate dlq`: lists dead letters (inputs that could not be decided) and replays them. */
+
+import { EXIT_OK, type ExitCode, environmentError, usageError } from "../../process/exit-error.ts";
 import { PoisonRecordError } from "../../runtime/errors.ts";
 import type { DeadLetter, LogRecord, OutgoingRecord } from "../../runtime/ports.ts";
-import { environmentError, usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -57,7 +57,7 @@ export async function showDeadLetter(
 
 /**
  * Appends the inputs again, as they were, to their topic and partition: they are decided as new inputs.
- * Where a letter and the log have no input any more, the others are appended, and a CliError names it.
+ * Where a letter and the log have no input any more, the others are appended, and a ExitError names it.
  * @param names empty: all of them.
  */
 export async function replayDeadLetters(

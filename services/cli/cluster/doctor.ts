@@ -2,23 +2,25 @@
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
 import { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
-import { describeOpen, findOpenTransactions } from "../../adapters/kafka/open-transactions.ts";
-import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
+import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
+import {
+  describeOpen,
+  findOpenTransactions,
+} from "../../adapters/kafka/transactions/unfinished-transactions.ts";
 import type { GatePolicy } from "../../gate/gate-policy.ts";
+import { openPolicy } from "../../gate/open-policy.ts";
+import { WatchedKeys } from "../../gate/watched-keys.ts";
+import { EXIT_OK, type ExitCode, ExitError, environmentError } from "../../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
+import { openConfig } from "../../process/open-config.ts";
+import { openRedis } from "../../process/open-redis.ts";
+import { openSecrets } from "../../process/open-secrets.ts";
 import { asPipelineError } from "../../runtime/errors.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { CliError, environmentError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openPolicy } from "../policy/open-policy.ts";
 import { voidableRules } from "../policy/trusted-proposals.ts";
-import { openConfig } from "../process/open-config.ts";
-import { openRedis } from "../process/open-redis.ts";
-import { openSecrets } from "../process/open-secrets.ts";
-import { WatchedKeys } from "../process/watched-keys.ts";
 import { needsRegistry } from "./journal-format.ts";
 import { neededKeepMs } from "./journal-keep.ts";
 import { findClusterLosses } from "./recover-cluster.ts";
@@ -48,7 +50,7 @@ export async function runDoctor(
   else await out.write(findings.map((finding) => render(finding, out.style)).join(""));
   if (wrong.length === 0) return EXIT_OK;
   const need = wrong.length === 1 ? "needs" : "need";
-  throw environmentError(`${counted(wrong.length, "part")} of the environment ${need} mending`);
+  throw environmentError(`${counted(wrong.length, "part")} of the environment ${need} fixing`);
 }
 
 async function examine(file: string | undefined): Promise<readonly Finding[]> {
@@ -106,7 +108,7 @@ async function finding(part: string, look: () => Promise<Found> | Found): Promis
     if ("warnings" in found) return { part, state: "warning", lines: found.warnings };
     return { part, state: "ok", lines: found };
   } catch (error) {
-    const lines = error instanceof CliError ? error.lines : [asPipelineError(error).message];
+    const lines = error instanceof ExitError ? error.lines : [asPipelineError(error).message];
     return { part, state: "wrong", lines };
   }
 }

@@ -1,12 +1,11 @@
 /** `callgate explain`: one journaled decision, and what it rests on. */
 import type { CallRefused, DecisionEvent, GateEvent, VerdictRuled } from "../../core/events.ts";
 import { REASONS } from "../../core/reasons/reasons.ts";
+import { openPolicy } from "../../gate/open-policy.ts";
+import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { usageError } from "../output/cli-error.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openPolicy } from "../policy/open-policy.ts";
 import { type CallResult, resultJson, resultOf, resultText } from "./call-result.ts";
 import { grantedBy } from "./granted-by.ts";
 import { journalOf } from "./journal-records.ts";

@@ -1,5 +1,5 @@
 import type { ClusterLink } from "../../adapters/kafka/cluster-link.ts";
-import { readRange } from "../../adapters/kafka/read-range.ts";
+import { readRange } from "../../adapters/kafka/records/read-range.ts";
 import { WIRE_FORMAT } from "../../wire/framing.ts";
 
 /** Markers of transactions lie between the records. */

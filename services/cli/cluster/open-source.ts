@@ -1,13 +1,13 @@
 /** The log that a command reads: of the brokers in the configuration, or of an embedded gate. */
 
+import { openLog } from "../../process/directory/open-log.ts";
 import { openCluster } from "../../process/open-cluster.ts";
+import { namesCluster, openConfig } from "../../process/open-config.ts";
 import type { Log, LogRecord } from "../../runtime/ports.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
 import type { Topic } from "../../runtime/topics.ts";
 import type { AvroCodec } from "../../wire/codec.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { namesCluster, openConfig } from "../process/open-config.ts";
-import { openLog } from "./open-log.ts";
 import { PassedBy } from "./passed-by.ts";
 
 export type SourceOptions = {
@@ -34,7 +34,7 @@ type Opened = Pick<Source, "log" | "codec" | "close"> & {
 
 const READ_LIMITS = { recordsMax: 1_000, bytesMax: 8 * 1024 * 1024 };
 
-/** @throws CliError, PipelineError where there is no such log, or it cannot be reached. */
+/** @throws ExitError, PipelineError where there is no such log, or it cannot be reached. */
 export async function openSource(
   options: SourceOptions,
   { err }: Pick<Terminal, "err">,

@@ -143,7 +143,7 @@ function conflicts(facts: TopicFacts, partitions: number): readonly TopicAction[
   const mend =
     facts.topic === ALERTS_TOPIC
       ? "delete it, and make it anew with `callgate topics apply`"
-      : "a conversation has one partition number in all topics; stop the gates and begin under a new prefix";
+      : "a conversation has one partition in all topics; stop the gates and begin under a new prefix";
   const message = `has ${facts.partitions} partitions, the others ${partitions}: ${mend}`;
   return [{ type: "conflict", topic: facts.topic, name: facts.name, message }];
 }

@@ -1,7 +1,9 @@
 /** What the journal of a cluster has lost, as far as Redis and the secrets can tell. */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import type { RedisHeads } from "../../adapters/redis/redis-heads.ts";
+import { environmentError } from "../../process/exit-error.ts";
 import { openCluster } from "../../process/open-cluster.ts";
+import { openRedis } from "../../process/open-redis.ts";
 import type { Acceptance } from "../../runtime/anchor.ts";
 import { findJournalLosses, type JournalLosses } from "../../runtime/find-losses.ts";
 import { GENESIS_HASH } from "../../runtime/journal.ts";
@@ -9,8 +11,6 @@ import type { JournalHead } from "../../runtime/journal-head.ts";
 import type { Log } from "../../runtime/ports.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
-import { environmentError } from "../output/cli-error.ts";
-import { openRedis } from "../process/open-redis.ts";
 
 export type PartitionLosses = JournalLosses & { readonly partition: number };
 

@@ -5,13 +5,12 @@ import {
   allLosses,
   type DirectoryLosses,
   findDirectoryLosses,
-} from "../../library/recover-directory.ts";
+} from "../../process/directory/recover-directory.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
+import { openConfig } from "../../process/open-config.ts";
+import { openSecrets } from "../../process/open-secrets.ts";
 import { speakerOf } from "../approvals/give-verdict.ts";
-import { usageError } from "../output/cli-error.ts";
-import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openConfig } from "../process/open-config.ts";
-import { openSecrets } from "../process/open-secrets.ts";
 import { dataDirOf, type SourceOptions } from "./open-source.ts";
 import { acceptClusterLosses, findClusterLosses } from "./recover-cluster.ts";
 

@@ -6,13 +6,12 @@ import {
   registerSubjects,
   type SubjectReport,
 } from "../../adapters/registry/subjects.ts";
+import { EXIT_OK, type ExitCode, environmentError, usageError } from "../../process/exit-error.ts";
 import { topicNamesOf } from "../../process/kafka-settings.ts";
 import { openRegistryClient, subjectSchemas } from "../../process/open-codec.ts";
 import { readSchemaFiles } from "../../wire/schema-files.ts";
 import { readProblem } from "../../wire/writer-schemas.ts";
-import { environmentError, usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
 

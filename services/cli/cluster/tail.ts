@@ -1,9 +1,9 @@
 /** `callgate tail`: decisions as they come; those that are there already by their time. */
 import type { DecisionEvent, GateEvent } from "../../core/events.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
+import { onStop } from "../../process/stop-signals.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { conversationName } from "../conversations/conversation-name.ts";
-import { onStop } from "../dev/stop-signals.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { readJournaled } from "./journal-records.ts";

@@ -1,15 +1,14 @@
 /** `callgate topics plan` and `apply`. */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { createKafka } from "../../adapters/kafka/client.ts";
-import { KafkaTopicAdmin } from "../../adapters/kafka/topic-admin.ts";
-import { KafkaTopicInspector } from "../../adapters/kafka/topic-inspector.ts";
+import { KafkaTopicAdmin } from "../../adapters/kafka/topics/topic-admin.ts";
+import { KafkaTopicInspector } from "../../adapters/kafka/topics/topic-inspector.ts";
+import { openPolicy } from "../../gate/open-policy.ts";
+import { EXIT_OK, type ExitCode, environmentError } from "../../process/exit-error.ts";
 import { kafkaSettings, topicNamesOf } from "../../process/kafka-settings.ts";
 import { quietLogger } from "../../runtime/quiet-logger.ts";
-import { environmentError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openPolicy } from "../policy/open-policy.ts";
 import { neededKeepMs } from "./journal-keep.ts";
 import {
   ALERTS_TOPIC,

@@ -1,15 +1,15 @@
 /** `callgate verify`: whether the journal is what it must be. */
 
-import { findDirectoryLosses } from "../../library/recover-directory.ts";
+import { findDirectoryLosses } from "../../process/directory/recover-directory.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
+import { openConfig } from "../../process/open-config.ts";
 import { coreFold } from "../../runtime/core-engine.ts";
 import { PipelineError } from "../../runtime/errors.ts";
 import { JOURNAL_TOPIC } from "../../runtime/topics.ts";
 import { type VerifyReport, verifyJournal } from "../../runtime/verify.ts";
 import { counted } from "../output/counted.ts";
-import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openConfig } from "../process/open-config.ts";
 import { assertReadable } from "./journal-records.ts";
 import { dataDirOf, openSource, type SourceOptions } from "./open-source.ts";
 import { findClusterLosses } from "./recover-cluster.ts";

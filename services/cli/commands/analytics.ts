@@ -25,8 +25,8 @@ export function addAnalytics(program: Command, cli: Cli): void {
       "data directory of an embedded gate, instead of a cluster",
     )
     .action(async ({ config, dataDir }: RunOptions) => {
-      const { runAnalytics } = await import("../analytics/run-analytics.ts");
-      cli.end(await runAnalytics(config, dataDir, cli.terminal));
+      const { runAnalytics } = await import("../../analytics/main.ts");
+      cli.end(await runAnalytics(config, dataDir, cli.terminal.out));
     });
   addReading(
     analytics.command("query").argument("<sql>", "what to ask of the view `decisions`"),
@@ -53,7 +53,7 @@ function addReading(command: Command, description: string): Command {
 }
 
 async function readOf({ config, dir, format, json }: ReadOptions) {
-  const { NO_BROKERS, openConfig } = await import("../process/open-config.ts");
+  const { NO_BROKERS, openConfig } = await import("../../process/open-config.ts");
   const directory = dir ?? openConfig(config, [], NO_BROKERS).analytics.directory;
   return { directory, format: json === true ? "json" : format } as const;
 }

@@ -1,6 +1,6 @@
 /** What every command is given, and what they have in common. */
 import { type Command, Option } from "commander";
-import type { ExitCode } from "../output/exit-codes.ts";
+import type { ExitCode } from "../../process/exit-error.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 export interface Cli {

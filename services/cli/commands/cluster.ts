@@ -1,7 +1,7 @@
 /** Commands for who runs the gate: topics, schemas, the journal, the dead letters. */
 import { type Command, InvalidArgumentError } from "commander";
+import { usageError } from "../../process/exit-error.ts";
 import type { TailOptions } from "../cluster/tail.ts";
-import { usageError } from "../output/cli-error.ts";
 import {
   addConfigOption,
   addDataDirOption,
@@ -48,7 +48,7 @@ function addTopics(program: Command, cli: Cli): void {
       )
       .option("--replication <number>", "copies of each; default: 3, or all brokers", count);
     addJsonOption(addConfigOption(command)).action(async (options: Options) => {
-      const { openConfig } = await import("../process/open-config.ts");
+      const { openConfig } = await import("../../process/open-config.ts");
       const { runTopics } = await import("../cluster/topics.ts");
       const { partitions, replication, json } = options;
       const config = openConfig(options.config, []);
@@ -67,7 +67,7 @@ function addSchemas(program: Command, cli: Cli): void {
   const add = (name: "check" | "register", description: string) => {
     addJsonOption(addConfigOption(schemas.command(name).description(description))).action(
       async ({ config, json }: Common) => {
-        const { openConfig } = await import("../process/open-config.ts");
+        const { openConfig } = await import("../../process/open-config.ts");
         const { runSchemas } = await import("../cluster/schemas.ts");
         const options = { register: name === "register", json: json === true };
         cli.end(await runSchemas(openConfig(config, []), options, cli.terminal));

@@ -1,7 +1,7 @@
 import { Argument, type Command } from "commander";
+import { EXIT_OK } from "../../process/exit-error.ts";
 import { commandTree } from "../completion/command-tree.ts";
 import { renderCompletion, SHELLS, type Shell } from "../completion/render-completion.ts";
-import { EXIT_OK } from "../output/exit-codes.ts";
 import type { Cli } from "./cli.ts";
 
 /** To be added last: it tells of all that are there. */

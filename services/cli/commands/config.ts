@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { EXIT_OK } from "../../process/exit-error.ts";
 import { addConfigOption, addJsonOption, type Cli, type ConfigOptions } from "./cli.ts";
 
 export function addConfig(program: Command, cli: Cli): void {
@@ -7,7 +8,11 @@ export function addConfig(program: Command, cli: Cli): void {
     .command("print")
     .description("check the configuration and print every key, secrets masked");
   addJsonOption(addConfigOption(print)).action(async (options: ConfigOptions & { json?: true }) => {
-    const { printConfig } = await import("../process/print-config.ts");
-    cli.end(await printConfig(options.config, options.json === true, cli.terminal));
+    const { openConfig } = await import("../../process/open-config.ts");
+    const { maskedConfig } = await import("../../adapters/config/masked-config.ts");
+    const { writeYaml } = await import("../../adapters/policy/write-yaml.ts");
+    const shown = maskedConfig(openConfig(options.config, []));
+    await cli.terminal.out.write(options.json ? `${JSON.stringify(shown)}\n` : writeYaml(shown));
+    cli.end(EXIT_OK);
   });
 }

@@ -20,7 +20,7 @@ export function addExecutor(program: Command, cli: Cli): void {
   addConfigOption(command)
     .addHelpText("after", HELP)
     .action(async ({ config, handlers }: Options) => {
-      const { runExecutor } = await import("../process/executor-process.ts");
-      cli.end(await runExecutor({ config, handlers }, cli.terminal));
+      const { runExecutor } = await import("../../executor/main.ts");
+      cli.end(await runExecutor({ config, handlers }, cli.terminal.out));
     });
 }

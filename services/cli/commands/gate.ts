@@ -15,7 +15,7 @@ export function addGate(program: Command, cli: Cli): void {
   addConfigOption(command)
     .addHelpText("after", HELP)
     .action(async ({ config }: ConfigOptions) => {
-      const { runGate } = await import("../process/gate-process.ts");
-      cli.end(await runGate(config, cli.terminal));
+      const { runGate } = await import("../../gate/main.ts");
+      cli.end(await runGate(config, cli.terminal.out));
     });
 }

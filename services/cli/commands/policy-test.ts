@@ -16,7 +16,7 @@ Without FILE: the cases beside the policy, payments.test.yaml for payments.yaml.
         - { tool: charge_card, args: { order_id: 7 }, result: paid }
         - { tool: charge_card, args: { order_id: "7" }, after: 10s, expect: duplicate_call }
 
-docs/policy.md lists the keys. Exit codes: 0 all as expected, 1 a case failed, 2 a file is wrong.`;
+docs/policy-testing.md lists the keys. Exit codes: 0 all as expected, 1 a case failed, 2 a file is wrong.`;
 
 export function addPolicyTest(policy: Command, cli: Cli): void {
   const command = policy

@@ -67,7 +67,7 @@ function addFormat(policy: Command, cli: Cli): void {
     });
 }
 
-const GRAPH_FORMATS = ["text", "dot", "svg"] as const;
+const GRAPH_FORMATS = ["text", "dot"] as const;
 
 interface GraphOptions {
   readonly policy: readonly string[];

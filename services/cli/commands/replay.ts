@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { usageError } from "../output/cli-error.ts";
+import { usageError } from "../../process/exit-error.ts";
 import { REPLAY_FORMATS, type ReplayFormat } from "../replay/formats.ts";
 import { addJsonOption, addPolicyOption, type Cli, choiceOption } from "./cli.ts";
 

@@ -1,6 +1,7 @@
 /** How a person names a conversation, and how one is shown to be named so. */
+
+import { usageError } from "../../process/exit-error.ts";
 import { conversationProblem } from "../../wire/input-rules.ts";
-import { usageError } from "../output/cli-error.ts";
 import { printable } from "../output/printable.ts";
 
 export interface ConversationId {
@@ -21,7 +22,7 @@ export function conversationName({ tenantId, conversationId }: ConversationId): 
 /**
  * `conversation`, or `tenant/conversation`: a tenant has no `/`, a conversation may.
  *
- * @throws CliError where no conversation can have this name: a gate could not read the verdict.
+ * @throws ExitError where no conversation can have this name: a gate could not read the verdict.
  */
 export function parseConversation(name: string): ConversationId {
   const at = name.indexOf("/");

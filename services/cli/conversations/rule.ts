@@ -4,12 +4,11 @@
  */
 import type { GateEvent } from "../../core/events.ts";
 import type { VerdictInput } from "../../core/inputs.ts";
+import { EXIT_OK, EXIT_USAGE, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { speakerOf } from "../approvals/give-verdict.ts";
 import { NOT_TAKEN, sendVerdict } from "../approvals/send-verdict.ts";
 import { findDecision } from "../cluster/explain-decision.ts";
 import { openSource, type Source, type SourceOptions } from "../cluster/open-source.ts";
-import { usageError } from "../output/cli-error.ts";
-import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { parseConversation } from "./conversation-name.ts";
 import { RULING_SENTENCES, type RulingIgnored, whyNotRuled } from "./why-not-ruled.ts";

@@ -1,10 +1,10 @@
 /** For an agent whose tools are run by an executor elsewhere: it asks, and waits for what came of it. */
 
-import type { Tools } from "../../client/guard-types.ts";
-import { valueOfText } from "../../client/output-text.ts";
-import { refusedOf } from "../../client/refused.ts";
+import type { Tools } from "../../client/api/guard-types.ts";
+import { refusedOf } from "../../client/api/refused.ts";
+import { readOutput } from "../../client/values/output-text.ts";
 import type { Callgate, CallOptions, Decision, GuardContext } from "../../library/callgate.ts";
-import { environmentError } from "../output/cli-error.ts";
+import { environmentError } from "../../process/exit-error.ts";
 
 const RESULT_WITHIN_MS = 60_000;
 
@@ -59,6 +59,6 @@ function refusal(decision: Decision): unknown {
     throw environmentError(`the gate does not decide \`${tool}\`: ${problem}: is it running?`);
   }
   const earlier = why.previousResult?.inline ?? null;
-  if (isRead && why.reason === "duplicate_call" && earlier !== null) return valueOfText(earlier);
+  if (isRead && why.reason === "duplicate_call" && earlier !== null) return readOutput(earlier);
   return refusedOf(decision, why);
 }

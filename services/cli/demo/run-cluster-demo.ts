@@ -1,10 +1,10 @@
 /** `callgate demo --config`: the same agent, whose gate and tools are processes on a cluster. */
 import type { Config } from "../../adapters/config/config-schema.ts";
 import { type Callgate, connectCallgate, type KafkaConnection } from "../../library/callgate.ts";
-import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
+import { openConfig } from "../../process/open-config.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { commandPrefix } from "../package-root.ts";
-import { openConfig } from "../process/open-config.ts";
 import { DemoAgent } from "./demo-agent.ts";
 import { executedElsewhere } from "./executed-elsewhere.ts";
 import { DemoRecorder } from "./expected-outcomes.ts";

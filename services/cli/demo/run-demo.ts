@@ -1,9 +1,9 @@
 /** `callgate demo`: the library as its users use it, with a scripted agent that misbehaves. */
 import { rmSync } from "node:fs";
 import { join, relative } from "node:path";
-import { CallgateError } from "../../client/callgate-error.ts";
+import { CallgateError } from "../../client/api/callgate-error.ts";
 import { type Callgate, openCallgate } from "../../library/callgate.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { commandPrefix, packageRoot } from "../package-root.ts";
 import { askPerson } from "./ask-person.ts";

@@ -1,6 +1,6 @@
 /** Lines in, decisions out: each line gives one line of output, also one that cannot be used. */
 
-import { CallgateError } from "../../client/callgate-error.ts";
+import { CallgateError } from "../../client/api/callgate-error.ts";
 import { decodeUtf8, firstInvalidByte } from "../../core/canonical/utf8.ts";
 import type { Callgate, Decision, ProposedCall } from "../../library/callgate.ts";
 import type { Line } from "../input/split-lines.ts";

@@ -4,15 +4,15 @@
  */
 import { createReadStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CallgateError } from "../../client/callgate-error.ts";
+import type { CallgateError } from "../../client/api/callgate-error.ts";
 import { openCallgate } from "../../library/callgate.ts";
+import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
+import { fileError, isFileError } from "../../process/file-error.ts";
+import { onStop } from "../../process/stop-signals.ts";
 import { STDIN } from "../input/read-lines.ts";
 import { type Line, splitLines } from "../input/split-lines.ts";
-import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
-import { fileError, isFileError } from "../output/file-error.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { DevSession } from "./dev-session.ts";
-import { onStop } from "./stop-signals.ts";
 
 export interface DevOptions {
   readonly policy: readonly string[];

@@ -1,15 +1,14 @@
 /** `callgate policy explain`: one call, every check, the value it looked at and the policy's line. */
 import { createInterface } from "node:readline";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
+import { openPolicy } from "../../gate/open-policy.ts";
+import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { nameOfInput, readLines } from "../input/read-lines.ts";
-import { usageError } from "../output/cli-error.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
 import { printable } from "../output/printable.ts";
 import { parseJson } from "../output/read-json.ts";
 import type { Style } from "../output/style.ts";
 import { textTable } from "../output/table.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openPolicy } from "../policy/open-policy.ts";
 import { gateTimes } from "../replay/gate-times.ts";
 import {
   parseRecordedCall,

@@ -5,8 +5,8 @@
 import { createReadStream } from "node:fs";
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { usageError } from "../output/cli-error.ts";
-import { fileError, isFileError } from "../output/file-error.ts";
+import { usageError } from "../../process/exit-error.ts";
+import { fileError, isFileError } from "../../process/file-error.ts";
 import { splitLines } from "./split-lines.ts";
 
 export interface InputLine {
@@ -31,7 +31,7 @@ export function nameOfInput(path: string): string {
   return path === STDIN ? "stdin" : path;
 }
 
-/** Blank lines are left out. @throws CliError: unreadable file, broken gzip, endless line. */
+/** Blank lines are left out. @throws ExitError: unreadable file, broken gzip, endless line. */
 export async function* readLines(source: LineSource): AsyncGenerator<InputLine> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const name = nameOfInput(source.path);

@@ -1,9 +1,9 @@
 /** Opening a result empties its file: what must not be lost so is refused before. */
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
-import { usageError } from "./cli-error.ts";
+import { usageError } from "../../process/exit-error.ts";
 
-/** @throws CliError: `out` is one of the files that the command reads. */
+/** @throws ExitError: `out` is one of the files that the command reads. */
 export function refuseOverwriting(out: string | undefined, inputs: readonly string[]): void {
   if (out === undefined || !inputs.some((path) => isSameFile(path, out))) return;
   throw usageError(`--out ${out}: is read by this command and would be lost; name another file`);
@@ -20,7 +20,7 @@ function isSameFile(path: string, other: string): boolean {
   return one.dev === two.dev && one.ino === two.ino;
 }
 
-/** For what its owner goes on writing by hand. @throws CliError: `out` is there already. */
+/** For what its owner goes on writing by hand. @throws ExitError: `out` is there already. */
 export function refuseExisting(out: string | undefined): void {
   if (out === undefined || !existsSync(out)) return;
   throw usageError(`${out} is there already: name another file, or remove it`);

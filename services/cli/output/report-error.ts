@@ -1,9 +1,14 @@
 /** Every way a command can fail, as lines for people and an exit code. */
 import { CommanderError } from "commander";
-import { CallgateError, type CallgateErrorCode } from "../../client/callgate-error.ts";
+import { CallgateError, type CallgateErrorCode } from "../../client/api/callgate-error.ts";
+import {
+  EXIT_ENVIRONMENT,
+  EXIT_OK,
+  EXIT_USAGE,
+  type ExitCode,
+  ExitError,
+} from "../../process/exit-error.ts";
 import { PipelineError } from "../../runtime/errors.ts";
-import { CliError } from "./cli-error.ts";
-import { EXIT_ENVIRONMENT, EXIT_OK, EXIT_USAGE, type ExitCode } from "./exit-codes.ts";
 import { ClosedOutput } from "./terminal.ts";
 
 export interface Failure {
@@ -23,7 +28,7 @@ const USAGE_CODES: ReadonlySet<CallgateErrorCode> = new Set([
 
 export function failureOf(error: unknown, debug: boolean): Failure {
   if (error instanceof ClosedOutput) return { lines: [], exitCode: EXIT_OK };
-  if (error instanceof CliError) return { lines: error.lines, exitCode: error.exitCode };
+  if (error instanceof ExitError) return { lines: error.lines, exitCode: error.exitCode };
   if (error instanceof CommanderError) return commanderFailure(error);
   if (error instanceof CallgateError) {
     const exitCode = USAGE_CODES.has(error.code) ? EXIT_USAGE : EXIT_ENVIRONMENT;

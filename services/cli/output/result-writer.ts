@@ -1,6 +1,6 @@
 /** Where a command's result goes: stdout, or the file that `--out` names. */
 import { type FileHandle, open } from "node:fs/promises";
-import { fileError } from "./file-error.ts";
+import { fileError } from "../../process/file-error.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface ResultWriter {
@@ -10,7 +10,7 @@ export interface ResultWriter {
 
 const PIECE_CHARACTERS = 65_536;
 
-/** Writes in larger pieces. @throws CliError: the file cannot be written. */
+/** Writes in larger pieces. @throws ExitError: the file cannot be written. */
 export async function openResult(
   terminal: Terminal,
   path: string | undefined,

@@ -1,3 +1,5 @@
+import { inspect, styleText } from "node:util";
+
 /** Colours, or none of them: on a terminal alone, and not where NO_COLOR is set. */
 export interface Style {
   readonly bold: (text: string) => string;
@@ -7,28 +9,22 @@ export interface Style {
   readonly waiting: (text: string) => string;
 }
 
-const ESC = "\u001b[";
-const BOLD = [1, 22] as const;
-const DIM = [2, 22] as const;
-const GREEN = [32, 39] as const;
-const RED = [31, 39] as const;
-const YELLOW = [33, 39] as const;
+const FORMATS = ["bold", "dim", "green", "red", "yellow"] as const;
 
 /** All that a style puts around a text. */
 export const STYLE_CODES: readonly string[] = [
-  ...new Set([BOLD, DIM, GREEN, RED, YELLOW].flat()),
-].map((code) => `${ESC}${code}m`);
+  ...new Set(FORMATS.flatMap((format) => inspect.colors[format] ?? [])),
+].map((code) => `\u001b[${code}m`);
 
 export function createStyle(coloured: boolean): Style {
-  const wrap =
-    ([on, off]: readonly [number, number]) =>
-    (text: string) =>
-      coloured ? `${ESC}${on}m${text}${ESC}${off}m` : text;
+  // The stream is not asked: whether there are colours is decided here.
+  const wrap = (format: (typeof FORMATS)[number]) => (text: string) =>
+    coloured ? styleText(format, text, { validateStream: false }) : text;
   return {
-    bold: wrap(BOLD),
-    dim: wrap(DIM),
-    good: wrap(GREEN),
-    bad: wrap(RED),
-    waiting: wrap(YELLOW),
+    bold: wrap("bold"),
+    dim: wrap("dim"),
+    good: wrap("green"),
+    bad: wrap("red"),
+    waiting: wrap("yellow"),
   };
 }

@@ -2,11 +2,11 @@
 import type { Readable } from "node:stream";
 import type { WriteStream } from "node:tty";
 import { type Env, readEnv } from "../../adapters/config/read-env.ts";
-import { fileError } from "./file-error.ts";
+import { fileError } from "../../process/file-error.ts";
 import { createStyle, type Style } from "./style.ts";
 
 export interface Output {
-  /** Resolves when more may be written. @throws ClosedOutput: nobody reads any more; CliError. */
+  /** Resolves when more may be written. @throws ClosedOutput: nobody reads any more; ExitError. */
   readonly write: (text: string) => Promise<void>;
   /** Resolves when everything written has left the process. @throws as `write`. */
   readonly flush: () => Promise<void>;

@@ -1,14 +1,13 @@
 /** `callgate policy fmt`: policies in one layout, in place. */
 import { writeFile } from "node:fs/promises";
-import { formatYaml } from "../../adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../adapters/policy/load.ts";
 import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
+import { formatYaml } from "../../adapters/policy/write-yaml.ts";
 import { formatProblem } from "../../core/policy/problem.ts";
-import { usageError } from "../output/cli-error.ts";
-import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
-import { fileError } from "../output/file-error.ts";
+import { readPolicyFile } from "../../gate/open-policy.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
+import { fileError } from "../../process/file-error.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { readPolicyFile } from "./open-policy.ts";
 
 /** `check`: nothing is written; exits 1 where a file would change. */
 export async function runFormat(
@@ -28,7 +27,7 @@ export async function runFormat(
   return check && changed > 0 ? EXIT_FINDINGS : EXIT_OK;
 }
 
-/** @throws CliError where the file is no policy: its layout could then change what it means. */
+/** @throws ExitError where the file is no policy: its layout could then change what it means. */
 function formatted(file: PolicyFile): string {
   const before = loadPolicy([file]);
   if (!before.ok) throw usageError(before.problems.map(formatProblem));

@@ -1,11 +1,12 @@
 /** `callgate policy graph`: which tools do what to which resources. */
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+
+import { openPolicy } from "../../gate/open-policy.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { refuseOverwriting } from "../output/refuse-overwriting.ts";
 import { openResult } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";
 import { policyGraph } from "./graph/policy-graph.ts";
 import { type GraphFormat, renderGraph } from "./graph/render-graph.ts";
-import { openPolicy } from "./open-policy.ts";
 
 export async function runGraph(
   paths: readonly string[],

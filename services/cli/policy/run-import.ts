@@ -1,8 +1,7 @@
 /** `callgate policy import`: tool definitions of other formats as a policy. */
 import { basename } from "node:path";
 import { formatProblem } from "../../core/policy/problem.ts";
-import { usageError } from "../output/cli-error.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
 import { printable } from "../output/printable.ts";
 import { readJsonFile } from "../output/read-json.ts";
 import { refuseExisting, refuseOverwriting } from "../output/refuse-overwriting.ts";

@@ -4,16 +4,15 @@ import type { PolicyFile } from "../../adapters/policy/read-yaml.ts";
 import { formatProblem, type PolicyProblem, placeOf } from "../../core/policy/problem.ts";
 import { capabilities } from "../../gate/capabilities.ts";
 import { compileGatePolicy } from "../../gate/gate-policy.ts";
+import { readPolicyFile } from "../../gate/open-policy.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
+import { readStdin } from "../../process/read-text.ts";
 import { nameOfInput, STDIN } from "../input/read-lines.ts";
-import { usageError } from "../output/cli-error.ts";
 import { counted } from "../output/counted.ts";
-import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
-import { readStdin } from "../output/read-json.ts";
 import type { Style } from "../output/style.ts";
 import type { Terminal } from "../output/terminal.ts";
 import type { Finding } from "./lint/finding.ts";
 import { lintPolicy } from "./lint.ts";
-import { readPolicyFile } from "./open-policy.ts";
 
 /**
  * A policy that does not load has its problems as findings, with file, line and column. `-` among the

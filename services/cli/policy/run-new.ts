@@ -1,7 +1,7 @@
 /** `callgate policy new`: a policy to start from. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
+import { EXIT_OK, type ExitCode } from "../../process/exit-error.ts";
 import { refuseExisting } from "../output/refuse-overwriting.ts";
 import { openResult } from "../output/result-writer.ts";
 import type { Terminal } from "../output/terminal.ts";

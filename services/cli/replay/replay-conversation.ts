@@ -3,8 +3,8 @@
  * the result of what is allowed. A recording cannot react to a refusal, so what stops a
  * conversation is reported and not applied, unless asked for.
  *
- * R1 a conversation starts without any state and leaves none.
- * R2 the results of one step come after all its calls were proposed.
+ * REPLAY-1 a conversation starts without any state and leaves none.
+ * REPLAY-2 the results of one step come after all its calls were proposed.
  */
 import { decide } from "../../core/decide/decide.ts";
 import type { CallRefused, DecisionEvent, GateEvent } from "../../core/events.ts";

@@ -23,7 +23,7 @@ export interface ReplayFilesOptions extends ReplayOptions {
   readonly onBrokenLine: (message: string) => void;
 }
 
-/** @throws CliError: a file cannot be read to its end. */
+/** @throws ExitError: a file cannot be read to its end. */
 export async function* replayFiles(
   paths: readonly string[],
   policy: ReplayPolicy,

@@ -1,14 +1,14 @@
 /** `callgate replay`: recorded conversations through a policy, and what would have come of them. */
 import { stat } from "node:fs/promises";
+import { openPolicy } from "../../gate/open-policy.ts";
+import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../../process/exit-error.ts";
+import { fileError } from "../../process/file-error.ts";
 import { STDIN } from "../input/read-lines.ts";
-import { EXIT_OK, EXIT_USAGE, type ExitCode } from "../output/exit-codes.ts";
-import { fileError } from "../output/file-error.ts";
 import { createProgress } from "../output/progress.ts";
 import { refuseOverwriting } from "../output/refuse-overwriting.ts";
 import { openResult } from "../output/result-writer.ts";
 import { createStyle } from "../output/style.ts";
 import type { Terminal } from "../output/terminal.ts";
-import { openPolicy } from "../policy/open-policy.ts";
 import { decisionLine } from "./decision-line.ts";
 import type { ReplayFormat } from "./formats.ts";
 import { renderSummary } from "./render-summary.ts";
@@ -25,7 +25,7 @@ export interface ReplayCommandOptions extends ReplayOptions {
 
 const BROKEN_LINES_SHOWN = 20;
 
-/** @throws CliError: unreadable file or policy. Exit code 2 where a line was left out. */
+/** @throws ExitError: unreadable file or policy. Exit code 2 where a line was left out. */
 export async function runReplay(
   paths: readonly string[],
   options: ReplayCommandOptions,

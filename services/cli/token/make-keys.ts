@@ -1,9 +1,8 @@
 /** `callgate token keygen`: a key for the platform, and its public half for the gate. */
 import { writeFileSync } from "node:fs";
 import { makeTokenKey, type PlainJwk } from "../../adapters/tokens/token-keys.ts";
-import { usageError } from "../output/cli-error.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
-import { fileError } from "../output/file-error.ts";
+import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
+import { fileError } from "../../process/file-error.ts";
 import { refuseExisting } from "../output/refuse-overwriting.ts";
 import type { Terminal } from "../output/terminal.ts";
 

@@ -7,9 +7,8 @@ import { readTokenKeys, type TokenKey } from "../../adapters/tokens/token-keys.t
 import type { JsonObject } from "../../core/canonical/json-value.ts";
 import { parseCanonical } from "../../core/canonical/parse-canonical.ts";
 import { actionDigest } from "../../core/hash.ts";
-import { usageError } from "../output/cli-error.ts";
-import { EXIT_OK, type ExitCode } from "../output/exit-codes.ts";
-import { fileError } from "../output/file-error.ts";
+import { EXIT_OK, type ExitCode, usageError } from "../../process/exit-error.ts";
+import { fileError } from "../../process/file-error.ts";
 import type { Terminal } from "../output/terminal.ts";
 
 export interface MakeOptions {

@@ -55,8 +55,8 @@ export function createReader(settings: ReaderSettings, vocabulary: Vocabulary): 
 
 /** UTF-16 units of the texts whose readings are remembered. */
 const REMEMBERED = 262_144;
-/** What a text counts for beside its length. */
-const ENTRY = 256;
+/** What a text counts for beside its length: about what its reading holds. More of them made collections slow. */
+const ENTRY = 4_096;
 
 function rememberReadings(read: (text: string) => ReadCall): (text: string) => ReadCall {
   const readings = new Map<string, ReadCall>();

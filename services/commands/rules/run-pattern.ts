@@ -198,14 +198,17 @@ function mayBeOption(word: string, spelling: string): boolean {
   return name.length > 2 && spelling.startsWith(name);
 }
 
-/** Programs that run what their words say: a rule that names no more than them allows anything. */
+/**
+ * Programs that run what their words say: a rule that names no more than them allows anything. Not so `node --test`,
+ * which runs files of the workspace alone.
+ */
 export function isInterpreter(spelling: string, programs: Programs): boolean {
   const words = spelling.split(" ");
   const name = programs.get(words[0] ?? "")?.name ?? words[0] ?? "";
   if (!INTERPRETERS.test(name)) return false;
-  return words
-    .slice(1)
-    .every((word) => word.startsWith("-") || word === "*" || ALSO_OPEN.has(word));
+  const isOpen = (word: string): boolean =>
+    (word.startsWith("-") && word !== "--test") || word === "*" || ALSO_OPEN.has(word);
+  return words.slice(1).every(isOpen);
 }
 
 const ALSO_OPEN: ReadonlySet<string> = new Set(["run", "exec", "x", "dlx", "eval"]);

@@ -31,7 +31,7 @@ export function parseCanonical(
   limits: CanonicalLimits = DEFAULT_CANONICAL_LIMITS,
 ): CanonicalResult {
   if (typeof input === "string") return parseText(input, limits);
-  if (input.length > limits.maxBytes) return tooLarge(input.length, limits);
+  if (input.length > limits.maxBytes) return tooLarge(limits);
   const text = decodeUtf8(input);
   if (text === undefined) {
     const message = "bytes are not valid UTF-8, encode the text as UTF-8";
@@ -43,21 +43,22 @@ export function parseCanonical(
 }
 
 function parseText(text: string, limits: CanonicalLimits): CanonicalResult {
-  if (exceeds(text, limits.maxBytes)) return tooLarge(utf8Length(text), limits);
+  if (exceeds(text, limits.maxBytes)) return tooLarge(limits);
   const read = canonicalize(text, limits);
   if (!read.ok) return read;
   // Only numbers can grow, `1e20` to its 21 digits; without this the form itself would not be accepted.
-  if (exceeds(read.text, limits.maxBytes)) return tooLarge(utf8Length(read.text), limits);
+  if (exceeds(read.text, limits.maxBytes)) return tooLarge(limits);
   const { text: canonical, keyCount, depth } = read;
   return { ok: true, value: JSON.parse(canonical) as JsonValue, text: canonical, keyCount, depth };
 }
 
-/** A code unit is at most three bytes, so short texts need no counting. */
+/** A code unit is one byte at least and three at most: few texts need counting. */
 function exceeds(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && utf8Length(text) > maxBytes;
 }
 
-function tooLarge(bytes: number, limits: CanonicalLimits): CanonicalFailure {
-  const message = `${bytes} bytes are more than the ${limits.maxBytes} allowed, send less`;
+function tooLarge(limits: CanonicalLimits): CanonicalFailure {
+  const message = `the text has more than the ${limits.maxBytes} bytes allowed, send less`;
   return canonicalFailure("too_large", message, limits.maxBytes);
 }

@@ -59,14 +59,14 @@ function isAnswerable(call: CallContext, twin: Twin): boolean {
 
 function isDuplicateWrite(call: CallContext, twin: Twin): boolean {
   const { tool, nowMs } = call;
-  if (tool.repeatable || tool.bare || nowMs >= twin.windowUntilMs) return false;
+  if (tool.repeatable || tool.namesNoObject || nowMs >= twin.windowUntilMs) return false;
   if (isBatch(call, twin)) return false;
   return !tool.changesMatter || !hasChanged(call, twin.n);
 }
 
 /** Equal arguments prove nothing of a write that takes none: toggle, reboot, next, undo. */
 function isToggle({ tool }: CallContext): boolean {
-  return tool.bare && !tool.isRead;
+  return tool.namesNoObject && !tool.isRead;
 }
 
 /** Parallel calls of one step, of a tool that is declared to take several equal ones. */

@@ -39,7 +39,7 @@ export function findRetry(call: CallContext, twin: Twin, retries: Retries): read
   if (failure === null || call.covered) return NOTHING;
   // New user input: the user may want it tried again.
   if (twin.turnIndex !== call.state.turn.index) return NOTHING;
-  // Something was written since: it may have mended what failed.
+  // Something was written since: it may have removed what made it fail.
   const repeat = { actionKey: call.actionKey, isRead: call.tool.isRead, resources: null };
   if (anyWriteSince(call.state, repeat, twin.n)) return NOTHING;
   if (!isRetryable(retries, twin)) return [exhausted(twin, "It would fail in the same way again.")];

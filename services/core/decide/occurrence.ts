@@ -40,7 +40,7 @@ function goesOn(call: CallContext, twin: Twin): boolean {
 /** A write repeated after its window, with nothing to say that it is meant. */
 function isLateRetry(call: CallContext, twin: Twin): boolean {
   const { tool, dependsOn: resources, nowMs } = call;
-  if (tool.repeatable || tool.bare || nowMs < twin.windowUntilMs) return false;
+  if (tool.repeatable || tool.namesNoObject || nowMs < twin.windowUntilMs) return false;
   const dependent = { actionKey: call.actionKey, isRead: false, resources };
   return !changedSince(call.state, dependent, twin.n, nowMs);
 }

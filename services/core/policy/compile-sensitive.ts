@@ -22,8 +22,8 @@ export function compileSensitive(
     const keys = text.split(".");
     const chooses = commands === undefined ? variants?.argument : commandArgument(commands);
     if (keys.some((key) => NO_MEMBER.test(key))) {
-      const mend = "write member names with dots, `customer.card`; a list is hidden as a whole";
-      problems.push({ path, message: `\`${text}\` names no argument: ${mend}` });
+      const remedy = "write member names with dots, `customer.card`; a list is hidden as a whole";
+      problems.push({ path, message: `\`${text}\` names no argument: ${remedy}` });
     } else if (chooses !== undefined && areNested(text, chooses)) {
       const why = "what a call does could not be told from the journal";
       problems.push({
@@ -31,8 +31,8 @@ export function compileSensitive(
         message: `\`${text}\` says what a call does, and cannot be hidden: ${why}`,
       });
     } else if (key.startsWith(`${text}.`)) {
-      const mend = "name its other members";
-      problems.push({ path, message: `\`${text}\` holds the idempotency argument: ${mend}` });
+      const remedy = "name its other members";
+      problems.push({ path, message: `\`${text}\` holds the idempotency argument: ${remedy}` });
     } else {
       paths.push(keys);
     }

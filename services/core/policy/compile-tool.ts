@@ -146,7 +146,8 @@ function compileEntry(
     similarity: compileSimilarity(entry, name, rule),
     sensitive: compileSensitive(entry, name, problems),
     answersAsRead: context.declaresNothing && windows.cacheWritten,
-    bare: !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),
+    namesNoObject:
+      !effects.some((effect) => effect.exclusive) && hasNoParameters(entry.input_schema),
     matchesErrorPattern: errorPatternTest(entry, at, context.capabilities, problems),
     ruleDigest: ruleDigest(entry, tier, chosenBy),
     rule,

@@ -2,7 +2,6 @@
 import type { JsonObject, JsonValue } from "../canonical/json-value.ts";
 import type { Capabilities } from "../capabilities.ts";
 import { getArgument, isObject } from "./argument-path.ts";
-import { type Choices, choose, unreadable } from "./choose-variant.ts";
 import type { CompileProblem } from "./compile-identity.ts";
 import { STRICTNESS, type Tiers } from "./compile-tiers.ts";
 import type { CompiledTier, CompiledTool } from "./compiled.ts";
@@ -159,4 +158,30 @@ function checkTiers(
     check(rule, ["rules", index]);
   });
   check(otherwise, ["otherwise"]);
+}
+
+/** Chooses among the variants. */
+interface Choices {
+  readonly rules: readonly {
+    readonly matches: (name: string) => boolean;
+    /** More than `matches`: names that some server may take for those. It makes a call stricter and never laxer. */
+    readonly mayMatch: (name: string) => boolean;
+    readonly variant: Ranked;
+  }[];
+  readonly otherwise: Ranked;
+}
+
+/** The first rule that is about it; and before it each that may be. */
+function choose(name: string, { rules, otherwise }: Choices): readonly Ranked[] {
+  const found: Ranked[] = [];
+  for (const { matches, mayMatch, variant } of rules) {
+    if (mayMatch(name)) found.push(variant);
+    if (matches(name)) return found;
+  }
+  return [...found, otherwise];
+}
+
+/** What cannot be read may be what any of the rules is about. */
+function unreadable({ rules, otherwise }: Choices): readonly Ranked[] {
+  return [otherwise, ...rules.map(({ variant }) => variant)];
 }

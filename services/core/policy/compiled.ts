@@ -164,7 +164,7 @@ export interface CompiledTool {
   readonly repeatable: boolean;
   readonly batchable: boolean;
   /** Takes no parameters at all and declares no exclusive effect: it names no object. */
-  readonly bare: boolean;
+  readonly namesNoObject: boolean;
   readonly emptyOutput: boolean;
   readonly frequency: Rate | null;
   readonly similarity: readonly Similarity[];

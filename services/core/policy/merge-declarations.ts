@@ -7,7 +7,7 @@ type Declarations = Pick<
   | "reads"
   | "volatile"
   | "batchable"
-  | "bare"
+  | "namesNoObject"
   | "scope"
   | "windowMs"
   | "cacheMs"
@@ -39,7 +39,7 @@ export function declaredByBoth(
     reads: readsOf(base.reads, other.reads),
     volatile: base.volatile || (base.isRead && other.volatile),
     batchable: base.batchable && other.batchable,
-    bare: base.bare && other.bare,
+    namesNoObject: base.namesNoObject && other.namesNoObject,
     scope: base.scope === "conversation" ? base.scope : other.scope,
     windowMs: Math.max(base.windowMs, other.windowMs),
     cacheMs: Math.min(base.cacheMs, other.cacheMs),

@@ -10,7 +10,7 @@ export type PolicyProblem = {
   readonly path: string;
   readonly message: string;
   /** What to do about it. */
-  readonly mend: string;
+  readonly remedy: string;
 };
 
 /** Where a value was written: its key, and the value itself. */
@@ -54,7 +54,7 @@ export function locateIn(positions: Positions, path: string): PolicyPosition | n
 export function problemAt(
   positions: Positions,
   segments: readonly PathSegment[],
-  text: { readonly message: string; readonly mend: string },
+  text: { readonly message: string; readonly remedy: string },
   on: "key" | "value" = "key",
 ): PolicyProblem {
   const path = policyPath(segments);
@@ -73,5 +73,5 @@ export function placeOf(problem: Pick<PolicyProblem, "file" | "line" | "column">
 /** One problem as one line for people. */
 export function formatProblem(problem: PolicyProblem): string {
   const path = problem.path === "" ? "" : `${problem.path}: `;
-  return `${placeOf(problem)}: ${path}${problem.message}; ${problem.mend}`;
+  return `${placeOf(problem)}: ${path}${problem.message}; ${problem.remedy}`;
 }

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { createKafka, type KafkaSettings } from "../../../services/adapters/kafka/client.ts";
-import { KafkaTopicAdmin } from "../../../services/adapters/kafka/topic-admin.ts";
-import { KafkaTopicInspector } from "../../../services/adapters/kafka/topic-inspector.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { KafkaTopicAdmin } from "../../../services/adapters/kafka/topics/topic-admin.ts";
+import { KafkaTopicInspector } from "../../../services/adapters/kafka/topics/topic-inspector.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";

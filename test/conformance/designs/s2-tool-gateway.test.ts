@@ -1,6 +1,6 @@
 // What the published design of an anti-spam tool gateway promises, row by row (docs/coverage.md).
 import { expect, test } from "vitest";
-import type { CallRefusal } from "../../../services/client/gate-types.ts";
+import type { CallRefusal } from "../../../services/client/api/gate-types.ts";
 import { type GateStory, outcomeOf } from "../../support/gate-story/gate-story.ts";
 import { tell, templatePath } from "../../support/gate-story/tell.ts";
 

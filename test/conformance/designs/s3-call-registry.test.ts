@@ -6,7 +6,7 @@ import { tell, templatePath } from "../../support/gate-story/tell.ts";
 const SEVEN_COMMITS = "a1 b2 c3 d4 e5 f6 g7";
 const READ_FILE = { tool_deduplication: {}, tool_schemas: { read_file: { read_only: true } } };
 
-test("S3.1 thirty git log calls with slightly different patterns and one output are told so from the fourth on", async () => {
+test("S3.1 thirty git log calls with slightly different patterns and one output get a warning from the fourth on", async () => {
   const story = await tell(templatePath("t3"));
   const warned: boolean[] = [];
   for (let i = 1; i <= 30; i++) {

@@ -1,6 +1,6 @@
 // What the published proposal for learning from duplicates promises, row by row (docs/coverage.md).
 import { expect, test } from "vitest";
-import type { CallRefusal, Decision } from "../../../services/client/gate-types.ts";
+import type { CallRefusal, Decision } from "../../../services/client/api/gate-types.ts";
 import { type GateStory, outcomeOf } from "../../support/gate-story/gate-story.ts";
 import { tell } from "../../support/gate-story/tell.ts";
 
@@ -41,7 +41,7 @@ test("S4.2 the refusal tells the call, what came of it, why it is refused and wh
   expect(refusal.message).not.toContain("y".repeat(1_001));
 });
 
-test("S4.2 what failed is to be mended first, what succeeded is done", async () => {
+test("S4.2 a failed call is to be corrected first, a success is done", async () => {
   const story = await tell({ retries: { max_attempts: 1 }, tool_schemas: TOOLS });
   await story.failed("run", { command: "a" }, "pygame is not installed", "1");
   const failed = await refusalOf(story, "run", { command: "a" });
@@ -139,7 +139,7 @@ test("S4.5 write_file of nearly the same content is a near duplicate", async () 
   expect(await outcome("a", other)).toBe("allowed");
 });
 
-test("S4.5 by default it is told and not refused: one line of a long file is ordinary work", async () => {
+test("S4.5 by default it warns and does not refuse: one line of a long file is ordinary work", async () => {
   const nearly = [...LINES.slice(0, 59), "line 59 is another"].join("\n");
   const decision = await writeTwice(similar(0.9, "warn"), "a", nearly);
   expect(decision.outcome).toBe("allowed");

@@ -1,7 +1,7 @@
 // Every key of the policy's vocabulary changes some decision, or something that a decision says.
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { Decision } from "../../../services/client/gate-types.ts";
+import type { Decision } from "../../../services/client/api/gate-types.ts";
 import { CallgateError } from "../../../services/library/callgate.ts";
 import { gatherCheckExamples } from "../../support/gate-story/check-examples.ts";
 import { GateStory } from "../../support/gate-story/gate-story.ts";

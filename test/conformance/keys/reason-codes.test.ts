@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { makeTokenKey } from "../../../services/adapters/tokens/token-keys.ts";
 import { REASON_CODES, type ReasonCode } from "../../../services/core/reasons/reasons.ts";
-import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 import {
   gatherCheckExamples,
   type ReasonCase,
@@ -59,7 +59,7 @@ const enforced = (code: ReasonCode): object => ({ ...TOOLS, checks: { [code]: "e
 async function misrouted(): Promise<string> {
   const directory = makeDirectory();
   const story = await tell(TOOLS, directory);
-  const { log, codec, close } = openEmbeddedClient(directory);
+  const { log, codec, close } = openLog(directory);
   try {
     const call = { conversationId: "c", callId: "1", turn: "1", step: "1", tool: "look" };
     const value = Buffer.from(JSON.stringify({ ...call, arguments: "{}" }));

@@ -1,8 +1,9 @@
 // The demo without a terminal: what does not change from run to run.
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { drawRecording, RECORDING } from "../../../tasks/record-demo.js";
 import { runCallgate } from "../../support/run-callgate.ts";
 
 const COLUMNS = 100;
@@ -72,6 +73,22 @@ test("prints every decision, fits the screen, and says what to do next", async (
   expect(stdout).toContain("No terminal to ask on: the demo says yes itself.");
   expect(existsSync(join(directory, ".callgate/demo/log.mdb"))).toBe(true);
 });
+
+test("prints what docs/images/demo.svg shows", async () => {
+  const wasHasty = (stdout: string): boolean => decisions(stdout).includes(HASTY_POLL);
+  const { stdout } = await playDemo([], wasHasty);
+  expect(playedTexts(drawRecording(stdout.trimEnd().split("\n")))).toEqual(
+    playedTexts(readFileSync(RECORDING, "utf8")),
+  );
+});
+
+/** The lines of a recording up to those that name paths. */
+function playedTexts(recording: string): readonly string[] {
+  const [played = ""] = recording.split("Every decision is in the log");
+  const texts = [...played.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text = ""]) => text);
+  expect(texts.length).toBeGreaterThan(50);
+  return texts;
+}
 
 test("gives JSON lines with --json", async () => {
   const wasHasty = (stdout: string): boolean => stdout.includes('"reason":"tool_frequency"');

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openCallgate } from "../../../services/library/callgate.ts";
-import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 import { SHOP_POLICY } from "../../support/open-gate.ts";
 import { startProcess } from "../../support/processes/running-process.ts";
 import { endOf, runCallgate, startCallgate } from "../../support/run-callgate.ts";
@@ -13,7 +13,7 @@ let refusedId = "";
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "callgate-test-"));
-  const { log, close } = openEmbeddedClient(dataDir);
+  const { log, close } = openLog(dataDir);
   const value = Buffer.from('{"broken');
   await log.append([{ topic: "proposals", partition: 0, key: "default/c", value }]);
   await close();
@@ -193,7 +193,7 @@ describe("callgate verify", () => {
 type Readiness = { readonly partitions: readonly { readonly nextOffset: number }[] };
 
 async function journalEnd(): Promise<number> {
-  const { log, close } = openEmbeddedClient(dataDir);
+  const { log, close } = openLog(dataDir);
   const end = await log.endOffset("decisions", 0);
   await close();
   return end;

@@ -1,6 +1,6 @@
 // Judges a run by what the Java client read, the load that was sent, and both engines.
 
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { createCoreEngine } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";

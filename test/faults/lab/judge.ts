@@ -1,7 +1,7 @@
 // Judges a run in a process of its own: the load and the proxy go on meanwhile as if nobody looked.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { Stage } from "../../support/simulation/check-topics.ts";
 import type { Verdict } from "./check-run.ts";
 import type { SentProposal } from "./load.ts";

@@ -2,10 +2,10 @@
 
 import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
-import { openPolicy } from "../../../services/cli/policy/open-policy.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { withSecret } from "../../../services/gate/gate-policy.ts";
+import { openPolicy } from "../../../services/gate/open-policy.ts";
 import { openCodec } from "../../../services/process/open-codec.ts";
 import type { AvroCodec } from "../../../services/wire/codec.ts";
 

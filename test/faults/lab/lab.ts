@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { startKafka } from "../../../infra/local/start-kafka.js";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 import type { AvroCodec } from "../../../services/wire/codec.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";

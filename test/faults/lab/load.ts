@@ -3,7 +3,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kafka, Message, Producer } from "kafkajs";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
 import { conversationKey, partitionOf } from "../../../services/runtime/partitioner.ts";
 import type { Log } from "../../../services/runtime/ports.ts";

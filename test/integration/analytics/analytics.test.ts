@@ -12,10 +12,8 @@ import {
 } from "../../../services/analytics/analytics.ts";
 import { DECISION_COLUMNS } from "../../../services/analytics/decision-row.ts";
 import type { Sample, TotalsData } from "../../../services/analytics/totals.ts";
-import {
-  type EmbeddedClient,
-  openEmbeddedClient,
-} from "../../../services/library/open-embedded.ts";
+import type { DirectoryLog } from "../../../services/process/directory/open-log.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 import { FatalError } from "../../../services/runtime/errors.ts";
 import { JOURNAL_TOPIC } from "../../../services/runtime/topics.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";
@@ -53,7 +51,7 @@ async function makeTraffic(dataDir: string, prefix = "c"): Promise<void> {
 type Opened = { readonly analytics: Analytics; readonly lines: LoggedLine[] };
 
 async function open(
-  client: EmbeddedClient,
+  client: DirectoryLog,
   directory: string,
   options: Partial<AnalyticsOptions> = {},
 ): Promise<Opened> {
@@ -68,13 +66,13 @@ async function open(
   return { analytics, lines };
 }
 
-function openClient(dataDir: string): EmbeddedClient {
-  const client = openEmbeddedClient(dataDir);
+function openClient(dataDir: string): DirectoryLog {
+  const client = openLog(dataDir);
   opened.push(() => client.close());
   return client;
 }
 
-async function readToEnd({ analytics }: Opened, client: EmbeddedClient): Promise<void> {
+async function readToEnd({ analytics }: Opened, client: DirectoryLog): Promise<void> {
   const deadlineMs = Date.now() + WAIT_MS;
   const end = await client.log.endOffset(JOURNAL_TOPIC, 0);
   while (analytics.lags.length === 0 || analytics.lags.some((lag) => lag.nextOffset < end)) {

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { ANALYTICS_OPTIONS, Analytics } from "../../../services/analytics/analytics.ts";
 import type { Callgate } from "../../../services/library/callgate.ts";
-import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 import { JOURNAL_TOPIC } from "../../../services/runtime/topics.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";
 import { createTestLogger } from "../../support/runtime-kit.ts";
@@ -39,7 +39,7 @@ function rested({ totals }: Analytics): number {
 
 /** Analytics that read one record of the journal at a time. @param clock whose time a test may change. */
 async function analyticsOf(dataDir: string, directory: string, clock: { atMs: number }) {
-  const client = openEmbeddedClient(dataDir);
+  const client = openLog(dataDir);
   opened.push(() => client.close());
   const { log } = client;
   const read = log.read.bind(log);

@@ -2,8 +2,8 @@ import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { configOf } from "../../../services/adapters/config/load-config.ts";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
 import { AlertOutbox } from "../../../services/analytics/alert-outbox.ts";
-import { startAnalytics } from "../../../services/cli/analytics/analytics-service.ts";
-import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
+import { startAnalytics } from "../../../services/analytics/start-analytics.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";
 import { createTestLogger, type LoggedLine } from "../../support/runtime-kit.ts";
@@ -23,7 +23,7 @@ async function startOnLog() {
     arguments: { order: 1 },
   });
   await gate.close();
-  const client = openEmbeddedClient(dataDir);
+  const client = openLog(dataDir);
   const { log, codec } = client;
   const given = configOf(
     {

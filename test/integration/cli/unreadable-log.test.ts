@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { openLog } from "../../../services/cli/cluster/open-log.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 
 const NOBODY = 65_534;
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openLog } from "../../../services/cli/cluster/open-log.ts";
 import { openCallgate } from "../../../services/library/callgate.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 import { runInProcess } from "../../support/memory-terminal.ts";
 
 const POLICY = {

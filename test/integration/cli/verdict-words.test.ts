@@ -98,7 +98,7 @@ describe("a call of a conversation that has ended", () => {
     );
     expect(approved).toMatchObject({ code: 2, stdout: "" });
     expect(approved.stderr).toContain(
-      `${id}: nothing is said, for its conversation has ended, and the gate would refuse the call; callgate conversations reopen "over"`,
+      `${id}: not recorded, because its conversation has ended, and the gate would refuse the call; callgate conversations reopen "over"`,
     );
     expect(reopened).not.toContain("ended");
     expect(again.stdout).toBe(`${id} delete_row: allowed\n`);

@@ -168,7 +168,7 @@ describe("approvals approve", () => {
 
     expect([other.code, changed.code, same.code]).toEqual([2, 2, 0]);
     expect(other.stderr).toContain(
-      `${id}: nothing is said, for the call that waits is ${callId}, not c0; see: callgate approvals show ${id}`,
+      `${id}: not recorded, because the call that waits is ${callId}, not c0; see: callgate approvals show ${id}`,
     );
     expect(changed.stderr).toContain(`the action that waits is ${actionKey}, not abcdef`);
     expect(same.stdout).toContain("approved by 1 of 2 who must");

@@ -46,7 +46,7 @@ describe("a verdict that no gate has taken yet", () => {
 
     expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("is recorded") });
     const why =
-      "nothing is said, for approve by ann is recorded, decides and cannot be taken back; the next gate takes it";
+      "not recorded, because approve by ann is recorded, decides and cannot be taken back; the next gate takes it";
     for (const later of [denied, cancelled]) {
       expect(later).toMatchObject({ code: 2, stdout: "" });
       expect(later.stderr).toContain(`${ids["delete_row"]}: ${why}`);
@@ -82,7 +82,7 @@ describe("a verdict that no gate has taken yet", () => {
 
     expect(late).toMatchObject({ code: 2, stdout: "" });
     expect(late.stderr).toMatch(
-      /nothing is said, for it waited for an answer until \S+Z; the next gate refuses the call/,
+      /not recorded, because it waited for an answer until \S+Z; the next gate refuses the call/,
     );
     expect(await listed("delete_late")).not.toContain("approve by");
   });

@@ -1,11 +1,11 @@
-// The rights that docs/operations.md grants, read from that page: with them everybody can do their work, and
+// The rights that docs/access-control.md grants, read from that page: with them everybody can do their work, and
 // without one of them whoever needs it says what is missing.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Admin } from "kafkajs";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { LocalKafka } from "../../../infra/local/start-kafka.js";
-import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { AlertOutbox } from "../../../services/analytics/alert-outbox.ts";
 import type { RaisedAlert } from "../../../services/analytics/fold.ts";
 import { type Callgate, connectCallgate } from "../../../services/library/callgate.ts";

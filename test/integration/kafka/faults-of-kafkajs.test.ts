@@ -49,13 +49,13 @@ async function appendTwo(two: TwoLeaders, open = openTestLog): Promise<void> {
 }
 
 describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
-  it("appends once each where sends do not overlap and an answer is lost (K6)", async () => {
+  it("appends once each where sends do not overlap and an answer is lost (KAFKA-6)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     await appendTwo(two);
     expect(await valuesOf(two, "proposals")).toEqual(["first", "a", "b"]);
   });
 
-  it("would lose one record and double another where sends overlap (K6)", async () => {
+  it("would lose one record and double another where sends overlap (KAFKA-6)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     type Opens = { readonly openTestLog: typeof openTestLog };
     const copy = await loadWithout<Opens>("oneAppend", "test-cluster.ts");
@@ -92,12 +92,12 @@ describe.skipIf(!kafka.available)(`faults of kafkajs ${kafka.reason}`, () => {
     expect(await valuesOf(two, "results")).toEqual(["first", "a", "b", "c"]);
   });
 
-  it("sends nothing more with a producer one of whose sends has failed (K4)", async () => {
+  it("sends nothing more with a producer one of whose sends has failed (KAFKA-4)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     await expect(sendAfterFailed(two)).rejects.toThrow("make a new one");
   });
 
-  it("sends a record again to the partition that it was for (K9)", async () => {
+  it("sends a record again to the partition that it was for (KAFKA-9)", async () => {
     const two = await makeTwoLeaders(kafka.brokers);
     const { proxy, log } = await openBehind(two);
     proxy.arm({ api: "Produce", deed: { type: "swallow" } });

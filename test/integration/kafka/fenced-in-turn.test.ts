@@ -1,5 +1,5 @@
 // Two gates of one number, of which only one is in the group, and whose restores take longer than they pause before
-// the next: with each the other is fenced, which has not come out of its own yet (K5).
+// the next: with each the other is fenced, which has not come out of its own yet (KAFKA-5).
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
@@ -62,7 +62,7 @@ async function proposeToBoth(gates: Gates) {
 }
 
 describe.skipIf(!kafka.available)(`two that fence each other in turn ${kafka.reason}`, () => {
-  it("K5: decide nothing any more, and everything where who was fenced asks the group first", async () => {
+  it("KAFKA-5: decide nothing any more, and everything where who was fenced asks the group first", async () => {
     const [on, off] = await Promise.all([
       proposeToBoth(whole),
       proposeToBoth(await loadGatesWithout("askGroup")),

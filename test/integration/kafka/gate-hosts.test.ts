@@ -1,6 +1,6 @@
 // Gates that share the partitions of a real broker, come, go and die while calls are proposed.
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { KafkaGate } from "../../../services/gate/open-kafka-gate.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { keepSecrets } from "../../../services/adapters/config/known-secrets.ts";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
-import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { RedisClient } from "../../../services/adapters/redis/redis-client.ts";
 import { RedisHeads } from "../../../services/adapters/redis/redis-heads.ts";
 import type { KafkaGate } from "../../../services/gate/open-kafka-gate.ts";

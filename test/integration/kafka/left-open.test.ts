@@ -8,7 +8,7 @@ import {
   describeOpen,
   findOpenTransactions,
   type OpenTransaction,
-} from "../../../services/adapters/kafka/open-transactions.ts";
+} from "../../../services/adapters/kafka/transactions/unfinished-transactions.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { findFetchedKafka, localParts } from "../../support/backends/local-parts.ts";
 import { connectKafka, readAll } from "../../support/kafka/test-cluster.ts";

@@ -1,9 +1,9 @@
 // Who owns a number, and what a writer does whose number has gone.
 import { describe, expect, it, onTestFinished } from "vitest";
-import { GroupMembership } from "../../../services/adapters/kafka/group-membership.ts";
-import { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
-import { loadKafkajs } from "../../../services/adapters/kafka/mends.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { GroupMembership } from "../../../services/adapters/kafka/membership/group-membership.ts";
+import { loadKafkajs } from "../../../services/adapters/kafka/patches/load-kafkajs.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
+import { KafkaOwnership } from "../../../services/adapters/kafka/transactions/kafka-ownership.ts";
 import { FatalError, FencedError } from "../../../services/runtime/errors.ts";
 import type { Assignment } from "../../../services/runtime/membership.ts";
 import { INPUT_TOPICS } from "../../../services/runtime/topics.ts";
@@ -57,7 +57,7 @@ function ownershipOf(
 /** Somebody of the same protocol who leads the group, and gives everybody all but number 0 of the first topic. */
 async function joinAndShareBadly(names: TopicNames, groupId: string): Promise<void> {
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol;
-  const [NAME, VERSION, userData] = ["callgate-numbers", 1, Buffer.from("{}")] as const;
+  const [NAME, VERSION, userData] = ["callgate-partitions", 1, Buffer.from("{}")] as const;
   const consumer = connectKafka(kafka.brokers).consumer({
     ...{ groupId, heartbeatInterval: 300, maxWaitTimeInMs: 100 },
     partitionAssigners: [
@@ -99,12 +99,12 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     await first.join((assignment) => told.push(assignment));
     const second = memberOf(names, group);
     await second.join(ignore);
-    await until(() => first.assignment.numbers.length === 1);
+    await until(() => first.assignment.partitions.length === 1);
     await first.leave();
-    expect(told.map(({ numbers }) => numbers.length)).toEqual([2, 1, 0]);
+    expect(told.map(({ partitions }) => partitions.length)).toEqual([2, 1, 0]);
     expect(told.map(({ epoch }) => epoch)).toEqual([1, 2, 3]);
     expect(first.joined).toBe(false);
-    await until(() => second.assignment.numbers.length === 2);
+    await until(() => second.assignment.partitions.length === 2);
   });
 
   it("confirms a number by a heartbeat that is newer than the question, and none that has gone", async () => {
@@ -112,49 +112,49 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     const first = memberOf(names, group);
     await first.join(ignore);
     const [zero, one] = [first.grantOf(0), first.grantOf(1)];
-    if (zero === undefined || one === undefined) throw new Error("both numbers are ours");
+    if (zero === undefined || one === undefined) throw new Error("both partitions are ours");
     expect(await first.confirm(zero, Date.now())).toBe(true);
     const second = memberOf(names, group);
     await second.join(ignore);
-    await until(() => first.assignment.numbers.length === 1);
-    const kept = first.assignment.numbers.includes(0) ? zero : one;
+    await until(() => first.assignment.partitions.length === 1);
+    const kept = first.assignment.partitions.includes(0) ? zero : one;
     const lost = kept === zero ? one : zero;
     expect(first.isCurrent(kept)).toBe(true);
     expect(await first.confirm(kept, Date.now())).toBe(true);
     expect(await first.confirm(lost, 0)).toBe(false);
     await second.leave();
-    await until(() => first.assignment.numbers.length === 2);
+    await until(() => first.assignment.partitions.length === 2);
     expect(first.isCurrent(lost)).toBe(false);
   });
 
-  it("runs no number of which it has only a part, and says so (K17)", async () => {
+  it("runs no number of which it has only a part, and says so (KAFKA-17)", async () => {
     const { names, group } = await makeWorld();
     await joinAndShareBadly(names, group);
     const lines: LoggedLine[] = [];
     const member = memberOf(names, group, { lines });
     await member.join(ignore);
-    expect(member.assignment.numbers).toEqual([1]);
+    expect(member.assignment.partitions).toEqual([1]);
     const told = lines.filter(({ level }) => level === "error");
     expect(told).toMatchObject([
-      { message: expect.stringMatching(/part of a partition number/), fields: { number: 0 } },
+      { message: expect.stringMatching(/part of a partition/), fields: { number: 0 } },
     ]);
   });
 
-  it("reads nothing through its group, and records nothing there (K12)", async () => {
+  it("reads nothing through its group, and records nothing there (KAFKA-12)", async () => {
     const { names, group } = await makeWorld();
     const proxy = await KafkaProxy.start(kafka.brokers);
     onTestFinished(() => proxy.close());
     const member = memberOf(names, group, { brokers: proxy.brokers });
     await member.join(ignore);
     const grant = member.grantOf(0);
-    if (grant === undefined) throw new Error("both numbers are ours");
+    if (grant === undefined) throw new Error("both partitions are ours");
     // Its loop has turned several times by then.
     for (let turns = 0; turns < 3; turns += 1) await member.confirm(grant, Date.now());
     expect(proxy.seen("Heartbeat")).toBeGreaterThanOrEqual(3);
     expect([proxy.seen("Fetch"), proxy.seen("OffsetCommit")]).toEqual([0, 0]);
   });
 
-  it("stays where what it tells of an assignment goes wrong (K18)", async () => {
+  it("stays where what it tells of an assignment goes wrong (KAFKA-18)", async () => {
     const { names, group } = await makeWorld();
     const first = memberOf(names, group);
     let told = 0;
@@ -167,10 +167,10 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     await until(() => told === 2);
     await second.leave();
     await until(() => told === 3);
-    expect(first.assignment).toEqual({ epoch: 3, numbers: [0, 1] });
+    expect(first.assignment).toEqual({ epoch: 3, partitions: [0, 1] });
   });
 
-  it("ends for good, and says so, where the group's client does (K18)", async () => {
+  it("ends for good, and says so, where the group's client does (KAFKA-18)", async () => {
     const { names, group } = await makeWorld();
     const proxy = await KafkaProxy.start(kafka.brokers);
     onTestFinished(() => proxy.close());
@@ -220,7 +220,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     const writers = [await ownership.takeOver(0), await ownership.takeOver(1)];
     const second = memberOf(names, group);
     await second.join(ignore);
-    const [number = -1] = second.assignment.numbers;
+    const [number = -1] = second.assignment.partitions;
     await ownershipOf(names, group, second).takeOver(number);
     const batch = {
       ...BATCH,

@@ -4,7 +4,7 @@ import type { Producer, Transaction } from "kafkajs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RETRY } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { OutgoingRecord } from "../../../services/runtime/ports.ts";
 import { oneBroker } from "../../support/backends/one-broker.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";

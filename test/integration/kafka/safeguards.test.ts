@@ -142,7 +142,7 @@ function isShared(gates: readonly CountedGate[], numbers: number): boolean {
 }
 
 describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`, () => {
-  it("K1: the id of a number fences a gate that goes on beside the next owner", async () => {
+  it("KAFKA-1: the id of a number fences a gate that goes on beside the next owner", async () => {
     const [on, off] = await Promise.all([
       commitBesideOwner(whole),
       commitBesideOwner(await loadGatesWithout("idOfPartition")),
@@ -151,7 +151,7 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
     expect(off.join("\n")).toMatch(/follows|not linked|second time/);
   });
 
-  it("K2: the journal's end is read after the fence, so that nothing is decided twice", async () => {
+  it("KAFKA-2: the journal's end is read after the fence, so that nothing is decided twice", async () => {
     const [on, off] = await Promise.all([
       commitBeforeFence(whole),
       commitBeforeFence(await loadGatesWithout("endAfterFence")),
@@ -160,7 +160,7 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
     expect(off.join("\n")).toMatch(/follows|not linked|second time/);
   });
 
-  it("K4: a producer whose commit has an unknown outcome is never used again", async () => {
+  it("KAFKA-4: a producer whose commit has an unknown outcome is never used again", async () => {
     const [on, off] = await Promise.all([
       decidesAfterLostEnd(whole),
       decidesAfterLostEnd(await loadGatesWithout("freshProducer")),
@@ -168,7 +168,7 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
     expect({ on, off }).toEqual({ on: true, off: false });
   });
 
-  it("K5: who was fenced asks the group first, so that two do not fence each other in turn", async () => {
+  it("KAFKA-5: who was fenced asks the group first, so that two do not fence each other in turn", async () => {
     const [on, off] = await Promise.all([
       takeOversOfTwo(whole),
       takeOversOfTwo(await loadGatesWithout("askGroup")),
@@ -180,7 +180,7 @@ describe.skipIf(!kafka.available)(`safeguards on a real broker ${kafka.reason}`,
     expect(off.problems).toEqual([]);
   });
 
-  it("K17: numbers are assigned, so that the topics of one have one owner", async () => {
+  it("KAFKA-17: numbers are assigned, so that the topics of one have one owner", async () => {
     const [on, off] = await Promise.all([
       takeOversOfThree(whole),
       takeOversOfThree(await loadGatesWithout("assignPartitions")),

@@ -67,8 +67,8 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
   ];
 
   it.each(refusals)(
-    "tells a gate with %s what to mend, and no secret",
-    async (_, settings, mend) => {
+    "tells a gate with %s what to fix, and no secret",
+    async (_, settings, remedy) => {
       const lines: LoggedLine[] = [];
       const names = await makeTopics(kafka.directBootstrap);
       const opening = openTestGate(kafka.bootstrap, names, {
@@ -78,7 +78,7 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
       });
       const error: unknown = await opening.catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(FatalError);
-      expect(String(error)).toMatch(mend);
+      expect(String(error)).toMatch(remedy);
       const told = `${String(error)}${JSON.stringify(lines)}`;
       expect(told).not.toContain(PASSWORD);
       expect(told).not.toContain(WRONG);
@@ -89,6 +89,6 @@ describe.skipIf(certificate === undefined)(`a broker with TLS and logins ${parts
     const names = await makeTopics(kafka.directBootstrap);
     const settings = { ...secured("plain"), ssl: null };
     const opening = openTestGate(kafka.directBootstrap, names, { group: "g", settings });
-    await expect(opening).rejects.toThrow("wants no login there");
+    await expect(opening).rejects.toThrow("does not use SASL");
   });
 });

@@ -33,7 +33,7 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
     expect(written).toEqual(["d", "d"]);
   });
 
-  it("commits nothing where a partition was not acknowledged (K7)", async () => {
+  it("commits nothing where a partition was not acknowledged (KAFKA-7)", async () => {
     const { commitWhileLeaderMoves, makeTwoLeaders, valuesOf } =
       await loadLeaders("sendsOfKafkajs");
     const two = await makeTwoLeaders(kafka.brokers);
@@ -42,7 +42,7 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
     expect(await valuesOf(two, "allowed")).toEqual([]);
   });
 
-  it("would commit without the partition that was dropped (K7)", async () => {
+  it("would commit without the partition that was dropped (KAFKA-7)", async () => {
     const { commitWhileLeaderMoves, makeTwoLeaders, valuesOf } =
       await loadLeaders("sendsUnacknowledged");
     const two = await makeTwoLeaders(kafka.brokers);
@@ -51,7 +51,7 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
     expect(await valuesOf(two, "allowed")).toEqual([]);
   });
 
-  it("would lose what a producer sends after a send of it has failed (K4)", async () => {
+  it("would lose what a producer sends after a send of it has failed (KAFKA-4)", async () => {
     const { makeTwoLeaders, valuesOf } = await loadLeaders("sendsOfKafkajs");
     const two = await makeTwoLeaders(kafka.brokers);
     const failed = await loadWithout<typeof failedSend>("sendsOfKafkajs", "failed-send.ts");
@@ -61,7 +61,7 @@ describe.skipIf(!kafka.available)(`sends as kafkajs makes them ${kafka.reason}`,
     expect(await valuesOf(two, "results")).toEqual([]);
   });
 
-  it("would send it elsewhere as well where kafkajs may choose (K9)", async () => {
+  it("would send it elsewhere as well where kafkajs may choose (KAFKA-9)", async () => {
     const { makeTwoLeaders, valuesOf } = await loadLeaders("sendsOfKafkajs");
     const two = await makeTwoLeaders(kafka.brokers);
     const proxy = await KafkaProxy.start(kafka.brokers);

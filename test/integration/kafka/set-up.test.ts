@@ -93,11 +93,11 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
         code: 3,
         lines: expect.arrayContaining([expect.stringContaining("is kept for 60000 ms")]),
       });
-    const mended = async () => {
+    const repaired = async () => {
       await run("topics", "apply");
       return partOf("kafka");
     };
-    await expect.poll(mended, TOLD).toMatchObject({ code: 0, state: "ok" });
+    await expect.poll(repaired, TOLD).toMatchObject({ code: 0, state: "ok" });
     const { stdout } = await run("topics", "apply");
     expect(stdout).toMatch(/^note {6}\S+\.proposed\.v1: retention\.ms=60000 is left as it is/m);
     expect(stdout).toContain("the topics are as they should be, of 2 partitions each\n");
@@ -109,7 +109,7 @@ describe.skipIf(!(kafka.available && registry.available))("before the first gate
       .toMatchObject({
         code: 3,
         stdout: expect.stringMatching(/^conflict {2}/m),
-        stderr: expect.stringContaining("the topics cannot be mended by a program"),
+        stderr: expect.stringContaining("the topics must be changed by hand"),
       });
     await expect.poll(() => json("topics", "apply"), TOLD).toMatchObject({ applied: false });
   });

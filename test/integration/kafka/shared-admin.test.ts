@@ -1,6 +1,6 @@
 // One client for all who ask at once: what one of them meets is no business of the others.
 import { describe, expect, it, onTestFinished } from "vitest";
-import { SharedAdmin } from "../../../services/adapters/kafka/shared-admin.ts";
+import { SharedAdmin } from "../../../services/adapters/kafka/topics/shared-admin.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";
 import { connectKafka, makeTopics } from "../../support/kafka/test-cluster.ts";

@@ -3,7 +3,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TokenAuthority } from "../../../services/adapters/tokens/token-authority.ts";
 import { type TokenKeys, tokenKeysOf } from "../../../services/adapters/tokens/token-keys.ts";
-import type { ProposalToken } from "../../../services/client/gate-types.ts";
+import type { ProposalToken } from "../../../services/client/api/gate-types.ts";
 import { connectCallgate, type Decision } from "../../../services/library/callgate.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";
 import { uniqueName } from "../../support/backends/unique-name.ts";

@@ -1,7 +1,7 @@
 // Topics that are not what they were when the gates last ran, and somebody else in the gates' group.
 import type { Admin } from "kafkajs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { GATE_TOPICS } from "../../../services/gate/start-checks.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { kafkaBackend } from "../../support/backends/kafka-backend.ts";

@@ -83,14 +83,14 @@ async function untilCommitted(attempt: () => Promise<CommitOutcome>): Promise<vo
 }
 
 describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason}`, () => {
-  it("has its records of all topics in one send, and would not without its guard (K6)", async () => {
+  it("has its records of all topics in one send, and would not without its guard (KAFKA-6)", async () => {
     expect(await sendsOf()).toBe(1);
     type Owns = { readonly ownAlone: typeof ownAlone };
     const copy = await loadWithout<Owns>("oneSend", "test-ownership.ts");
     expect(await sendsOf(copy.ownAlone)).toBeGreaterThanOrEqual(2);
   });
 
-  it("is the only one of its writer (K6)", async () => {
+  it("is the only one of its writer (KAFKA-6)", async () => {
     const { writer, holdProduce, release } = await writerBehind();
     const { struck } = holdProduce();
     const first = writer.commit(BATCH);
@@ -100,7 +100,7 @@ describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason
     await first;
   });
 
-  it("records its offsets while its records are sent, and ends after both (K8)", async () => {
+  it("records its offsets while its records are sent, and ends after both (KAFKA-8)", async () => {
     await untilCommitted(async () => {
       const { proxy, writer, holdProduce, release } = await writerBehind();
       holdProduce();
@@ -115,7 +115,7 @@ describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason
     });
   });
 
-  it("asks again where nothing has happened to its offsets, and of nothing else (K8)", async () => {
+  it("asks again where nothing has happened to its offsets, and of nothing else (KAFKA-8)", async () => {
     const commitRefused = async (code: number): Promise<CommitOutcome> => {
       const { proxy, writer } = await writerBehind();
       const make = (): Buffer => refuseStep(code);
@@ -126,7 +126,7 @@ describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason
     expect((await commitRefused(INVALID_REQUEST)).type).toBe("failed");
   });
 
-  it("closes before it is more than a topic takes at once (K10)", async () => {
+  it("closes before it is more than a topic takes at once (KAFKA-10)", async () => {
     const names = await makeTopics(kafka.brokers, {
       partitions: 1,
       config: { ...KEPT, "max.message.bytes": "20000" },
@@ -148,7 +148,7 @@ describe.skipIf(!kafka.available)(`a transaction on a real broker ${kafka.reason
 });
 
 describe.skipIf(!kafka.available)(`a take-over on a real broker ${kafka.reason}`, () => {
-  it("is tried for as long as a coordinator takes to come back (K11)", async () => {
+  it("is tried for as long as a coordinator takes to come back (KAFKA-11)", async () => {
     const { proxy, ownership } = await ownBehind();
     await (await commitFirst(ownership)).close();
     const make = (): Buffer => refuseProducerId(GROUP_LOAD_IN_PROGRESS);

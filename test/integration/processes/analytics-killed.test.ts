@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { querySegments } from "../../../services/adapters/duckdb/query-segments.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { DECISIONS_FOLDER } from "../../../services/analytics/analytics.ts";
 import { DECISION_COLUMNS } from "../../../services/analytics/decision-row.ts";
 import type { Callgate } from "../../../services/library/callgate.ts";

@@ -11,7 +11,8 @@ import { composeCallgate } from "../../../services/client/compose-callgate.ts";
 import { GateClient } from "../../../services/client/gate-client.ts";
 import { type Callgate, openCallgate } from "../../../services/library/callgate.ts";
 import { linkToEmbedded } from "../../../services/library/embedded-link.ts";
-import { openEmbedded, openEmbeddedClient } from "../../../services/library/open-embedded.ts";
+import { openEmbedded } from "../../../services/library/open-embedded.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 import { TOPICS } from "../../../services/runtime/topics.ts";
 import { runInProcess } from "../../support/memory-terminal.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";
@@ -173,7 +174,7 @@ function stored(dataDir: string): readonly string[] {
 
 /** The arguments in the topic of allowed calls. */
 async function executorsRead(dataDir: string): Promise<readonly string[]> {
-  const { log, codec, close } = openEmbeddedClient(dataDir);
+  const { log, codec, close } = openLog(dataDir);
   const { records } = await log.read("allowed", 0, 0, { recordsMax: 10, bytesMax: 100_000 });
   const found = records.map(({ value }) => codec.decodeAllowed(value ?? new Uint8Array()));
   await close();

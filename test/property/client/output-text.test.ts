@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import {
   cutToBytes,
   isNearText,
-  textOfValue,
+  readOutput,
   utf8Length,
-  valueOfText,
-} from "../../../services/client/output-text.ts";
+  writeOutput,
+} from "../../../services/client/values/output-text.ts";
 
 /** Texts that look like what the marks are made of. */
 const tricky = fc.oneof(
@@ -18,7 +18,7 @@ const tricky = fc.oneof(
 );
 
 function exactText(value: unknown): string | null {
-  const written = textOfValue(value);
+  const written = writeOutput(value);
   return written.kind === "exact" ? written.text : null;
 }
 
@@ -27,15 +27,15 @@ test("every text comes back as it was", () => {
     fc.property(tricky, (text) => {
       const kept = exactText(text);
       expect(kept).not.toBeNull();
-      expect(valueOfText(kept ?? "")).toBe(text);
+      expect(readOutput(kept ?? "")).toBe(text);
     }),
     { numRuns: 2_000 },
   );
 });
 
 test("a text that has no UTF-8 form is known to", () => {
-  expect(textOfValue("\ud800").kind).toBe("near");
-  expect(textOfValue("\u{1f600}").kind).toBe("exact");
+  expect(writeOutput("\ud800").kind).toBe("near");
+  expect(writeOutput("\u{1f600}").kind).toBe("exact");
 });
 
 test("every JSON value comes back as it was", () => {
@@ -44,7 +44,7 @@ test("every JSON value comes back as it was", () => {
       const kept = exactText(value);
       // -0 is no JSON value of its own.
       if (kept === null) return;
-      expect(valueOfText(kept)).toEqual(value);
+      expect(readOutput(kept)).toEqual(value);
     }),
     { numRuns: 2_000 },
   );
@@ -61,7 +61,7 @@ test("what is called exact comes back as it was, whatever it is", () => {
       const kept = exactText(value);
       if (kept === null) return;
       expect(isNearText(kept)).toBe(false);
-      expect(valueOfText(kept)).toEqual(value);
+      expect(readOutput(kept)).toEqual(value);
     }),
     { numRuns: 2_000 },
   );
@@ -70,7 +70,7 @@ test("what is called exact comes back as it was, whatever it is", () => {
 test("what is not exact is never taken for it", () => {
   fc.assert(
     fc.property(anything, (value) => {
-      const written = textOfValue(value);
+      const written = writeOutput(value);
       if (written.kind !== "near" || typeof value === "string") return;
       expect(isNearText(written.text)).toBe(true);
     }),

@@ -8,7 +8,7 @@ import { CallgateError, openCallgate } from "../../../services/library/callgate.
 import {
   acceptDirectoryLosses,
   findDirectoryLosses,
-} from "../../../services/library/recover-directory.ts";
+} from "../../../services/process/directory/recover-directory.ts";
 import { SHOP_POLICY } from "../../support/open-gate.ts";
 
 const FILES = ["log.mdb", "secret", "head.json"] as const;

@@ -7,9 +7,9 @@ const RESTORE = "services/runtime/restore.ts";
 const TASK = "services/runtime/task.ts";
 const CHECKPOINT = "services/runtime/checkpoint.ts";
 const BATCH = "services/runtime/process-batch.ts";
-const OWNERSHIP = "services/adapters/kafka/kafka-ownership.ts";
-const WRITER = "services/adapters/kafka/transactional-writer.ts";
-const MEMBERSHIP = "services/adapters/kafka/group-membership.ts";
+const OWNERSHIP = "services/adapters/kafka/transactions/kafka-ownership.ts";
+const WRITER = "services/adapters/kafka/transactions/transactional-writer.ts";
+const MEMBERSHIP = "services/adapters/kafka/membership/group-membership.ts";
 
 const catchesUp: Edit = {
   file: RESTORE,
@@ -152,9 +152,9 @@ export type BatchOutcome =`,
   ],
 } as const satisfies Record<string, readonly Edit[]>;
 
-/** The numbers are those of the rules in docs/kafka.md. */
+/** The partitions are those of the rules in docs/kafka.md. */
 export const KAFKA_SAFEGUARDS = {
-  /** K1: the transactional id is that of the partition. Without: of the process. */
+  /** KAFKA-1: the transactional id is that of the partition. Without: of the process. */
   idOfPartition: [
     {
       file: OWNERSHIP,
@@ -167,7 +167,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "  readonly #writerId = Math.random();\n  readonly #admin: SharedAdmin;\n",
     },
   ],
-  /** K4: after an uncertain outcome the producer is thrown away. Without: it is used on. */
+  /** KAFKA-4: after an uncertain outcome the producer is thrown away. Without: it is used on. */
   freshProducer: [
     {
       file: OWNERSHIP,
@@ -196,7 +196,7 @@ export const KAFKA_SAFEGUARDS = {
     },
     { file: WRITER, find: "    void this.#throwAway();\n", replace: "" },
   ],
-  /** K5: who was fenced takes over again only if the group says that the partition is still ours. */
+  /** KAFKA-5: who was fenced takes over again only if the group says that the partition is still ours. */
   askGroup: [
     {
       file: WRITER,
@@ -204,7 +204,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "    if (isFencedCode(protocolCode(cause)) && atMs < 0) {\n",
     },
   ],
-  /** K6: one send is in flight. Without: one for each topic, side by side. */
+  /** KAFKA-6: one send is in flight. Without: one for each topic, side by side. */
   oneSend: [
     {
       file: WRITER,
@@ -215,7 +215,7 @@ export const KAFKA_SAFEGUARDS = {
         "    return (await Promise.all(parts)).flat();\n",
     },
   ],
-  /** K6, of writers outside the gate. */
+  /** KAFKA-6, of writers outside the gate. */
   oneAppend: [
     {
       file: "services/adapters/kafka/append-queue.ts",
@@ -223,7 +223,7 @@ export const KAFKA_SAFEGUARDS = {
       replace: "      void this.#sendGroup([{ records, resolve, reject }]);\n",
     },
   ],
-  /** K7: a record that was not acknowledged is an error. */
+  /** KAFKA-7: a record that was not acknowledged is an error. */
   acknowledged: [
     {
       file: WRITER,
@@ -236,7 +236,7 @@ export const KAFKA_SAFEGUARDS = {
         "        : { offset: -1, appendTimeMs: -1 },\n    );\n",
     },
   ],
-  /** W4: who finds records of others in its journal stops. Without: it goes on beside them. */
+  /** WRITER-4: who finds records of others in its journal stops. Without: it goes on beside them. */
   soleWriter: [
     {
       file: OWNERSHIP,
@@ -244,11 +244,11 @@ export const KAFKA_SAFEGUARDS = {
       replace: "    if (journal === undefined || partition >= 0) return null;\n",
     },
   ],
-  /** K17: partitions of all inputs are assigned together. Without: each by itself, in turn. */
+  /** KAFKA-17: partitions of all inputs are assigned together. Without: each by itself, in turn. */
   assignPartitions: [
     {
       file: MEMBERSHIP,
-      find: "partitionAssigners: [createNumberAssigner(claim)],",
+      find: "partitionAssigners: [createPartitionAssigner(claim)],",
       replace: "partitionAssigners: [loadKafkajs().PartitionAssigners.roundRobin],",
     },
     {
@@ -256,18 +256,18 @@ export const KAFKA_SAFEGUARDS = {
       find: 'import { GroupPulse, REBALANCE_TIMEOUT_MS } from "./group-pulse.ts";\n',
       replace:
         'import { GroupPulse, REBALANCE_TIMEOUT_MS } from "./group-pulse.ts";\n' +
-        'import { loadKafkajs } from "./mends.ts";\n',
+        'import { loadKafkajs } from "../patches/load-kafkajs.ts";\n',
     },
     {
       file: MEMBERSHIP,
-      find: "if (has.length === inputs.length) numbers.push(number);",
-      replace: "if (has.length > 0) numbers.push(number);",
+      find: "if (has.length === inputs.length) partitions.push(partition);",
+      replace: "if (has.length > 0) partitions.push(partition);",
     },
   ],
   /** A reader of committed records leaves out what was aborted. */
   filterAborted: [
     {
-      file: "services/adapters/kafka/record-batches.ts",
+      file: "services/adapters/kafka/records/record-batches.ts",
       find: "committed ? fetched.aborted : []",
       replace: "[]",
     },
@@ -275,18 +275,9 @@ export const KAFKA_SAFEGUARDS = {
 } as const satisfies Record<string, readonly Edit[]>;
 
 const sendsOnce: Edit = {
-  file: "services/adapters/kafka/mends.ts",
-  find: `  "send-messages": () =>
-    replace(
-      "producer/sendMessages",
-      sendOnceEach(
-        internal("errors"),
-        internal("protocol/error"),
-        rememberEnded(internal("cluster")),
-      ),
-    ),
-`,
-  replace: "",
+  file: "services/adapters/kafka/patches/load-kafkajs.ts",
+  find: "  sendMessagesOnce();\n}\n",
+  replace: "}\n",
 };
 
 /** Sends as kafkajs makes them, and what keeps the gate right then. */

@@ -1,13 +1,13 @@
 // One conversation told through the library, as a program would have it: with a clock that the story
 // sets, and with restarts. What `decider-spec.ts` is to the core, this is to the public door.
 
-import type { CallReport } from "../../../services/client/call-report.ts";
 import type {
   Decision,
   OpenOptions,
   ProposedCall,
   Verdict,
-} from "../../../services/client/gate-types.ts";
+} from "../../../services/client/api/gate-types.ts";
+import type { CallReport } from "../../../services/client/inputs/report.ts";
 import { type Callgate, openCallgate } from "../../../services/library/callgate.ts";
 
 const START_MS = Date.UTC(2026, 0, 5, 9);

@@ -1,5 +1,5 @@
 /** A key of the policy under test: two values, and a conversation that tells them apart. */
-import type { ProposedCall } from "../../../services/client/gate-types.ts";
+import type { ProposedCall } from "../../../services/client/api/gate-types.ts";
 
 export interface KeyStep {
   readonly tool?: string;

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Decision, ProposedCall } from "../../../services/client/gate-types.ts";
+import type { Decision, ProposedCall } from "../../../services/client/api/gate-types.ts";
 import { GateStory, outcomeOf } from "./gate-story.ts";
 import type { Scenario, ScenarioCall, ScenarioStep } from "./scenario.ts";
 

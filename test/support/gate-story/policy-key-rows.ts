@@ -1,5 +1,5 @@
 // For each key of the policy two values and a conversation that is decided otherwise under them.
-import type { ProposedCall } from "../../../services/client/gate-types.ts";
+import type { ProposedCall } from "../../../services/client/api/gate-types.ts";
 import { COMMAND_KEY_ROWS } from "./command-key-rows.ts";
 import type { KeyRow, KeyStep } from "./key-row.ts";
 

@@ -1,4 +1,4 @@
-// A broker that lets everybody log in by name and do only what docs/operations.md grants.
+// A broker with SASL users for all principals, which lets each do only what docs/access-control.md grants.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import type { AclEntry, AclOperationTypes, AclResourceTypes } from "kafkajs";
 import { type LocalKafka, startKafka } from "../../../infra/local/start-kafka.js";
 import { findFetchedKafka } from "../backends/local-parts.ts";
 
-const PAGE = join(import.meta.dirname, "../../../docs/operations.md");
+const PAGE = join(import.meta.dirname, "../../../docs/access-control.md");
 const PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required";
 const PASSWORD = "correct horse battery staple";
 const HEAP_MB = 384;

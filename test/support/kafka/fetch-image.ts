@@ -1,10 +1,10 @@
 // What a broker would answer to a fetch, built batch by batch.
 import { crc32c } from "@node-rs/crc32";
-import { measureBatch, writeBatch } from "../../../services/adapters/kafka/encode-batch.ts";
+import { measureBatch, writeBatch } from "../../../services/adapters/kafka/records/encode-batch.ts";
 import type {
   AbortedTransaction,
   FetchedPartition,
-} from "../../../services/adapters/kafka/fetch-request.ts";
+} from "../../../services/adapters/kafka/records/fetch-request.ts";
 
 export const APPEND_TIME = 8;
 export const TRANSACTIONAL = 16;

@@ -1,6 +1,6 @@
 // A gate in a process of its own: `gate-child.ts BROKERS NAMES GROUP`. Prints a line when it is ready and
 // whenever a partition changes its state; ends on SIGTERM.
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { openTestGate, SHORT_SESSION_MS, untilReady } from "./test-gate.ts";
 
 const [brokers = "", names = "{}", group = ""] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 // A program that asks a gate elsewhere: `hung-client.ts BROKERS NAMES`. Prints a line when it is connected, then waits for
 // one on stdin; from then on nothing answers. It asks, closes its gate and has nothing more to do.
 import { once } from "node:events";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { connectCallgate } from "../../../services/library/connect-callgate.ts";
 
 const [brokers = "", names = "{}"] = process.argv.slice(2);

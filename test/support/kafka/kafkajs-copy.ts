@@ -1,5 +1,5 @@
 import type * as Kafkajs from "kafkajs";
-import { PrivatePackage } from "../../../services/adapters/kafka/private-package.ts";
+import { PrivatePackage } from "../../../services/adapters/kafka/patches/private-package.ts";
 
 /** So many that what is tried again at all is, and so few that they end soon. */
 export const RETRIES = 10;

@@ -6,7 +6,10 @@ import {
   type KafkaLogOptions,
   openKafkaLog,
 } from "../../../services/adapters/kafka/kafka-log.ts";
-import { type TopicNames, topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import {
+  type TopicNames,
+  topicNames,
+} from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { Log, Logger, LogRecord } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { uniqueName } from "../backends/unique-name.ts";

@@ -4,7 +4,7 @@ import { keepSecrets } from "../../../services/adapters/config/known-secrets.ts"
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import type { KafkaSettings } from "../../../services/adapters/kafka/client.ts";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
 import type { GateTuning } from "../../../services/gate/gate-host.ts";

@@ -1,8 +1,8 @@
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import {
   KafkaOwnership,
   type OwnershipContext,
-} from "../../../services/adapters/kafka/kafka-ownership.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+} from "../../../services/adapters/kafka/transactions/kafka-ownership.ts";
 import { uniqueName } from "../backends/unique-name.ts";
 import { connectKafka } from "./test-cluster.ts";
 

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished } from "vitest";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import type { KafkaOwnership } from "../../../services/adapters/kafka/kafka-ownership.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
+import type { KafkaOwnership } from "../../../services/adapters/kafka/transactions/kafka-ownership.ts";
 import type { OutgoingRecord, PartitionWriter } from "../../../services/runtime/ports.ts";
 import type { Topic } from "../../../services/runtime/topics.ts";
 import { NOT_ENOUGH_REPLICAS, NOT_LEADER, refuseProduce } from "../kafka-proxy/answers.ts";

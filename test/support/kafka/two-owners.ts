@@ -1,7 +1,7 @@
 // Two gates that each take one number for theirs: the first has lost the group and does not know.
 import { onTestFinished } from "vitest";
 import type { KafkaLog } from "../../../services/adapters/kafka/kafka-log.ts";
-import type { TopicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import type { TopicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { KafkaGate } from "../../../services/gate/open-kafka-gate.ts";
 import { uniqueName } from "../backends/unique-name.ts";
 import { KafkaProxy } from "../kafka-proxy/kafka-proxy.ts";

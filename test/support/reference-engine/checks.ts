@@ -238,7 +238,8 @@ function duplicateFinding(question: Question): Finding | null {
   const { history, asked } = question;
   const { tool } = asked;
   const held = heldPriorCall(history, asked);
-  const takesEquals = (one: Call): boolean => parallel(asked, one) || (tool.bare && !tool.isRead);
+  const takesEquals = (one: Call): boolean =>
+    parallel(asked, one) || (tool.namesNoObject && !tool.isRead);
   if (held !== undefined && !takesEquals(held)) return duplicate("duplicate_in_flight", held);
   const priorCall = rememberedPriorCall(question);
   if (priorCall === undefined || (tool.polling !== null && tool.isRead)) return null;
@@ -311,7 +312,7 @@ function repeatOf({ history, asked, policy, atMs }: Question, priorCall: Call): 
     if (priorCall.repeats + 1 < policy.answersFromRepeat) return null;
     if (priorCall.whole && !tool.volatile) return found(true);
   }
-  const exempt = tool.repeatable || tool.bare || parallel(asked, priorCall);
+  const exempt = tool.repeatable || tool.namesNoObject || parallel(asked, priorCall);
   if (tool.isRead || exempt || atMs >= priorCall.atMs + tool.windowMs) return null;
   return found(false);
 }

@@ -340,7 +340,7 @@ function occurrenceOf(
     case "succeeded": {
       const isMeant =
         tool.repeatable ||
-        tool.bare ||
+        tool.namesNoObject ||
         atMs < priorCall.atMs + tool.windowMs ||
         writtenSince(history, asked, priorCall.order);
       return isMeant ? fresh : goesOn;

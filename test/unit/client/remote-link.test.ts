@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
-import type { CallgateError } from "../../../services/client/callgate-error.ts";
+import type { CallgateError } from "../../../services/client/api/callgate-error.ts";
 import { composeCallgate } from "../../../services/client/compose-callgate.ts";
 import { GateClient } from "../../../services/client/gate-client.ts";
 import type { GateLink } from "../../../services/client/gate-link.ts";

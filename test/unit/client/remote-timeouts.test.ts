@@ -2,10 +2,10 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { secretFrom } from "../../../services/adapters/config/secret-file.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
-import type { Callgate } from "../../../services/client/callgate-gate.ts";
+import type { Callgate } from "../../../services/client/api/callgate.ts";
 import { composeCallgate } from "../../../services/client/compose-callgate.ts";
 import { GateClient } from "../../../services/client/gate-client.ts";
-import { JournalReplies } from "../../../services/client/journal-replies.ts";
+import { JournalReplies } from "../../../services/client/journal/journal-replies.ts";
 import { linkToRemote } from "../../../services/client/remote-link.ts";
 import { type Embedded, openEmbedded } from "../../../services/library/open-embedded.ts";
 import type { Log } from "../../../services/runtime/ports.ts";

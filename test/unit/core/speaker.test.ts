@@ -29,7 +29,9 @@ test.each(["ann", " Ann Lee ", "Zoë, Bob", "日本", "😀"])("%j can speak", (
 });
 
 test.each(["", " ", "\u00a0", "\u3164"])("nobody is called %j", (name) => {
-  expect(speakerProblem(name, "--by")).toBe("a verdict must say `--by`: who says so");
+  expect(speakerProblem(name, "--by")).toBe(
+    "a verdict needs `--by`, the name of the person who gives it",
+  );
 });
 
 test.each(["a\u200bb", "a\u0000", "ann\n", "a\u202eb", "a\u2800b", "a\ufe0f", "a\ud800"])(

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
+import type { Handler } from "../../../services/client/calls/run-call.ts";
 import { GateClient } from "../../../services/client/gate-client.ts";
-import type { Handler } from "../../../services/client/run-call.ts";
 import { ExecutorHost } from "../../../services/executor/executor-host.ts";
 import { linkToEmbedded } from "../../../services/library/embedded-link.ts";
 import { openEmbedded } from "../../../services/library/open-embedded.ts";
@@ -10,7 +10,8 @@ import { quietLogger } from "../../../services/runtime/quiet-logger.ts";
 
 /** A group in which the test says who has what. */
 class TestMembership implements Membership {
-  assignment: Assignment = { epoch: 0, numbers: [] };
+  assignment: Assignment = { epoch: 0, partitions: [] };
+  readonly isShared = true;
   joined = false;
   left = false;
   readonly failed = new Promise<Error>(() => undefined);
@@ -21,8 +22,8 @@ class TestMembership implements Membership {
     this.joined = true;
   }
 
-  give(numbers: readonly number[]): void {
-    this.assignment = { epoch: this.assignment.epoch + 1, numbers };
+  give(partitions: readonly number[]): void {
+    this.assignment = { epoch: this.assignment.epoch + 1, partitions };
     this.#listener(this.assignment);
   }
 
@@ -75,7 +76,7 @@ test("calls of a number that goes to another run to their end, and no new ones b
   await propose("2");
   expect(host.status().partitions).toEqual([]);
   end();
-  expect(await client.awaitResult(first, {})).toMatchObject({ status: "succeeded" });
+  expect(await client.reader.awaitResult(first, {})).toMatchObject({ status: "succeeded" });
   expect(begun).toEqual(["1"]);
   // Ours again: what waited meanwhile is run.
   membership.give([0]);
@@ -96,7 +97,7 @@ test("stopping waits for what runs and for nothing else, then leaves the group",
     .toBe(false);
   expect(await host.stop(10_000)).toBe(true);
   expect(membership.left).toBe(true);
-  expect(await client.awaitResult(paid, {})).toMatchObject({ status: "succeeded" });
+  expect(await client.reader.awaitResult(paid, {})).toMatchObject({ status: "succeeded" });
   expect(host.status().ready).toBe(false);
 });
 
@@ -111,7 +112,7 @@ test("stopping says that calls were broken off, and that nobody knows what came 
     .toBe(false);
   expect(await host.stop(50)).toBe(false);
   expect(membership.left).toBe(true);
-  expect(await client.awaitResult(paid, {})).toMatchObject({ status: "unknown" });
+  expect(await client.reader.awaitResult(paid, {})).toMatchObject({ status: "unknown" });
 });
 
 test.each([2 ** 31, Number.POSITIVE_INFINITY])(
@@ -128,6 +129,6 @@ test.each([2 ** 31, Number.POSITIVE_INFINITY])(
       .poll(async () => (await client.report(paid, { status: "started" })).recorded)
       .toBe(false);
     expect(await host.stop(timeoutMs)).toBe(true);
-    expect(await client.awaitResult(paid, {})).toMatchObject({ status: "succeeded" });
+    expect(await client.reader.awaitResult(paid, {})).toMatchObject({ status: "succeeded" });
   },
 );

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
-import type { Handler } from "../../../services/client/run-call.ts";
-import { KnownDecisions } from "../../../services/executor/known-decisions.ts";
+import type { Handler } from "../../../services/client/calls/run-call.ts";
 import type { LeftCall } from "../../../services/executor/log-executor.ts";
-import { offsetAt } from "../../../services/executor/offset-at.ts";
+import { findOffsetAt } from "../../../services/executor/read-results.ts";
+import { SettledDecisions } from "../../../services/executor/settled-decisions.ts";
 import { RetryableError } from "../../../services/runtime/errors.ts";
 import {
   appendingBy,
@@ -244,7 +244,7 @@ describe("an executor that follows the log", () => {
 
   test("forgets what it began once that would not be begun any more", async () => {
     const { embedded, propose, told } = await openGate();
-    const forget = vi.spyOn(KnownDecisions.prototype, "forget");
+    const forget = vi.spyOn(SettledDecisions.prototype, "forget");
     onTestFinished(() => forget.mockRestore());
     let laterMs = 0;
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + laterMs };
@@ -253,7 +253,7 @@ describe("an executor that follows the log", () => {
       const { decisionId } = await propose("read", { id });
       await expect.poll(() => told(decisionId)).toEqual(["started", "succeeded"]);
     }
-    const [known] = forget.mock.contexts as readonly KnownDecisions[];
+    const [known] = forget.mock.contexts as readonly SettledDecisions[];
     expect(known?.size).toBe(3);
     laterMs = 120_000;
     await propose("read", { id: "4" });
@@ -291,10 +291,10 @@ describe("an executor that follows the log", () => {
     const { log } = embedded;
     const { records } = await log.read("allowed", 0, 0, { recordsMax: 100, bytesMax: 10_000_000 });
     for (const { appendTimeMs } of records) {
-      const offset = await offsetAt(log, "allowed", 0, appendTimeMs);
+      const offset = await findOffsetAt(log, "allowed", 0, appendTimeMs);
       const before = records.filter((record) => record.appendTimeMs < appendTimeMs);
       expect(offset).toBe(before.length);
     }
-    expect(await offsetAt(log, "allowed", 0, Number.MAX_SAFE_INTEGER)).toBe(20);
+    expect(await findOffsetAt(log, "allowed", 0, Number.MAX_SAFE_INTEGER)).toBe(20);
   });
 });

@@ -18,10 +18,10 @@ test("a take-over looks back as far as calls may still be begun, and to those in
     return takeOver(parts, { has: (id) => id === decisionId, sinceMs });
   };
   const soon = await take(DAY_MS / 2, Number.POSITIVE_INFINITY);
-  expect(soon.known.size).toBe(1);
+  expect(soon.settled.size).toBe(1);
   const late = await take(2 * DAY_MS, Number.POSITIVE_INFINITY);
-  expect(late.known.size).toBe(0);
+  expect(late.settled.size).toBe(0);
   const inHand = await take(2 * DAY_MS, beganMs);
-  const statuses = inHand.told.get(decisionId)?.map(({ status }) => status);
+  const statuses = inHand.reports.get(decisionId)?.map(({ status }) => status);
   expect(statuses).toEqual(["started", "succeeded"]);
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import type { ResultInput, VerdictInput } from "../../../services/core/inputs.ts";
 import { createCoreEngine } from "../../../services/runtime/core-engine.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";

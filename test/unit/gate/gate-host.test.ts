@@ -4,6 +4,7 @@ import { loadPolicy } from "../../../services/adapters/policy/load.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import type { CompiledPolicy } from "../../../services/core/policy/compiled.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";
+import { FixedMembership } from "../../../services/gate/fixed-membership.ts";
 import { journalKeepMs } from "../../../services/gate/gate-engine.ts";
 import { GateHost } from "../../../services/gate/gate-host.ts";
 import { compileGatePolicy, withSecret } from "../../../services/gate/gate-policy.ts";
@@ -13,12 +14,15 @@ import { noMetrics, quietLogger } from "../../../services/runtime/quiet-logger.t
 import { createAvroCodec } from "../../../services/wire/codec.ts";
 import { TestClock, until } from "../../support/runtime-kit.ts";
 
+/** A gate of a group would run a partition again before. */
+const RESTARTED_MS = 1_500;
 const KEY_ID = "k1";
 const SECRETS = new Map([[KEY_ID, Buffer.from("a secret that is long enough for it")]]);
 
 const ALONE: Membership = {
-  assignment: { epoch: 0, numbers: [] },
+  assignment: { epoch: 0, partitions: [] },
   joined: false,
+  isShared: true,
   failed: new Promise(() => undefined),
   join: () => Promise.resolve(),
   leave: () => Promise.resolve(),
@@ -27,8 +31,8 @@ const ALONE: Membership = {
 /** Gives the one number there is. */
 const OWNER: Membership = {
   ...ALONE,
-  assignment: { epoch: 1, numbers: [0] },
-  join: async (listener) => listener({ epoch: 1, numbers: [0] }),
+  assignment: { epoch: 1, partitions: [0] },
+  join: async (listener) => listener({ epoch: 1, partitions: [0] }),
 };
 
 function memoryLog(): MemoryLog {
@@ -71,7 +75,7 @@ test("a policy whose conversations last longer lets the journal be kept longer, 
   expect(journalKeepMs(lasting(9 * days))).toBeGreaterThan(journalKeepMs(lasting(2 * days)));
 });
 
-test("a gate joins after a while though nobody tells which numbers may be its own", async () => {
+test("a gate joins after a while though nobody tells which partitions may be its own", async () => {
   let joined = 0;
   const silent: Membership = {
     ...ALONE,
@@ -167,7 +171,7 @@ class StuckLog extends MemoryLog {
   }
 }
 
-test("a task that runs and does not turn for a minute ends its gate, which would keep the number for ever (K19)", async () => {
+test("a task that runs and does not turn for a minute ends its gate, which would keep the number for ever (KAFKA-19)", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const log = new StuckLog({ partitions: 1, clusterId: "one", nowMs: Date.now });
@@ -181,6 +185,23 @@ test("a task that runs and does not turn for a minute ends its gate, which would
   await vi.advanceTimersByTimeAsync(60_000);
   expect(failed).toBeUndefined();
   await vi.advanceTimersByTimeAsync(15_000);
-  expect(failed?.message).toMatch(/partition number 0 did not turn for \d+ ms/);
+  expect(failed?.message).toMatch(/partition 0 did not turn for \d+ ms/);
   await host.stop();
+});
+
+test("a gate whose membership is fixed runs every partition, and one that is fenced stays closed (HOST-5)", async () => {
+  const log = memoryLog();
+  const membership = new FixedMembership(log.partitions);
+  const host = hostWith(membership, systemClock, lasting(86_400_000), { log });
+  expect(host.worstStatus().state).toBe("restoring");
+  await host.start();
+  await until(() => host.worstStatus().state === "running");
+  const other = await log.takeOver(0);
+  await log.append([{ topic: "proposals", partition: 0, key: "t/c", value: Buffer.from("{}") }]);
+  await until(() => host.worstStatus().state === "closed");
+  await new Promise((resolve) => setTimeout(resolve, RESTARTED_MS));
+  expect(host.worstStatus()).toMatchObject({ state: "closed", detail: "not_owner" });
+  await other.close();
+  await host.stop();
+  expect(host.worstStatus().state).toBe("closed");
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { loadPolicy } from "../../../services/adapters/policy/load.ts";
 import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { capabilities } from "../../../services/gate/capabilities.ts";

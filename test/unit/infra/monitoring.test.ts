@@ -100,9 +100,9 @@ describe("alerts", () => {
     expect(silent.map(({ alert }) => alert)).toEqual([]);
   });
 
-  test("are explained in docs/operations.md", () => {
+  test("are explained in docs/monitoring.md", () => {
     const unknown = alerts.filter(
-      ({ alert }) => findLines(["docs/operations.md"], RegExp(`\`${alert}\``)).length === 0,
+      ({ alert }) => findLines(["docs/monitoring.md"], RegExp(`\`${alert}\``)).length === 0,
     );
     expect(unknown.map(({ alert }) => alert)).toEqual([]);
   });

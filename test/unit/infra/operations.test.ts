@@ -1,12 +1,13 @@
-// What docs/operations.md names is in the code.
+// What the pages for operators name is in the code.
 import { expect, test } from "vitest";
 import { CONFIG_KEYS } from "../../../services/adapters/config/config-keys.ts";
-import { topicNames } from "../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../services/adapters/kafka/topics/topic-names.ts";
 import { createProcessMetrics } from "../../../services/adapters/metrics/process-metrics.ts";
 import { FAMILIES } from "../../../services/analytics/totals.ts";
 import { findLines, listTextFiles, readText } from "../../support/source-tree.ts";
 
-const OPERATIONS = readText("docs/operations.md");
+const PAGES = ["operations", "access-control", "monitoring", "recovery", "analytics", "approvers"];
+const OPERATIONS = PAGES.map((page) => readText(`docs/${page}.md`)).join("\n");
 const CODE = [...OPERATIONS.matchAll(/`([^`\n]+)`/g)].map((match) => match[1] ?? "");
 const SOURCES = listTextFiles().filter((path) => /^services\/.+\.ts$/.test(path));
 

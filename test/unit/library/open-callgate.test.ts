@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ProposedCall } from "../../../services/client/gate-types.ts";
+import type { ProposedCall } from "../../../services/client/api/gate-types.ts";
 import { CallgateError, openCallgate } from "../../../services/library/callgate.ts";
 import { makeDirectory, openGate, SHOP_POLICY } from "../../support/open-gate.ts";
 

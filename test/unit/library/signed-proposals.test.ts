@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../services/core/canonical/json-value.ts";
 import { actionDigest } from "../../../services/core/hash.ts";
 import type { Callgate, Decision, OpenOptions } from "../../../services/library/callgate.ts";
-import { openEmbeddedClient } from "../../../services/library/open-embedded.ts";
+import { openLog } from "../../../services/process/directory/open-log.ts";
 import { makeDirectory, openGate, SHOP_POLICY } from "../../support/open-gate.ts";
 import { CLAIMS, makeKeys, sign } from "../../support/token-kit.ts";
 
@@ -137,7 +137,7 @@ test("what was verified is in the journal, and a gate on it needs no key to go o
   await gate.propose({ ...order("1"), callId: "k" });
   await gate.close();
 
-  const { log, codec, close } = openEmbeddedClient(dataDir);
+  const { log, codec, close } = openLog(dataDir);
   try {
     const { records } = await log.read("decisions", 0, 0, { recordsMax: 9, bytesMax: 1e6 });
     const inputs = records.map(({ value }) => codec.decodeJournal(value ?? new Uint8Array()).input);

@@ -221,7 +221,10 @@ describe("a verdict", () => {
   });
 
   test.each(["", " ", "\t"])("is nobody's word where its name is %j", (by) => {
-    expect(give({ by })).toEqual({ ok: false, message: "a verdict must say `by`: who says so" });
+    expect(give({ by })).toEqual({
+      ok: false,
+      message: "a verdict needs `by`, the name of the person who gives it",
+    });
   });
 
   test.each(["an\u200bn", "ann\n", "\u3164", "ann\u2800"])(

@@ -7,7 +7,7 @@ import { nearest } from "../../config/nearest.ts";
 
 const CALL = /^([A-Za-z_][A-Za-z0-9_]*)(?:\(([^()]*)\))?$/;
 
-/** Null, or why the text is no normalizer, with the mend after a line feed. */
+/** Null, or why the text is no normalizer, with the remedy after a line feed. */
 export function normalizerProblem(written: string): string | null {
   if (!CALL.test(written)) {
     return `\`${written}\` is not a normalizer\nwrite a name, or a name with arguments in quotes: "e164(US, valid)"`;
@@ -18,8 +18,8 @@ export function normalizerProblem(written: string): string | null {
   if (!NORMALIZER_NAMES.includes(name)) {
     const meant = nearest(name, NORMALIZER_NAMES);
     const names = NORMALIZER_NAMES.join(", ");
-    const mend = meant === null ? `use one of ${names}` : `did you mean \`${meant}\`?`;
-    return `\`${name}\` is not a normalizer\n${mend}`;
+    const remedy = meant === null ? `use one of ${names}` : `did you mean \`${meant}\`?`;
+    return `\`${name}\` is not a normalizer\n${remedy}`;
   }
   const most = normalizerArgumentsMax(name);
   if (given.length <= most) return null;

@@ -1,4 +1,4 @@
-/** The values that blocks are made of. Error texts are `message` and, after a line feed, `mend`. */
+/** The values that blocks are made of. Error texts are `message` and, after a line feed, `remedy`. */
 import { z } from "zod";
 import { LIMITS } from "../../../core/limits.ts";
 import { named } from "./key-facts.ts";
@@ -61,14 +61,14 @@ export function threshold(min: number) {
 
 const UNIT_MS = { s: 1_000, min: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const RATE = /^([1-9][0-9]{0,5})\/(s|min|h|d)$/;
-const RATE_MEND = "write N/s, N/min, N/h or N/d, for example 20/min";
+const RATE_REMEDY = "write N/s, N/min, N/h or N/d, for example 20/min";
 
 const parsedRate = named("Rate", z.strictObject({ count: z.int(), windowMs: z.int() }));
 
 /** `20/min`. */
 export const rate = z
-  .string({ error: `must be a rate\n${RATE_MEND}` })
-  .regex(RATE, { error: `is not a rate\n${RATE_MEND}` })
+  .string({ error: `must be a rate\n${RATE_REMEDY}` })
+  .regex(RATE, { error: `is not a rate\n${RATE_REMEDY}` })
   .refine((value) => Number.parseInt(value, 10) <= LIMITS.rateWindowCalls, {
     error: `counts more than ${LIMITS.rateWindowCalls} calls\nname a shorter time with fewer calls`,
   })

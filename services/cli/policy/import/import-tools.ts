@@ -1,9 +1,8 @@
 /** Tool definitions of other formats as a policy that declares those tools. */
 import { createJsonSchemaCompiler } from "../../../adapters/json-schema/compile-json-schema.ts";
 import { compilePattern } from "../../../adapters/patterns/compile-pattern.ts";
-import { formatYaml } from "../../../adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../../adapters/policy/load.ts";
-import { writeYaml } from "../../../adapters/policy/write-yaml.ts";
+import { formatYaml, writeYaml } from "../../../adapters/policy/write-yaml.ts";
 import { LIMITS } from "../../../core/limits.ts";
 import type { PolicyProblem } from "../../../core/policy/problem.ts";
 import { printable } from "../../output/printable.ts";
@@ -94,7 +93,7 @@ function readAll(
 }
 
 function problemIn(file: string, message: string): PolicyProblem {
-  return { file, line: 0, column: 0, path: "", message, mend: "check the file and --format" };
+  return { file, line: 0, column: 0, path: "", message, remedy: "check the file and --format" };
 }
 
 const WHY_CHARACTERS = 200;

@@ -43,8 +43,8 @@ function lintKeys(
   const written = ABOUT.filter((key) => rule[key] !== undefined);
   for (const key of written.filter((one) => !own.includes(one))) {
     const message = `\`${key}\` says nothing of \`language: ${language}\``;
-    const mend = `its rules have ${own.map((one) => `\`${one}\``).join(", ")}`;
-    report("error", "unfit-rule", [...at, key], message, mend);
+    const remedy = `its rules have ${own.map((one) => `\`${one}\``).join(", ")}`;
+    report("error", "unfit-rule", [...at, key], message, remedy);
   }
   if (written.length > 0) return;
   const message = "is about every call: it names no command";
@@ -69,14 +69,14 @@ function lintRun(
     if (!compiled.ok) continue;
     for (const part of compiled.impossible) {
       const message = `${part} in the tables of programs: \`${text}\` fits no such command`;
-      const mend = "correct the word, or add it to the table (docs/commands.md)";
-      report("warning", "unfit-rule", [...at, "run"], message, mend);
+      const remedy = "correct the word, or add it to the table (docs/commands.md)";
+      report("warning", "unfit-rule", [...at, "run"], message, remedy);
     }
     const open = compiled.spellings.find((one) => isInterpreter(one, programs));
     if (open === undefined || holds(document, rule)) continue;
     const message = `\`${open}\` runs whatever it is told: the rule allows anything`;
-    const mend = "name what it runs, such as `python -m pytest`, or a tier that asks";
-    report("warning", "allows-anything", [...at, "run"], message, mend);
+    const remedy = "name what it runs, such as `python -m pytest`, or a tier that asks";
+    report("warning", "allows-anything", [...at, "run"], message, remedy);
   }
 }
 

@@ -15,8 +15,8 @@ export const lintEdges: LintRule = (document, report) => {
       const inner = named.find((one) => shapeOf(one).startsWith(`${shape}/`));
       if (inner === undefined || named.some((one) => shapeOf(one) === shape)) return;
       const message = `no tool acts on \`${side}\` itself, only on what lies in it, such as \`${inner}\`, for which the edge does not hold`;
-      const mend = "name what the tools act on, on both sides";
-      report("warning", "idle-edge", ["edges", "derives", index, at], message, mend);
+      const remedy = "name what the tools act on, on both sides";
+      report("warning", "idle-edge", ["edges", "derives", index, at], message, remedy);
     });
   });
 };

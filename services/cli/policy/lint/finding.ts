@@ -15,7 +15,7 @@ export type Finding = {
   /** Name of the rule, for people who look it up. */
   readonly code: string;
   readonly message: string;
-  readonly mend: string;
+  readonly remedy: string;
 };
 
 export type Report = (
@@ -23,17 +23,17 @@ export type Report = (
   code: string,
   path: readonly PathSegment[],
   message: string,
-  mend: string,
+  remedy: string,
 ) => void;
 
 export type LintRule = (document: PolicyDocument, report: Report) => void;
 
 /** A report that adds findings with the place where the path was written. */
 export function reportInto(findings: Finding[], source: PolicySource): Report {
-  return (severity, code, segments, message, mend) => {
+  return (severity, code, segments, message, remedy) => {
     const path = policyPath(segments);
     const at = source.locate(path) ?? { file: "policy", line: 0, column: 0 };
     const { file, line, column } = at;
-    findings.push({ file, line, column, path, severity, code, message, mend });
+    findings.push({ file, line, column, path, severity, code, message, remedy });
   };
 }

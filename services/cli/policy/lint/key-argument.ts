@@ -18,8 +18,8 @@ function lintVariants(name: string, tool: ToolDocument, key: string, report: Rep
   const chosenBy = commands === undefined ? variants?.argument : commandArgument(commands);
   if (chosenBy === undefined || !areOne(chosenBy, key)) return;
   const message = `\`${key}\` says what a call of \`${name}\` does, and the idempotency key overwrites it`;
-  const mend = "name the argument in which the tool looks for its key";
-  report("error", "key-argument", ["tool_schemas", name, "idempotency_argument"], message, mend);
+  const remedy = "name the argument in which the tool looks for its key";
+  report("error", "key-argument", ["tool_schemas", name, "idempotency_argument"], message, remedy);
 }
 
 function lintResources(name: string, tool: ToolDocument, key: string, report: Report): void {

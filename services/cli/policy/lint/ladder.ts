@@ -81,18 +81,18 @@ function enforcesStrikes(document: PolicyDocument): boolean {
 
 /** Rungs 3 and 4, and what is counted per turn, depend on proposals that say where a turn begins. */
 function lintTurns(document: PolicyDocument, rungs: readonly Rung[], report: Report): void {
-  const mend = "let the platform set `turn`";
+  const remedy = "let the platform set `turn`";
   if (rungs.some(({ name, at }) => at !== null && (name === "user_input" || name === "end"))) {
     const message =
       "proposals without `turn` are stopped at the repeated call only by `user_input` and `end`";
-    report("info", "needs-turn", ["escalation"], message, mend);
+    report("info", "needs-turn", ["escalation"], message, remedy);
   }
   const byTurn =
     document.tool_deduplication !== undefined && document.deduplication?.scope === undefined;
   if (!byTurn && document.deduplication?.scope !== "turn") return;
   const path = byTurn ? ["tool_deduplication"] : ["deduplication", "scope"];
   const message = "calls are remembered for a turn; without `turn` that is the whole conversation";
-  report("info", "needs-turn", path, message, mend);
+  report("info", "needs-turn", path, message, remedy);
 }
 
 function lintAcknowledgement(

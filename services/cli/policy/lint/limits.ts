@@ -25,8 +25,8 @@ function lintBudgets(document: PolicyDocument, report: Report): void {
     const tool = budgets.per_tool?.[key];
     if (turn !== undefined && whole === undefined) {
       const message = `\`${key}\` bounds one turn; a conversation may have any number of them`;
-      const mend = `add \`per_conversation: { ${key}: … }\`, and let the platform set \`turn\``;
-      report("warning", "budget-without-window", ["budgets", key], message, mend);
+      const remedy = `add \`per_conversation: { ${key}: … }\`, and let the platform set \`turn\``;
+      report("warning", "budget-without-window", ["budgets", key], message, remedy);
     }
     if (turn !== undefined && whole !== undefined && whole < turn) {
       const message = `is never reached: the whole conversation has ${whole}`;
@@ -43,8 +43,8 @@ function lintBudgets(document: PolicyDocument, report: Report): void {
 function lintSpend({ budgets }: PolicyDocument, report: Report): void {
   if (budgets?.max_spend === undefined || budgets.per_conversation?.max_spend !== undefined) return;
   const message = "`max_spend` bounds one turn; a conversation may have any number of them";
-  const mend = "add `per_conversation: { max_spend: … }`, and let the platform set `turn`";
-  report("warning", "budget-without-window", ["budgets", "max_spend"], message, mend);
+  const remedy = "add `per_conversation: { max_spend: … }`, and let the platform set `turn`";
+  report("warning", "budget-without-window", ["budgets", "max_spend"], message, remedy);
 }
 
 /** Loops that are looked for over more calls than are kept. */

@@ -117,7 +117,7 @@ function compareFillings(one: Named, other: Named, told: Set<string>, report: Re
     told.add(key);
     const forms = less.chain === "" ? "as it is written" : `after \`[${less.chain}]\``;
     const message = `\`${less.argument}\` of \`${lacking.tool}\` names the same thing as \`${more.argument}\` of \`${having.tool}\`, but is taken ${forms}, and the other after \`[${more.chain}]\`: one thing may have two names`;
-    const mend = `write \`normalizers: { ${less.argument}: [${more.chain}] }\` for \`${lacking.tool}\`, too`;
-    report("warning", "two-forms", lacking.path, message, mend);
+    const remedy = `write \`normalizers: { ${less.argument}: [${more.chain}] }\` for \`${lacking.tool}\`, too`;
+    report("warning", "two-forms", lacking.path, message, remedy);
   });
 }

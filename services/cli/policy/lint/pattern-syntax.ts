@@ -3,13 +3,13 @@ import type { PolicyDocument } from "../../../core/policy/document.ts";
 import type { PathSegment } from "../../../core/policy/path.ts";
 import type { LintRule, Report } from "./finding.ts";
 
-type Fault = { readonly message: string; readonly mend: string };
+type Fault = { readonly message: string; readonly remedy: string };
 
 const GLOBS = "get_*|list_*";
 
 export const lintPatternSyntax: LintRule = (document, report) => {
   const told = (fault: Fault | null, path: readonly PathSegment[]): void => {
-    if (fault !== null) report("warning", "pattern-syntax", path, fault.message, fault.mend);
+    if (fault !== null) report("warning", "pattern-syntax", path, fault.message, fault.remedy);
   };
   (document.authorization?.tiers ?? []).forEach(({ pattern }, index) => {
     told(faultOfNames(pattern), ["authorization", "tiers", index, "pattern"]);
@@ -36,7 +36,7 @@ export const lintPatternSyntax: LintRule = (document, report) => {
 function faultOfNames(pattern: string): Fault | null {
   if (/[,;]|\S\s+[^\s|]/.test(pattern.replaceAll(/\s*\|\s*/g, "|"))) {
     const message = `\`${pattern}\` has a comma, a semicolon or a space, which no name of a tool has`;
-    return { message, mend: `separate globs by \`|\`: ${GLOBS}` };
+    return { message, remedy: `separate globs by \`|\`: ${GLOBS}` };
   }
   return /[?[\]{}^$()+\\]/.test(pattern) ? regularExpression(pattern) : null;
 }
@@ -45,7 +45,7 @@ function faultOfNames(pattern: string): Fault | null {
 function faultOfTexts(pattern: string): Fault | null {
   if (/^[^\s,;|]+(?:\s*[,;]\s*[^\s,;|]+)+$/.test(pattern) && /\*|[,;]\s/.test(pattern)) {
     const message = `\`${pattern}\` is one glob with a comma or a semicolon in it, and no list`;
-    return { message, mend: `separate globs by \`|\`: ${GLOBS}` };
+    return { message, remedy: `separate globs by \`|\`: ${GLOBS}` };
   }
   const parts = pattern.split("|").map((part) => part.trim());
   const isExpression = parts.some((part) => /^\^|\$$/.test(part) || !isBalanced(part));
@@ -59,14 +59,14 @@ function isBalanced(part: string): boolean {
 
 function regularExpression(pattern: string): Fault {
   const message = `\`${pattern}\` looks like a regular expression; only \`*\` and \`|\` are special`;
-  return { message, mend: `write globs: ${GLOBS}` };
+  return { message, remedy: `write globs: ${GLOBS}` };
 }
 
 function lintKeys(document: PolicyDocument, report: Report): void {
   for (const name of Object.keys(document.tool_schemas ?? {})) {
     if (!/[*|]|^\^|\$$/.test(name)) continue;
     const message = `\`${name}\` is the name of one tool: keys of \`tool_schemas\` are no patterns`;
-    const mend = "name each tool, or write a tier with this pattern";
-    report("warning", "pattern-syntax", ["tool_schemas", name], message, mend);
+    const remedy = "name each tool, or write a tier with this pattern";
+    report("warning", "pattern-syntax", ["tool_schemas", name], message, remedy);
   }
 }

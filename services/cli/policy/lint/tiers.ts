@@ -122,7 +122,7 @@ function lintAction(tier: PolicyTier, index: number, report: Report): void {
   }
   if (tier.action === "allowlist") {
     const message = `a tool that only the tier \`${tier.name}\` matches counts as a read`;
-    const mend = "declare tools that write under `tool_schemas` with `read_only: false`";
-    report("info", "read-by-tier", path, message, mend);
+    const remedy = "declare tools that write under `tool_schemas` with `read_only: false`";
+    report("info", "read-by-tier", path, message, remedy);
   }
 }

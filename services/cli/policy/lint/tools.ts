@@ -102,9 +102,9 @@ function lintArguments(name: string, tool: ToolDocument, report: Report): void {
   const chosenBy = commands === undefined ? variants?.argument : commandArgument(commands);
   if (chosenBy !== undefined && !isKnown(chosenBy)) {
     const message = `\`${chosenBy}\`, which says what a call of \`${name}\` does, is no argument in its schema: no rule is ever about a call`;
-    const mend = "write `argument` as the schema has it";
+    const remedy = "write `argument` as the schema has it";
     const key = commands === undefined ? "variants" : "commands";
-    report("error", "unknown-argument", [...base, key], message, mend);
+    report("error", "unknown-argument", [...base, key], message, remedy);
   }
   lintKeyArgument(name, tool, report);
   const templates = [
@@ -171,8 +171,8 @@ function lintSensitive(name: string, tool: ToolDocument, report: Report): void {
   hidden.forEach((field, index) => {
     if (known === null || known.has(field) || known.has(field.split(".")[0] ?? "")) return;
     const message = `\`${field}\` in \`sensitive\` is no argument in the schema of \`${name}\`: nothing is hidden`;
-    const mend = "correct the name, or the schema";
-    report("error", "unknown-argument", [...base, "sensitive", index], message, mend);
+    const remedy = "correct the name, or the schema";
+    report("error", "unknown-argument", [...base, "sensitive", index], message, remedy);
   });
   (tool.similarity ?? []).forEach(({ field }, index) => {
     if (!hidden.some((one) => field === one || field.startsWith(`${one}.`))) return;
@@ -259,8 +259,8 @@ function lintVariants(name: string, tool: ToolDocument, report: Report): void {
   const argument = [...(argumentsOf(tool) ?? [])].find((one) => Object.hasOwn(PROGRAMS, one));
   if (argument === undefined || tool.read_only === true || tool.effects !== undefined) return;
   const message = `what \`${name}\` does depends on its argument \`${argument}\`, and every call counts as a write`;
-  const mend = `write \`${PROGRAMS[argument]}\``;
-  report("info", "class-by-argument", path, message, mend);
+  const remedy = `write \`${PROGRAMS[argument]}\``;
+  report("info", "class-by-argument", path, message, remedy);
 }
 
 function lintErrorPatterns(name: string, tool: ToolDocument, report: Report): void {

@@ -7,8 +7,8 @@ export const lintTrustedProposals: LintRule = (document, report) => {
   const named = voidableRules(document).filter(({ what }) => /kill\.agents|of spend/.test(what));
   for (const { path, what } of named) {
     const message = `whoever may write proposals can void ${what}`;
-    const mend =
+    const remedy =
       "where agents write `proposals` themselves, run the gate with `gate.proposals: signed`";
-    report("info", "trusted-proposals", path, message, mend);
+    report("info", "trusted-proposals", path, message, remedy);
   }
 };

@@ -7,8 +7,8 @@ export const lintWholePolicy: LintRule = (document, report) => {
   if (tools.length === 0 && tiers.length === 0) {
     const message =
       "the policy names neither tools nor tiers: every tool is a known, undeclared write";
-    const mend = "declare tools under `tool_schemas`, or tiers under `authorization`";
-    report("warning", "declares-nothing", [], message, mend);
+    const remedy = "declare tools under `tool_schemas`, or tiers under `authorization`";
+    report("warning", "declares-nothing", [], message, remedy);
   }
   if (document.unknown_tools === "allow") {
     const message = "tools that the policy does not know are allowed as undeclared writes";
@@ -26,7 +26,8 @@ export const lintWholePolicy: LintRule = (document, report) => {
   const threshold = document.deduplication?.loop_threshold;
   if (typeof threshold?.any_output === "number") {
     const message = `${threshold.any_output} identical calls are a loop even where each answer is new`;
-    const mend = "write `{ same_output: 3, any_output: off }`, or declare `polling` on such tools";
-    report("info", "any-output", ["deduplication", "loop_threshold"], message, mend);
+    const remedy =
+      "write `{ same_output: 3, any_output: off }`, or declare `polling` on such tools";
+    report("info", "any-output", ["deduplication", "loop_threshold"], message, remedy);
   }
 };

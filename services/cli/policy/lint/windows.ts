@@ -10,8 +10,8 @@ export const lintWindows: LintRule = (document, report) => {
     if (tool.commands !== undefined || !declaresRead(tool)) continue;
     const message =
       "`dedupe_window_s` does nothing here: how long a read is answered from memory is its `cache_ttl_s`";
-    const mend = `write \`cache_ttl_s: ${tool.dedupe_window_s}\`, or remove it`;
-    report("warning", "idle-key", ["tool_schemas", name, "dedupe_window_s"], message, mend);
+    const remedy = `write \`cache_ttl_s: ${tool.dedupe_window_s}\`, or remove it`;
+    report("warning", "idle-key", ["tool_schemas", name, "dedupe_window_s"], message, remedy);
   }
   lintShortWindow(document, report);
 };
@@ -23,6 +23,6 @@ function lintShortWindow(document: PolicyDocument, report: Report): void {
   const inTools = document.tools?.dedupe_window_s !== undefined;
   const path = inTools ? ["tools", "dedupe_window_s"] : ["deduplication", "window_ms"];
   const message = `ends after ${windowMs / 1_000} s for writes; reads are answered from memory for ${cacheMs / 1_000} s all the same`;
-  const mend = inTools ? "write `cache_ttl_s`, too" : "write `cache_ttl_ms`, too";
-  report("warning", "short-window", path, message, mend);
+  const remedy = inTools ? "write `cache_ttl_s`, too" : "write `cache_ttl_ms`, too";
+  report("warning", "short-window", path, message, remedy);
 }

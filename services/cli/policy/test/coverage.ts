@@ -68,7 +68,7 @@ function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rul
   const isUnknown = ({ call: { tool } }: DecisionEvent): boolean => !policy.tool(tool).known;
   const tools = Object.keys(document.tool_schemas ?? {}).map((name) => ({
     path: policyPath(["tool_schemas", name]),
-    isReached: ({ call: { tool } }: DecisionEvent) => tool === name,
+    isReached: ({ call }: DecisionEvent) => call.tool === name,
   }));
   const keys = writtenRules(document)
     .filter(isOwnRule)
@@ -77,7 +77,7 @@ function rulesOf(document: PolicyDocument, policy: CompiledPolicy): readonly Rul
       if (path[0] === "unknown_tools") return { ...written, isReached: isUnknown };
       if (isTier(path)) {
         const { name } = value as PolicyTier;
-        return { ...written, isReached: ({ policy: { tier } }) => tier === name };
+        return { ...written, isReached: (decision) => decision.policy.tier === name };
       }
       return isCommandRule(path)
         ? { ...written, isReached: (decision) => isJudgedBy(written.path, decision, policy) }

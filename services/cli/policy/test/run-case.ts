@@ -2,8 +2,8 @@
  * One case through the engine: every call is proposed, and what the case says came of it becomes the
  * result of what may run.
  *
- * C1 a case starts without any state and leaves none.
- * C2 the results of one step come after all its calls were proposed.
+ * CASE-1 a case starts without any state and leaves none.
+ * CASE-2 the results of one step come after all its calls were proposed.
  */
 import type {
   CaseCall,

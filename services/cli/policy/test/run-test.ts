@@ -3,13 +3,12 @@ import { existsSync } from "node:fs";
 import { type CasePlace, type PolicyCase, readCases } from "../../../adapters/policy/read-cases.ts";
 import { formatProblem } from "../../../core/policy/problem.ts";
 import type { PolicySource } from "../../../core/policy/source.ts";
-import { usageError } from "../../output/cli-error.ts";
+import { openPolicy, readPolicyFile } from "../../../gate/open-policy.ts";
+import { EXIT_FINDINGS, EXIT_OK, type ExitCode, usageError } from "../../../process/exit-error.ts";
 import { counted } from "../../output/counted.ts";
-import { EXIT_FINDINGS, EXIT_OK, type ExitCode } from "../../output/exit-codes.ts";
 import { printable } from "../../output/printable.ts";
 import type { Style } from "../../output/style.ts";
 import type { Terminal } from "../../output/terminal.ts";
-import { openPolicy, readPolicyFile } from "../open-policy.ts";
 import { Coverage } from "./coverage.ts";
 import { judgeCall, type Mismatch } from "./judge-call.ts";
 import { runCase } from "./run-case.ts";
@@ -44,7 +43,7 @@ type Report = {
   readonly unreached: readonly Unreached[];
 };
 
-/** @throws CliError: an unreadable file, or a policy or cases with problems. */
+/** @throws ExitError: an unreadable file, or a policy or cases with problems. */
 export async function runTest(options: TestOptions, terminal: Terminal): Promise<ExitCode> {
   const { document, compiled, loaded } = await openPolicy(options.policy);
   const cases = await casesOf(filesOf(options));

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { assembleRequest } from "../../../../services/adapters/kafka/mends/assemble-request.ts";
+import { assembleRequest } from "../../../../services/adapters/kafka/patches/assemble-request.ts";
 
 const require = createRequire(import.meta.url);
 const stock = require("kafkajs/src/protocol/request") as typeof assembleRequest;

@@ -1,14 +1,14 @@
 import { createRequire } from "node:module";
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
-import { RecordCursor } from "../../../../services/adapters/kafka/decode-records.ts";
-import type { AbortedTransaction } from "../../../../services/adapters/kafka/fetch-request.ts";
-import { createProduceRequest } from "../../../../services/adapters/kafka/mends/produce-request.ts";
+import { createProduceRequest } from "../../../../services/adapters/kafka/patches/produce-request.ts";
+import { RecordCursor } from "../../../../services/adapters/kafka/records/decode-records.ts";
+import type { AbortedTransaction } from "../../../../services/adapters/kafka/records/fetch-request.ts";
 import {
   type RecordBatch,
   stampBatch,
   walkBatches,
-} from "../../../../services/adapters/kafka/record-batches.ts";
+} from "../../../../services/adapters/kafka/records/record-batches.ts";
 import type { LogRecord } from "../../../../services/runtime/ports.ts";
 import {
   APPEND_TIME,

@@ -10,23 +10,24 @@ import { lintPolicy } from "../../../../services/cli/policy/lint.ts";
 
 const ROOT = new URL("../../../../", import.meta.url);
 const T1 = readFileSync(new URL("test/fixtures/policies/templates/t1.yaml", ROOT), "utf8");
-const reference = readFileSync(new URL("docs/policy.md", ROOT), "utf8");
-const EXAMPLES = [...reference.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+const PAGES = ["policy.md", "effects.md", "sensitive-arguments.md"];
+const pages = PAGES.map((page) => readFileSync(new URL(`docs/${page}`, ROOT), "utf8")).join("\n");
+const EXAMPLES = [...pages.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
 /** Examples of cases are no policies. */
-const TEXTS = [T1, ...EXAMPLES.filter((text) => !text.startsWith("cases:"))];
+const TEXTS = [T1, ...EXAMPLES.filter((text) => !/^cases:/m.test(text))];
 
-/** Throws where a result breaks the law that every problem says where, what and how to mend. */
+/** Throws where a result breaks the law that every problem says where, what and how to fix it. */
 function expectPlaces(name: string, text: string): void {
   const result = loadPolicy([{ name, text }]);
   const found = result.ok ? lintPolicy(result.document, result.source) : result.problems;
   const lines = text.split("\n").length;
-  for (const { file, line, column, message, mend } of found) {
+  for (const { file, line, column, message, remedy } of found) {
     expect(file).toBe(name);
     expect(line).toBeGreaterThanOrEqual(1);
     expect(line).toBeLessThanOrEqual(lines + 1);
     expect(column).toBeGreaterThanOrEqual(1);
     expect(message).not.toBe("");
-    expect(mend).not.toBe("");
+    expect(remedy).not.toBe("");
   }
 }
 

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { loadKafkajs } from "../../../../services/adapters/kafka/mends.ts";
-import { PrivatePackage } from "../../../../services/adapters/kafka/private-package.ts";
+import { loadKafkajs } from "../../../../services/adapters/kafka/patches/load-kafkajs.ts";
+import { PrivatePackage } from "../../../../services/adapters/kafka/patches/private-package.ts";
 
 type Connection = { processData(data: Buffer): unknown };
 

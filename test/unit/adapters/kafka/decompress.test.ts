@@ -1,8 +1,8 @@
 import * as zlib from "node:zlib";
 import { expect, it } from "vitest";
-import { decompress } from "../../../../services/adapters/kafka/decompress.ts";
-import { unpackLz4 } from "../../../../services/adapters/kafka/unpack-lz4.ts";
-import { unpackSnappy } from "../../../../services/adapters/kafka/unpack-snappy.ts";
+import { decompress } from "../../../../services/adapters/kafka/records/decompress.ts";
+import { unpackLz4 } from "../../../../services/adapters/kafka/records/unpack-lz4.ts";
+import { unpackSnappy } from "../../../../services/adapters/kafka/records/unpack-snappy.ts";
 
 const [GZIP, SNAPPY, LZ4] = [1, 2, 3];
 const UNKNOWN = 7;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GroupPulse } from "../../../../services/adapters/kafka/group-pulse.ts";
+import { GroupPulse } from "../../../../services/adapters/kafka/membership/group-pulse.ts";
 
 const SESSION_MS = 6_000;
 

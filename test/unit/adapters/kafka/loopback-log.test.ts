@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { LoopbackLog } from "../../../../services/adapters/kafka/loopback-log.ts";
-import { topicNames } from "../../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../../services/adapters/kafka/topics/topic-names.ts";
 import type { OutgoingRecord } from "../../../../services/runtime/ports.ts";
 import { NO_POSITION, type Topic } from "../../../../services/runtime/topics.ts";
 

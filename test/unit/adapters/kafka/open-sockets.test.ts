@@ -2,8 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createKafka, giveUp } from "../../../../services/adapters/kafka/client.ts";
-import { OpenSockets } from "../../../../services/adapters/kafka/open-sockets.ts";
+import { createKafka, giveUp, OpenSockets } from "../../../../services/adapters/kafka/client.ts";
 import { quietLogger } from "../../../../services/runtime/quiet-logger.ts";
 
 async function silentBroker() {

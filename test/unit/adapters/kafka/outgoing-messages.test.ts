@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { topicNames } from "../../../../services/adapters/kafka/topics/topic-names.ts";
 import {
   SentRecords,
   toTopicMessages,
-} from "../../../../services/adapters/kafka/outgoing-messages.ts";
-import { topicNames } from "../../../../services/adapters/kafka/topic-names.ts";
+} from "../../../../services/adapters/kafka/transactions/outgoing-messages.ts";
 import type { OutgoingRecord } from "../../../../services/runtime/ports.ts";
 
 const names = topicNames("cg.");

@@ -1,9 +1,9 @@
-// A connection that was cut in the middle of a response, and made anew: kafkajs as it is, and mended.
+// A connection that was cut in the middle of a response, and made anew: kafkajs as it is, and patched.
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { forgetPartialResponses } from "../../../../services/adapters/kafka/mends/partial-responses.ts";
+import { forgetPartialResponses } from "../../../../services/adapters/kafka/patches/partial-responses.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -24,7 +24,7 @@ const CORRELATION_AT = 8;
 const CUT_OFF = Buffer.from([0, 0, 0, 100, 0, 0, 0, 0, 1, 2]);
 const REQUEST_TIMEOUT_MS = 300;
 
-/** A class of its own: a mend must not reach the others. */
+/** A class of its own: a patch must not reach the others. */
 function connectionClass(): ConnectionClass {
   const id = require.resolve("kafkajs/src/network/connection");
   delete require.cache[id];
@@ -92,7 +92,7 @@ test("kafkajs understands nothing after a response that was cut off", async () =
 });
 
 test("what is left of a response goes with its connection", async () => {
-  const mended = connectionClass();
-  forgetPartialResponses(mended);
-  expect(await askTwice(mended)).toBe("done");
+  const patched = connectionClass();
+  forgetPartialResponses(patched);
+  expect(await askTwice(patched)).toBe("done");
 });

@@ -1,52 +1,52 @@
 import { describe, expect, it } from "vitest";
 import {
-  assignNumbers,
-  numbersForOneMore,
-} from "../../../../services/adapters/kafka/partition-assigner.ts";
+  assignPartitions,
+  partitionsForOneMore,
+} from "../../../../services/adapters/kafka/membership/partition-assigner.ts";
 
-const member = (memberId: string, numbers: readonly number[] = [], generation = 1) => ({
+const member = (memberId: string, partitions: readonly number[] = [], generation = 1) => ({
   memberId,
-  numbers,
+  partitions,
   generation,
 });
 
 const plain = (assigned: ReadonlyMap<string, readonly number[]>): unknown =>
   Object.fromEntries(assigned);
 
-describe("assignNumbers", () => {
+describe("assignPartitions", () => {
   it("gives all to one, halves to two, and somebody the rest of three", () => {
-    expect(plain(assignNumbers([member("a")], 4))).toEqual({ a: [0, 1, 2, 3] });
-    expect(plain(assignNumbers([member("a", [0, 1, 2, 3]), member("b")], 4))).toEqual({
+    expect(plain(assignPartitions([member("a")], 4))).toEqual({ a: [0, 1, 2, 3] });
+    expect(plain(assignPartitions([member("a", [0, 1, 2, 3]), member("b")], 4))).toEqual({
       a: [0, 1],
       b: [2, 3],
     });
     const three = [member("a", [0, 1]), member("b", [2, 3]), member("c")];
-    expect(plain(assignNumbers(three, 4))).toEqual({ a: [0, 1], b: [2], c: [3] });
+    expect(plain(assignPartitions(three, 4))).toEqual({ a: [0, 1], b: [2], c: [3] });
   });
 
   it("gives nothing to those who are too many", () => {
-    expect(plain(assignNumbers([member("a"), member("b", [0])], 1))).toEqual({ a: [], b: [0] });
+    expect(plain(assignPartitions([member("a"), member("b", [0])], 1))).toEqual({ a: [], b: [0] });
   });
 
   it("believes the later of two who claim one number", () => {
     const both = [member("a", [0, 1], 3), member("b", [0, 1], 4)];
-    expect(plain(assignNumbers(both, 2))).toEqual({ a: [1], b: [0] });
+    expect(plain(assignPartitions(both, 2))).toEqual({ a: [1], b: [0] });
   });
 
-  it("ignores claims of numbers that do not exist", () => {
-    expect(plain(assignNumbers([member("a", [7, -1, 0])], 1))).toEqual({ a: [0] });
+  it("ignores claims of partitions that do not exist", () => {
+    expect(plain(assignPartitions([member("a", [7, -1, 0])], 1))).toEqual({ a: [0] });
   });
 
   it("assigns nothing where there is nobody", () => {
-    expect(assignNumbers([], 3).size).toBe(0);
+    expect(assignPartitions([], 3).size).toBe(0);
   });
 });
 
-describe("numbersForOneMore", () => {
+describe("partitionsForOneMore", () => {
   it("names what a newcomer gets, then what it may get where one of the others is gone", () => {
-    expect(numbersForOneMore([[0, 1, 2, 3]], 4)).toEqual([2, 3, 0, 1]);
+    expect(partitionsForOneMore([[0, 1, 2, 3]], 4)).toEqual([2, 3, 0, 1]);
     expect(
-      numbersForOneMore(
+      partitionsForOneMore(
         [
           [0, 1, 2],
           [3, 4, 5],
@@ -57,11 +57,11 @@ describe("numbersForOneMore", () => {
   });
 
   it("names none where nobody is there: then there is nothing to wait for", () => {
-    expect(numbersForOneMore([], 4)).toEqual([]);
+    expect(partitionsForOneMore([], 4)).toEqual([]);
   });
 
   it("names no more than each of the others has to bear", () => {
     const ten = Array.from({ length: 10 }, (_, at) => [at, at + 10]);
-    expect(numbersForOneMore(ten, 20)).toHaveLength(2);
+    expect(partitionsForOneMore(ten, 20)).toHaveLength(2);
   });
 });

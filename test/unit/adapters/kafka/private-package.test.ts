@@ -1,13 +1,13 @@
 // A program that uses kafkajs itself, before or after us, has a copy of its own.
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { loadKafkajs } from "../../../../services/adapters/kafka/mends.ts";
-import { PrivatePackage } from "../../../../services/adapters/kafka/private-package.ts";
+import { loadKafkajs } from "../../../../services/adapters/kafka/patches/load-kafkajs.ts";
+import { PrivatePackage } from "../../../../services/adapters/kafka/patches/private-package.ts";
 
 const require = createRequire(import.meta.url);
 const REPLACED = "producer/groupMessagesPerPartition";
 
-test("kafkajs is mended where the program has loaded it before, and the program's stays as it is", () => {
+test("kafkajs is patched where the program has loaded it before, and the program's stays as it is", () => {
   const theirs = require("kafkajs") as { readonly Kafka: unknown };
   const group = require(`kafkajs/src/${REPLACED}`) as unknown;
   const connection = require("kafkajs/src/network/connection") as {

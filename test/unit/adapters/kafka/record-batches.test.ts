@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { RecordCursor } from "../../../../services/adapters/kafka/decode-records.ts";
+import { RecordCursor } from "../../../../services/adapters/kafka/records/decode-records.ts";
 import {
   type RecordBatch,
   stampBatch,
   walkBatches,
-} from "../../../../services/adapters/kafka/record-batches.ts";
+} from "../../../../services/adapters/kafka/records/record-batches.ts";
 import {
   APPEND_TIME,
   batchBytes,

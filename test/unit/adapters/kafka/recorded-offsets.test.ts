@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fetchOffsetsOfAll } from "../../../../services/adapters/kafka/kafka-ownership.ts";
+import { fetchOffsetsOfAll } from "../../../../services/adapters/kafka/transactions/kafka-ownership.ts";
 
 const TOPICS = ["proposals", "results"];
 

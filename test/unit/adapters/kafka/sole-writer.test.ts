@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { SoleWriter } from "../../../../services/adapters/kafka/sole-writer.ts";
+import { SoleWriter } from "../../../../services/adapters/kafka/transactions/sole-writer.ts";
 import { FatalError } from "../../../../services/runtime/errors.ts";
 import type { LogRecord, OutgoingRecord, ReadResult } from "../../../../services/runtime/ports.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { DescribedCluster } from "../../../../services/adapters/kafka/metadata-request.ts";
-import { findChange, topicFacts } from "../../../../services/adapters/kafka/topic-facts.ts";
-import { topicNames } from "../../../../services/adapters/kafka/topic-names.ts";
+import type { DescribedCluster } from "../../../../services/adapters/kafka/topics/metadata-request.ts";
+import { findChange, topicFacts } from "../../../../services/adapters/kafka/topics/topic-facts.ts";
+import { topicNames } from "../../../../services/adapters/kafka/topics/topic-names.ts";
 import { TOPICS } from "../../../../services/runtime/topics.ts";
 
 const UNKNOWN_TOPIC = 3;

@@ -4,8 +4,8 @@ import {
   type LivingTopics,
   readTopicLife,
   writeTopicLife,
-} from "../../../../services/adapters/kafka/topic-life.ts";
-import { topicNames } from "../../../../services/adapters/kafka/topic-names.ts";
+} from "../../../../services/adapters/kafka/topics/topic-life.ts";
+import { topicNames } from "../../../../services/adapters/kafka/topics/topic-names.ts";
 
 const names = topicNames("calls");
 const topics = (partitions: number, remade = ""): LivingTopics => ({

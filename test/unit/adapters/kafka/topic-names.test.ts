@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { topicNames } from "../../../../services/adapters/kafka/topic-names.ts";
+import { topicNames } from "../../../../services/adapters/kafka/topics/topic-names.ts";
 
 it("makes names of a prefix, and takes a given name as it is", () => {
   const names = topicNames("acme.toolcalls", { decisions: "journal" });

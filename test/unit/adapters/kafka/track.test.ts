@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { KnownEnd, Track } from "../../../../services/adapters/kafka/track.ts";
+import { KnownEnd, Track } from "../../../../services/adapters/kafka/records/tracks.ts";
 import { batchBytes, fetchedOf } from "../../../support/kafka/fetch-image.ts";
 
 const LIMITS = { recordsMax: 1, bytesMax: 1_000_000 };

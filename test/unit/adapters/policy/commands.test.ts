@@ -3,7 +3,7 @@ import { loadPolicy } from "../../../../services/adapters/policy/load.ts";
 
 function problems(tool: object): readonly string[] {
   const loaded = loadPolicy({ tool_schemas: { bash: tool } });
-  return loaded.ok ? [] : loaded.problems.map(({ path, mend }) => `${path}: ${mend}`);
+  return loaded.ok ? [] : loaded.problems.map(({ path, remedy }) => `${path}: ${remedy}`);
 }
 
 describe("documents of an earlier form", () => {
@@ -13,10 +13,10 @@ describe("documents of an earlier form", () => {
     [{ variants: { set: "http" } }, "tool_schemas.bash.variants.set", "`commands: shell`"],
     [{ variants: { classes: {} } }, "tool_schemas.bash.variants.classes", "rules of `commands`"],
     [{ variants: { session: false } }, "tool_schemas.bash.variants.session", "a key of `commands`"],
-  ])("%j: the error names the new form", (tool, path, mend) => {
+  ])("%j: the error names the new form", (tool, path, remedy) => {
     const [first] = problems(tool);
     expect(first).toContain(`${path}: `);
-    expect(first).toContain(mend);
+    expect(first).toContain(remedy);
   });
 });
 

@@ -25,10 +25,10 @@ function problems(...texts: readonly string[]): readonly PolicyProblem[] {
   return result.ok ? [] : result.problems;
 }
 
-/** `file:line:column path: message; mend`, so that a table shows all of a problem. */
+/** `file:line:column path: message; remedy`, so that a table shows all of a problem. */
 function shown(problem: PolicyProblem): string {
-  const { file, line, column, path, message, mend } = problem;
-  return `${file}:${line}:${column} ${path}: ${message}; ${mend}`;
+  const { file, line, column, path, message, remedy } = problem;
+  return `${file}:${line}:${column} ${path}: ${message}; ${remedy}`;
 }
 
 describe("what was written", () => {

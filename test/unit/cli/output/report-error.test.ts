@@ -1,10 +1,10 @@
 import { CommanderError } from "commander";
 import { describe, expect, test } from "vitest";
-import { environmentError, usageError } from "../../../../services/cli/output/cli-error.ts";
-import { fileError } from "../../../../services/cli/output/file-error.ts";
 import { failureOf } from "../../../../services/cli/output/report-error.ts";
 import { ClosedOutput } from "../../../../services/cli/output/terminal.ts";
-import { CallgateError } from "../../../../services/client/callgate-error.ts";
+import { CallgateError } from "../../../../services/client/api/callgate-error.ts";
+import { environmentError, usageError } from "../../../../services/process/exit-error.ts";
+import { fileError } from "../../../../services/process/file-error.ts";
 import { FatalError } from "../../../../services/runtime/errors.ts";
 
 test.each([

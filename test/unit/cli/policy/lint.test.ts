@@ -83,7 +83,7 @@ describe("tiers", () => {
     const tier = tiers('name: a, pattern: "get_*", action: allowlist');
     const text = `${tier}tool_schemas: { github/get_file: { read_only: true } }`;
     const found = lint(text).find(({ code }) => code === "namespaced-names");
-    expect(found).toMatchObject({ severity: "warning", line: 3, mend: "add `*/get_*`" });
+    expect(found).toMatchObject({ severity: "warning", line: 3, remedy: "add `*/get_*`" });
     expect(informed(tier)).toContain("namespaced-names 3:18");
     expect(informed(tiers('name: a, pattern: "*/get_*", action: allowlist'))).not.toContain(
       "namespaced-names 3:18",
@@ -102,7 +102,7 @@ describe("tiers", () => {
     const text = `${tier}tool_schemas: { mcp__gh__get_file: { read_only: true }, fs.list_files: { read_only: true } }`;
     const found = lint(text).find(({ code }) => code === "namespaced-names");
     expect(found?.message).toContain("`mcp__gh__get_file`, `fs.list_files`");
-    expect(found?.mend).toBe("add `*.get_*|*__get_*|*.list_*|*__list_*`");
+    expect(found?.remedy).toBe("add `*.get_*|*__get_*|*.list_*|*__list_*`");
   });
 
   it("and neither says nor proposes what the pattern has already", () => {
@@ -113,9 +113,9 @@ describe("tiers", () => {
     const half = tiers('name: a, pattern: "get_*|*/get_*|list_*", action: allowlist');
     const left = (text: string) => lint(text).find(({ code }) => code === "namespaced-names");
     expect(left(half)?.message).toContain("such as `server/list_*`");
-    expect(left(half)?.mend).toBe("add `*/list_*` if tools have namespaces");
+    expect(left(half)?.remedy).toBe("add `*/list_*` if tools have namespaces");
     const missed = `${half}tool_schemas: { gh__get_file: {}, gh/list_files: {} }`;
-    expect(left(missed)?.mend).toBe("add `*__get_*|*/list_*|*__list_*`");
+    expect(left(missed)?.remedy).toBe("add `*__get_*|*/list_*|*__list_*`");
   });
 
   it("whose approvals have no expiry", () => {
@@ -425,7 +425,7 @@ describe("patterns", () => {
   const found = (pattern: string, kill = "") =>
     lint(`tool_schemas:\n${tools}${tiers(`name: a, pattern: "${pattern}", action: deny`)}${kill}`)
       .filter(({ code }) => code === "misspelt-pattern")
-      .map(({ severity, path, message, mend }) => [severity, path, message, mend].join(" | "));
+      .map(({ severity, path, message, remedy }) => [severity, path, message, remedy].join(" | "));
 
   it.each([
     ["delte_*", "delete_account", "delete_*"],

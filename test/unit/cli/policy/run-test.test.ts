@@ -48,6 +48,29 @@ async function report(text: string, ...more: string[]) {
   return { code, ...JSON.parse(stdout) };
 }
 
+const COMMANDS = `authorization: { tiers: [{ name: ask, pattern: "none_*", action: hitl }] }
+tool_schemas:
+  bash:
+    commands:
+      rules:
+        - { run: git push, tier: ask }
+        - { run: git fetch, risk_level: LOW }
+        - { run: npm publish, tier: ask }
+`;
+
+test("a rule of `commands` is reached by a line that it is about, also where another rule decides", async () => {
+  const own = file("bash.yaml", COMMANDS);
+  const line = "git fetch origin && git push origin main";
+  const cases = file(
+    "bash-cases.yaml",
+    `cases: [{ name: c, calls: [{ tool: bash, args: { command: "${line}" }, expect: held }] }]\n`,
+  );
+  const { stdout } = await run(cases, "-p", own, "--json");
+  expect(JSON.parse(stdout).unreached.map(({ rule }: { rule: string }) => rule)).toEqual([
+    "tool_schemas.bash.commands.rules[2]",
+  ]);
+});
+
 describe("callgate policy test", () => {
   test("finds the cases beside the policy and says what each came to", async () => {
     file(

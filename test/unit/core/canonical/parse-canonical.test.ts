@@ -199,7 +199,7 @@ describe("parseCanonical holds its limits", () => {
     expect(refusalOf(`${exactly} `)).toMatchObject({
       reason: "too_large",
       code: "too_large",
-      message: "262145 bytes are more than the 262144 allowed, send less",
+      message: "the text has more than the 262144 bytes allowed, send less",
     });
     expect(parseCanonical(new TextEncoder().encode(exactly)).ok).toBe(true);
     expect(refusalOf(new TextEncoder().encode(`${exactly} `)).code).toBe("too_large");

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { ToolDocument } from "../../../../services/core/policy/document.ts";
 import { compiled } from "../../../support/core/compile.ts";
 
-const bare = (tool: ToolDocument): boolean =>
-  compiled({ tool_schemas: { tool } }).tool("tool").bare;
+const namesNoObject = (tool: ToolDocument): boolean =>
+  compiled({ tool_schemas: { tool } }).tool("tool").namesNoObject;
 
 describe("a tool that names no object", () => {
   test.each([
@@ -11,7 +11,7 @@ describe("a tool that names no object", () => {
     { type: "object", properties: {}, required: [] },
     { type: "object", additionalProperties: false },
   ])("has a schema that is known and empty: %j", (input_schema) => {
-    expect(bare({ input_schema })).toBe(true);
+    expect(namesNoObject({ input_schema })).toBe(true);
   });
 
   // What a schema does not speak of it allows: such a tool may well be told what to work on.
@@ -24,14 +24,16 @@ describe("a tool that names no object", () => {
     { properties: { id: {} } },
     { properties: {}, anyOf: [{ required: ["id"] }] },
   ])("is not one whose schema leaves arguments open: %j", (input_schema) => {
-    expect(bare({ input_schema })).toBe(false);
+    expect(namesNoObject({ input_schema })).toBe(false);
   });
 
   test("declares no schema-less guess and no exclusive effect", () => {
     const input_schema = { type: "object", properties: {} };
-    expect(bare({})).toBe(false);
-    expect(bare({ input_schema, side_effect_resource: "invoice" })).toBe(false);
-    expect(bare({ input_schema, effects: [{ resource: "lamp", kind: "update" }] })).toBe(true);
+    expect(namesNoObject({})).toBe(false);
+    expect(namesNoObject({ input_schema, side_effect_resource: "invoice" })).toBe(false);
+    expect(namesNoObject({ input_schema, effects: [{ resource: "lamp", kind: "update" }] })).toBe(
+      true,
+    );
   });
 });
 

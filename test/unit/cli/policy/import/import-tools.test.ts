@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { formatYaml } from "../../../../../services/adapters/policy/format-yaml.ts";
 import { loadPolicy } from "../../../../../services/adapters/policy/load.ts";
+import { formatYaml } from "../../../../../services/adapters/policy/write-yaml.ts";
 import {
   type ImportFormat,
   type ImportOptions,

@@ -4,7 +4,7 @@ import { lint } from "../../../../support/policy/linted.ts";
 function told(text: string): readonly string[] {
   return lint(text)
     .filter(({ code }) => code === "two-forms")
-    .map(({ severity, path, message, mend }) => `${severity} ${path}: ${message}; ${mend}`);
+    .map(({ severity, path, message, remedy }) => `${severity} ${path}: ${message}; ${remedy}`);
 }
 
 const charge = (more: string) =>

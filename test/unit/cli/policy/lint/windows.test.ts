@@ -6,7 +6,7 @@ const READ = "tool_schemas: { a: { read_only: true } }\n";
 function told(text: string): readonly string[] {
   return lint(text)
     .filter(({ severity }) => severity !== "info")
-    .map(({ code, path, message, mend }) => `${code} ${path}: ${message}; ${mend}`);
+    .map(({ code, path, message, remedy }) => `${code} ${path}: ${message}; ${remedy}`);
 }
 
 it.each(["read_only: true", "reads: [x]"])(

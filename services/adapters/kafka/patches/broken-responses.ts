@@ -1,0 +1,25 @@
+/**
+ * Defect: kafkajs throws out of a socket's event, and so ends the process, where a server answers with
+ * something that is no response: the port of a broker that is gone may be another server's by then.
+ * Upstream: not reported.
+ * Patch: The connection ends as one that was lost.
+ */
+type Connection = {
+  readonly broker: string;
+  readonly socket: { destroy(error: Error): unknown } | null;
+  processData(data: Buffer): unknown;
+};
+
+export function endBrokenConnections(connection: { readonly prototype: Connection }): void {
+  const { prototype } = connection;
+  const { processData } = prototype;
+  prototype.processData = function processOrEnd(this: Connection, data: Buffer): unknown {
+    try {
+      return processData.call(this, data);
+    } catch (cause) {
+      const text = `${this.broker} does not answer as a Kafka broker does`;
+      this.socket?.destroy(new Error(text, { cause }));
+      return undefined;
+    }
+  };
+}

@@ -1,0 +1,54 @@
+/**
+ * Defect: kafkajs looks up its coordinators anew for each request, four times in a transaction: four of
+ * about nine round trips.
+ * Upstream: not reported.
+ * Patch: A coordinator is retained until it answers with an error or its connection is lost.
+ */
+type Pool = { send(request: unknown): Promise<unknown> };
+type Broker = { readonly connectionPool: object; isConnected(): boolean };
+type Look = { readonly groupId: string; readonly coordinatorType?: number };
+type Cluster = { findGroupCoordinator(look: Look): Promise<Broker> };
+type Known = { readonly broker: Broker; readonly faults: number };
+
+/** Says nothing against the coordinator: it answered as one. */
+const HARMLESS = "CONCURRENT_TRANSACTIONS";
+
+export function cacheCoordinators(
+  cluster: { readonly prototype: Cluster },
+  connectionPool: { readonly prototype: Pool },
+): void {
+  const faults = countFaults(connectionPool.prototype);
+  const caches = new WeakMap<Cluster, Map<string, Known>>();
+  const look = cluster.prototype.findGroupCoordinator;
+  cluster.prototype.findGroupCoordinator = async function findKnown(this: Cluster, wanted: Look) {
+    let cache = caches.get(this);
+    if (cache === undefined) {
+      cache = new Map();
+      caches.set(this, cache);
+    }
+    const name = `${wanted.coordinatorType ?? 0} ${wanted.groupId}`;
+    const known = cache.get(name);
+    if (known?.broker.isConnected() === true && known.faults === faults(known.broker)) {
+      return known.broker;
+    }
+    const found = await look.call(this, wanted);
+    cache.set(name, { broker: found, faults: faults(found) });
+    return found;
+  };
+}
+
+/** How many requests to a broker have failed so far. */
+function countFaults(prototype: Pool): (broker: Broker) => number {
+  const counts = new WeakMap<object, number>();
+  const { send } = prototype;
+  prototype.send = async function sendAndCount(this: Pool, request: unknown) {
+    try {
+      return await send.call(this, request);
+    } catch (error) {
+      const harmless = error instanceof Error && Reflect.get(error, "type") === HARMLESS;
+      if (!harmless) counts.set(this, (counts.get(this) ?? 0) + 1);
+      throw error;
+    }
+  };
+  return ({ connectionPool }) => counts.get(connectionPool) ?? 0;
+}

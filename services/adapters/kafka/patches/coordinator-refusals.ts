@@ -1,0 +1,41 @@
+/**
+ * Defect: Where no broker names a coordinator, kafkajs says that none was found, whatever the brokers
+ * answered: a client without the right to its group or transactional id looks for it for ever.
+ * Upstream: not reported.
+ * Patch: The patch asks once more and throws the refusal.
+ */
+type Look = { readonly groupId: string; readonly coordinatorType?: number };
+type Broker = { findGroupCoordinator(look: Look): Promise<unknown> };
+type Cluster = {
+  readonly brokerPool: { findConnectedBroker(): Promise<Broker> };
+  findGroupCoordinatorMetadata(look: Look): Promise<unknown>;
+};
+
+const NOT_FOUND = "KafkaJSGroupCoordinatorNotFound";
+/** GROUP_ and TRANSACTIONAL_ID_AUTHORIZATION_FAILED. */
+const REFUSALS: ReadonlySet<unknown> = new Set([30, 53]);
+
+export function tellCoordinatorRefusals(cluster: { readonly prototype: Cluster }): void {
+  const look = cluster.prototype.findGroupCoordinatorMetadata;
+  cluster.prototype.findGroupCoordinatorMetadata = async function lookAndTell(
+    this: Cluster,
+    wanted: Look,
+  ) {
+    try {
+      return await look.call(this, wanted);
+    } catch (error) {
+      if (!(error instanceof Error) || error.name !== NOT_FOUND) throw error;
+      throw (await refusalOf(this, wanted)) ?? error;
+    }
+  };
+}
+
+async function refusalOf({ brokerPool }: Cluster, wanted: Look): Promise<unknown> {
+  try {
+    const broker = await brokerPool.findConnectedBroker();
+    await broker.findGroupCoordinator(wanted);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && REFUSALS.has(Reflect.get(error, "code")) ? error : undefined;
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * The record batches (magic 2) of a fetch: which of them a reader of committed records gets.
+ * Records are decoded only when they are read.
+ *
+ * WALK-1 every offset from the one asked for is accounted for: by a batch with data, by one that was
+ *    aborted, by a control batch, or by a batch that was emptied. A hole means lost records.
+ */
+import { crc32c } from "@node-rs/crc32";
+import { FatalError } from "../../../runtime/errors.ts";
+import { type AbortedTransaction, type FetchedPartition, readOffset } from "./fetch-request.ts";
+
+export type RecordBatch = {
+  readonly baseOffset: number;
+  readonly lastOffset: number;
+  /** Number of records. */
+  readonly count: number;
+  /** Given to the whole batch by the broker. */
+  readonly appendTimeMs: number;
+  /** See decompress.ts. */
+  readonly codec: number;
+  /** Where the records are. */
+  readonly payload: Buffer;
+  readonly from: number;
+  readonly to: number;
+};
+
+export type WalkedBatches = {
+  readonly batches: readonly RecordBatch[];
+  /** Where to fetch on. */
+  readonly nextOffset: number;
+  /** Why nothing after `batches` can be read; they themselves can. */
+  readonly failure: FatalError | null;
+};
+
+const LENGTH_AT = 8;
+const LENGTH_FROM = 12;
+const MAGIC_AT = 16;
+const CRC_AT = 17;
+const CRC_FROM = 21;
+/** Of the largest time in it; the broker's own where it stamps batches. */
+const TIME_AT = 35;
+const PRODUCER_AT = 43;
+const HEADER_BYTES = 61;
+const MAGIC = 2;
+
+const CODEC_MASK = 7;
+const APPEND_TIME = 8;
+const TRANSACTIONAL = 16;
+const CONTROL = 32;
+
+/**
+ * @param fromOffset what was asked for: a batch may begin before it.
+ * @param committed false: records of aborted transactions, too.
+ */
+export function walkBatches(
+  fetched: FetchedPartition,
+  fromOffset: number,
+  committed = true,
+): WalkedBatches {
+  const { payload, to } = fetched;
+  const aborted = new AbortedProducers(committed ? fetched.aborted : []);
+  const batches: RecordBatch[] = [];
+  let nextOffset = fromOffset;
+  for (let at = fetched.from; at + HEADER_BYTES <= to; ) {
+    const end = at + LENGTH_FROM + payload.readInt32BE(at + LENGTH_AT);
+    // What the limit of the fetch cut off comes whole the next time.
+    if (end > to) break;
+    const failure = checkBatch(payload, at, end, fetched);
+    if (failure !== null) return { batches, nextOffset, failure };
+    const read = readBatch(payload, at, end);
+    at = end;
+    if (read.batch.lastOffset < nextOffset) continue;
+    const problem = findProblem(fetched, read, nextOffset);
+    if (problem !== null) return { batches, nextOffset, failure: problem };
+    nextOffset = read.batch.lastOffset + 1;
+    if (aborted.take(read) && read.batch.count > 0) batches.push(read.batch);
+  }
+  return { batches, nextOffset, failure: null };
+}
+
+/** Id of the producer that sent the batch. */
+export function producerOf({ payload, from }: RecordBatch): number {
+  return readOffset(payload, from - HEADER_BYTES + PRODUCER_AT);
+}
+
+/** What a broker writes into a batch at the start of `payload` that it appends: its place, its time, the checksum. */
+export function stampBatch(payload: Buffer, baseOffset: number, appendTimeMs: number): void {
+  payload.writeBigInt64BE(BigInt(baseOffset), 0);
+  payload.writeInt16BE(payload.readInt16BE(CRC_FROM) | APPEND_TIME, CRC_FROM);
+  payload.writeBigInt64BE(BigInt(appendTimeMs), TIME_AT);
+  payload.writeUInt32BE(crc32c(payload.subarray(CRC_FROM)), CRC_AT);
+}
+
+type ReadBatch = {
+  readonly batch: RecordBatch;
+  readonly attributes: number;
+  readonly producerId: number;
+};
+
+function readBatch(payload: Buffer, at: number, end: number): ReadBatch {
+  const baseOffset = readOffset(payload, at);
+  const attributes = payload.readInt16BE(at + CRC_FROM);
+  const batch = {
+    baseOffset,
+    lastOffset: baseOffset + payload.readInt32BE(at + 23),
+    count: payload.readInt32BE(at + 57),
+    appendTimeMs: readOffset(payload, at + TIME_AT),
+    codec: attributes & CODEC_MASK,
+    payload,
+    from: at + HEADER_BYTES,
+    to: end,
+  };
+  return { batch, attributes, producerId: readOffset(payload, at + PRODUCER_AT) };
+}
+
+function checkBatch(
+  payload: Buffer,
+  at: number,
+  end: number,
+  place: FetchedPartition,
+): FatalError | null {
+  const magic = payload[at + MAGIC_AT];
+  if (magic !== MAGIC || end < at + HEADER_BYTES) {
+    const text = `${where(place)}: records of format ${magic}, which is older than Kafka 0.11`;
+    return new FatalError("log_unreadable", text, { context: context(place, payload, at) });
+  }
+  const checksum = crc32c(payload.subarray(at + CRC_FROM, end));
+  if (checksum === payload.readUInt32BE(at + CRC_AT)) return null;
+  const text = `${where(place)}: a record batch does not fit its checksum`;
+  return new FatalError("log_corrupt", text, { context: context(place, payload, at) });
+}
+
+function findProblem(
+  place: FetchedPartition,
+  { batch, attributes }: ReadBatch,
+  expected: number,
+): FatalError | null {
+  const { baseOffset, lastOffset, count } = batch;
+  const lost = count > 0 && count !== lastOffset - baseOffset + 1;
+  if (baseOffset > expected || lost) {
+    return new FatalError(
+      "input_out_of_reach",
+      `${where(place)}: records from ${expected} on are gone and nothing tells what became of ` +
+        `them: the topic must not be compacted, nor cut off`,
+      { context: { offset: expected, found: baseOffset } },
+    );
+  }
+  if ((attributes & (APPEND_TIME | CONTROL)) !== 0 || count === 0) return null;
+  return new FatalError(
+    "log_mismatch",
+    `${where(place)}: the record at ${baseOffset} has the time of its sender: set ` +
+      "message.timestamp.type=LogAppendTime on the topic and write to it again from its start",
+    { context: { offset: baseOffset } },
+  );
+}
+
+/** The producers whose open transaction was aborted, as of the batch that was taken last. */
+class AbortedProducers {
+  readonly #waiting: readonly AbortedTransaction[];
+  readonly #open = new Set<number>();
+  #at = 0;
+
+  /** @param listed in the order of their ends, as a broker gives them. */
+  constructor(listed: readonly AbortedTransaction[]) {
+    this.#waiting =
+      listed.length < 2 ? listed : [...listed].sort((a, b) => a.firstOffset - b.firstOffset);
+  }
+
+  /** True where the batch holds records that were committed. */
+  take({ batch, attributes, producerId }: ReadBatch): boolean {
+    for (let next = this.#waiting[this.#at]; next !== undefined; next = this.#waiting[this.#at]) {
+      if (next.firstOffset > batch.lastOffset) break;
+      this.#open.add(next.producerId);
+      this.#at += 1;
+    }
+    if ((attributes & CONTROL) !== 0) {
+      // A producer has one transaction at a time: whatever ends it, it is over.
+      this.#open.delete(producerId);
+      return false;
+    }
+    return (attributes & TRANSACTIONAL) === 0 || !this.#open.has(producerId);
+  }
+}
+
+function where({ topic, partition }: FetchedPartition): string {
+  return `\`${topic}\` partition ${partition}`;
+}
+
+function context(
+  { topic, partition }: FetchedPartition,
+  payload: Buffer,
+  at: number,
+): Readonly<Record<string, string | number>> {
+  return { topic, partition, offset: readOffset(payload, at) };
+}

@@ -1,0 +1,257 @@
+/**
+ * What was fetched ahead for one reader of one topic-partition.
+ *
+ * TRACK-1 the reader gets every committed record from where it began, once and in order.
+ * TRACK-2 an answer that was asked for at another offset than the next one is dropped.
+ * TRACK-3 what ends a track (`failure`) is told when everything before it has been read.
+ */
+import { FatalError } from "../../../runtime/errors.ts";
+import type { LogRecord, ReadLimits } from "../../../runtime/ports.ts";
+import { RecordCursor } from "./decode-records.ts";
+import type { FetchedPartition } from "./fetch-request.ts";
+import { type RecordBatch, walkBatches } from "./record-batches.ts";
+
+/** Fetching ahead stops here and goes on below half of it. */
+const BUFFERED_BYTES_MAX = 2 * 1024 * 1024;
+
+/** How far a topic-partition goes: what one of its readers learns of it all of them know (FETCH-4). */
+export class KnownEnd {
+  #offset = 0;
+
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** It never falls by what is fetched: a new leader may not know yet what was committed. */
+  raise(offset: number): void {
+    this.#offset = Math.max(this.#offset, offset);
+  }
+
+  /**
+   * Of an answer that a leader gives only when it knows all of it.
+   * @param before what was known when it was asked for: less than that, and it was cut off.
+   */
+  settle(offset: number, before: number): void {
+    if (this.#offset === before) this.#offset = offset;
+    else this.raise(offset);
+  }
+}
+
+export type Taken = { readonly records: readonly LogRecord[]; readonly nextOffset: number };
+
+export class Track {
+  readonly name: string;
+  readonly partition: number;
+  /** Fetched on and on, not only when it is read. */
+  following = false;
+  /** When the fetch that this is part of was sent; null: it is part of none. */
+  inFlightSinceMs: number | null = null;
+  /** When a broker last said that there is nothing more. */
+  atEndMs = Number.NEGATIVE_INFINITY;
+  usedMs: number;
+  readonly #end: KnownEnd;
+  readonly #waiting = new Set<() => void>();
+  #batches: RecordBatch[] = [];
+  #cursor: RecordCursor | undefined;
+  #head: LogRecord | undefined;
+  #bytes = 0;
+  #isFull = false;
+  #readFrom: number;
+  #fetchFrom: number;
+  #failure: FatalError | null = null;
+
+  constructor(
+    place: { readonly name: string; readonly partition: number; readonly end: KnownEnd },
+    fromOffset: number,
+    nowMs: number,
+  ) {
+    this.name = place.name;
+    this.partition = place.partition;
+    this.#end = place.end;
+    this.usedMs = nowMs;
+    this.#readFrom = fromOffset;
+    this.#fetchFrom = fromOffset;
+  }
+
+  /** Where its reader goes on. */
+  get readFrom(): number {
+    return this.#readFrom;
+  }
+
+  /** Where the next fetch goes on. */
+  get fetchFrom(): number {
+    return this.#fetchFrom;
+  }
+
+  /** The partition's end, as far as is known. */
+  get end(): number {
+    return Math.max(this.#end.offset, this.#fetchFrom);
+  }
+
+  /** Something to read, or a reason why there never will be. */
+  get isReady(): boolean {
+    return this.#failure !== null || this.#hasRecords;
+  }
+
+  get wantsMore(): boolean {
+    if (this.#failure !== null) return false;
+    if (this.#isFull && this.#bytes <= BUFFERED_BYTES_MAX / 2) this.#isFull = false;
+    return !this.#isFull;
+  }
+
+  get hasWaiters(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** Takes in what was fetched at `offset`. */
+  feed(fetched: FetchedPartition, offset: number, nowMs: number): void {
+    this.#end.raise(fetched.stableOffset);
+    if (offset !== this.#fetchFrom || this.#failure !== null) return;
+    const { batches, nextOffset, failure } = walkBatches(fetched, offset);
+    for (const batch of batches) {
+      this.#batches.push(batch);
+      this.#bytes += batch.to - batch.from;
+    }
+    this.#fetchFrom = nextOffset;
+    this.#failure = failure;
+    this.#isFull ||= this.#bytes >= BUFFERED_BYTES_MAX;
+    if (nextOffset >= this.#end.offset) this.atEndMs = nowMs;
+    if (this.isReady) this.wake();
+  }
+
+  /** @throws FatalError where the reader has come to something that cannot be read. */
+  take(limits: ReadLimits): Taken {
+    const records: LogRecord[] = [];
+    try {
+      this.#takeInto(records, limits);
+    } catch (error) {
+      if (!(error instanceof FatalError)) throw error;
+      this.#batches = [];
+      this.#cursor = undefined;
+      this.#failure = error;
+    }
+    const last = records[records.length - 1];
+    if (this.#hasRecords && last !== undefined) {
+      this.#readFrom = last.offset + 1;
+    } else {
+      if (records.length === 0 && this.#failure !== null) throw this.#failure;
+      this.#readFrom = this.#fetchFrom;
+    }
+    return { records, nextOffset: this.#readFrom };
+  }
+
+  /** Calls back once something is ready, or fetching has failed. Returns what stops it. */
+  onReady(callback: () => void): () => void {
+    this.#waiting.add(callback);
+    return () => this.#waiting.delete(callback);
+  }
+
+  wake(): void {
+    for (const callback of [...this.#waiting]) callback();
+  }
+
+  get #hasRecords(): boolean {
+    return this.#head !== undefined || this.#cursor !== undefined || this.#batches.length > 0;
+  }
+
+  #takeInto(records: LogRecord[], limits: ReadLimits): void {
+    let bytes = 0;
+    for (let head = this.#peek(); head !== undefined; head = this.#peek()) {
+      bytes += (head.key?.length ?? 0) + (head.value?.length ?? 0);
+      const isFull = records.length >= limits.recordsMax || bytes > limits.bytesMax;
+      if (isFull && records.length > 0) return;
+      records.push(head);
+      this.#head = undefined;
+    }
+  }
+
+  #peek(): LogRecord | undefined {
+    while (this.#head === undefined) {
+      const cursor = this.#cursor ?? this.#open();
+      if (cursor === undefined) return undefined;
+      const record = cursor.next();
+      if (cursor.isDone) this.#cursor = undefined;
+      // A batch may begin before what was asked for.
+      if (record.offset >= this.#readFrom) this.#head = record;
+    }
+    return this.#head;
+  }
+
+  #open(): RecordCursor | undefined {
+    // Let go at once: behind a backlog there is always a next one, and each holds what it was fetched with.
+    const batch = this.#batches.shift();
+    if (batch === undefined) return undefined;
+    this.#bytes -= batch.to - batch.from;
+    this.#cursor = new RecordCursor(batch);
+    return this.#cursor;
+  }
+}
+
+/** A track that nobody has read from for so long is let go, with what it holds. */
+const IDLE_MS_MAX = 5_000;
+const SWEEP_MS = 1_000;
+/** Readers of one topic-partition at different offsets. */
+const TRACKS_MAX = 16;
+
+/** The tracks of a log by topic-partition and by where their readers go on. */
+export class Tracks {
+  readonly #byPlace = new Map<string, Track[]>();
+  /** Kept when the tracks are let go: one for each topic-partition. */
+  readonly #ends = new Map<string, KnownEnd>();
+  readonly #nowMs: () => number;
+  readonly #sweep: NodeJS.Timeout;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#sweep = setInterval(() => this.#dropIdle(), SWEEP_MS).unref();
+  }
+
+  *all(): Iterable<Track> {
+    for (const group of this.#byPlace.values()) yield* group;
+  }
+
+  /** The track of the reader who is at this offset; a new one where there is none. */
+  at(name: string, partition: number, offset: number): { track: Track; isNew: boolean } {
+    const place = `${partition} ${name}`;
+    const group = this.#byPlace.get(place) ?? [];
+    const nowMs = this.#nowMs();
+    const known = group.find(({ readFrom }) => readFrom === offset);
+    if (known !== undefined) {
+      known.usedMs = nowMs;
+      return { track: known, isNew: false };
+    }
+    const end = this.endOf(name, partition);
+    const track = new Track({ name, partition, end }, offset, nowMs);
+    const kept = group.length < TRACKS_MAX ? group : group.filter(({ hasWaiters }) => hasWaiters);
+    this.#byPlace.set(place, [...kept, track]);
+    return { track, isNew: true };
+  }
+
+  /** Shared by all readers of a topic-partition, now and later. */
+  endOf(name: string, partition: number): KnownEnd {
+    const place = `${partition} ${name}`;
+    let end = this.#ends.get(place);
+    if (end === undefined) {
+      end = new KnownEnd();
+      this.#ends.set(place, end);
+    }
+    return end;
+  }
+
+  /** Lets all go, and wakes who waits. */
+  close(): void {
+    clearInterval(this.#sweep);
+    const tracks = [...this.all()];
+    this.#byPlace.clear();
+    for (const track of tracks) track.wake();
+  }
+
+  #dropIdle(): void {
+    const sinceMs = this.#nowMs() - IDLE_MS_MAX;
+    for (const [place, group] of this.#byPlace) {
+      const kept = group.filter(({ hasWaiters, usedMs }) => hasWaiters || usedMs > sinceMs);
+      if (kept.length === 0) this.#byPlace.delete(place);
+      else if (kept.length < group.length) this.#byPlace.set(place, kept);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/** Makes topics and sets what is configured for them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Admin, Kafka } from "kafkajs";
+import { addressesOf } from "../client.ts";
+import { mapKafkaError, protocolCode } from "../map-error.ts";
+
+export type TopicSettings = Readonly<Record<string, string>>;
+
+export type NewTopic = {
+  readonly name: string;
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  readonly settings: TopicSettings;
+};
+
+const TOPIC_RESOURCE = 2;
+/** What was set for the topic itself, in `configSource` of a described entry. */
+const SET_FOR_TOPIC = 1;
+const TIMEOUT_MS = 30_000;
+/** Codes of a broker that was not told of a topic yet, or of who leads it: 3, 5 and 6. */
+const NOT_TOLD: ReadonlySet<number> = new Set([3, 5, 6]);
+const LOOK_EVERY_MS = 100;
+
+export class KafkaTopicAdmin {
+  readonly #newKafka: () => Kafka;
+
+  constructor(newKafka: () => Kafka) {
+    this.#newKafka = newKafka;
+  }
+
+  /** How many brokers there are to spread replicas over. */
+  async countBrokers(): Promise<number> {
+    return await this.#with(async (admin) => (await admin.describeCluster()).brokers.length);
+  }
+
+  /**
+   * Resolves when brokers know them and who leads them. kafkajs waits for that where one broker made all of them, and
+   * fails with code 3 where it asks one of several that was not told yet, although the topics are made.
+   *
+   * @throws RetryableError, FatalError where one of them cannot be made.
+   */
+  async create(topics: readonly NewTopic[]): Promise<void> {
+    if (topics.length === 0) return;
+    await this.#with((admin) =>
+      admin.createTopics({
+        waitForLeaders: false,
+        timeout: TIMEOUT_MS,
+        topics: topics.map(({ name, partitions, replicationFactor, settings }) => ({
+          topic: name,
+          numPartitions: partitions,
+          replicationFactor,
+          configEntries: entriesOf(settings),
+        })),
+      }),
+    );
+    await this.#untilLed(topics.map(({ name }) => name));
+  }
+
+  async #untilLed(topics: string[]): Promise<void> {
+    const untilMs = performance.now() + TIMEOUT_MS;
+    // A client of its own each time: one that was told of another leader does not look again.
+    while (!(await this.#with((admin) => areLed(admin, topics, performance.now() >= untilMs)))) {
+      await sleep(LOOK_EVERY_MS);
+    }
+  }
+
+  /**
+   * Sets the given keys and leaves the others. The request that kafkajs knows replaces all that is set for
+   * a topic, so what is set already is read first and sent along.
+   */
+  async configure(topics: readonly Pick<NewTopic, "name" | "settings">[]): Promise<void> {
+    if (topics.length === 0) return;
+    await this.#with(async (admin) => {
+      const { resources } = await admin.describeConfigs({
+        includeSynonyms: false,
+        resources: topics.map(({ name }) => ({ type: TOPIC_RESOURCE, name })),
+      });
+      const set = new Map(
+        resources.map(({ resourceName, configEntries }) => [
+          resourceName,
+          Object.fromEntries(
+            configEntries
+              .filter(({ configSource }) => Number(configSource) === SET_FOR_TOPIC)
+              .map(({ configName, configValue }) => [configName, configValue]),
+          ),
+        ]),
+      );
+      await admin.alterConfigs({
+        validateOnly: false,
+        resources: topics.map(({ name, settings }) => ({
+          type: TOPIC_RESOURCE,
+          name,
+          configEntries: entriesOf({ ...set.get(name), ...settings }),
+        })),
+      });
+    });
+  }
+
+  async #with<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
+    const kafka = this.#newKafka();
+    const admin = kafka.admin();
+    try {
+      await admin.connect();
+      return await work(admin);
+    } catch (error) {
+      throw mapKafkaError(error, "changing the topics", addressesOf(kafka));
+    } finally {
+      await admin.disconnect().catch(() => undefined);
+    }
+  }
+}
+
+function entriesOf(settings: TopicSettings): { name: string; value: string }[] {
+  return Object.entries(settings).map(([name, value]) => ({ name, value }));
+}
+
+/** @param isLast what is not known now is an error. */
+async function areLed(admin: Admin, topics: string[], isLast: boolean): Promise<boolean> {
+  try {
+    await admin.fetchTopicMetadata({ topics });
+    for (const topic of topics) await admin.fetchTopicOffsets(topic);
+    return true;
+  } catch (error) {
+    const code = protocolCode(error);
+    if (isLast || code === undefined || !NOT_TOLD.has(code)) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,95 @@
+/** Our records in the form that kafkajs sends, and what it answers in ours. */
+import type { IHeaders, Message, RecordMetadata, TopicMessages } from "kafkajs";
+import { FatalError, RetryableError } from "../../../runtime/errors.ts";
+import type { Appended, OutgoingRecord, RecordHeader } from "../../../runtime/ports.ts";
+import type { Topic } from "../../../runtime/topics.ts";
+import type { TopicNames } from "../topics/topic-names.ts";
+
+/** Grouped by topic, in order; every message names its partition. */
+export function toTopicMessages(
+  records: readonly OutgoingRecord[],
+  names: TopicNames,
+): TopicMessages[] {
+  const groups = new Map<string, Message[]>();
+  for (const record of records) {
+    const name = names[record.topic];
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [toMessage(record)]);
+    else group.push(toMessage(record));
+  }
+  return [...groups].map(([topic, messages]) => ({ topic, messages }));
+}
+
+type Base = { next: number; readonly appendTimeMs: number };
+
+/** Where each record went, in the order of `records`. All of them must have been in one send. */
+export class SentRecords {
+  readonly #bases = new Map<string, Base>();
+  readonly #names: TopicNames;
+  /** By topic, of the partition that was asked for last: nearly all are of one. */
+  #recent = new Map<Topic, Base>();
+  #partition = -1;
+
+  constructor(metadata: readonly RecordMetadata[], names: TopicNames) {
+    this.#names = names;
+    for (const { topicName, partition, baseOffset, logAppendTime } of metadata) {
+      const appendTimeMs = Number(logAppendTime ?? -1);
+      this.#bases.set(`${partition} ${topicName}`, { next: Number(baseOffset), appendTimeMs });
+    }
+  }
+
+  /**
+   * To be called once for each record, in the order in which they were sent.
+   * @throws RetryableError `outcome_unknown` where nobody acknowledged the record's partition:
+   *   kafkajs drops a partition whose leader moves while it sends, and says nothing.
+   */
+  take({ topic, partition }: OutgoingRecord): Appended {
+    if (partition !== this.#partition) {
+      this.#recent = new Map();
+      this.#partition = partition;
+    }
+    let base = this.#recent.get(topic);
+    if (base === undefined) {
+      base = this.#baseOf(topic, partition);
+      this.#recent.set(topic, base);
+    }
+    const { next: offset, appendTimeMs } = base;
+    base.next += 1;
+    return { offset, appendTimeMs };
+  }
+
+  #baseOf(topic: Topic, partition: number): Base {
+    const name = this.#names[topic];
+    const base = this.#bases.get(`${partition} ${name}`);
+    if (base === undefined) {
+      const text = `\`${name}\` partition ${partition} did not acknowledge what was sent to it`;
+      throw new RetryableError("outcome_unknown", text, { context: { topic: name, partition } });
+    }
+    if (base.appendTimeMs < 0) throw ownTime(name);
+    return base;
+  }
+}
+
+function ownTime(name: string): FatalError {
+  return new FatalError(
+    "log_mismatch",
+    `\`${name}\` takes the time of the sender: set message.timestamp.type=LogAppendTime on it`,
+  );
+}
+
+/** Written out: this runs twice for each input, and a spread costs several times as much. */
+function toMessage({ key, value, headers, partition }: OutgoingRecord): Message {
+  const message = { partition, key: key as Buffer | string | null, value: value as Buffer | null };
+  if (headers === undefined || headers.length === 0) return message;
+  return { ...message, headers: toHeaders(headers) };
+}
+
+function toHeaders(headers: readonly RecordHeader[]): IHeaders {
+  const named: Record<string, string | string[]> = {};
+  for (const { name, value } of headers) {
+    const before = named[name];
+    if (before === undefined) named[name] = value;
+    else named[name] = [...(Array.isArray(before) ? before : [before]), value];
+  }
+  return named;
+}

@@ -1,0 +1,137 @@
+/** What the caller of a guarded tool gets, or is thrown, once its call has ended or cannot run. */
+import type { CallRefused } from "../../core/events.ts";
+import { CallgateError } from "../api/callgate-error.ts";
+import type { CallRefusal, Decision, StoredResult } from "../api/gate-types.ts";
+import { type Refused, refusedOf } from "../api/refused.ts";
+import { type Execution, NotRecordedError } from "../calls/run-call.ts";
+import { notRun } from "../decisions/decision-view.ts";
+import type { EndedCall } from "../journal/stored-result.ts";
+import { EarlierOutput, earlierOutputOf } from "./present-answer.ts";
+
+/** A call that was decided. */
+export type DecidedCall = {
+  readonly decision: Decision;
+  /** The caller named it, or its approval, so it may be proposed again. */
+  readonly isNamed: boolean;
+  /** Revision of the policy, for refusals that are made here. */
+  readonly policy: string;
+};
+
+const OTHER_SECRET =
+  "This call was not run: this program does not have the secret under which the gate has decided it.";
+
+const NOT_EXECUTED =
+  "This call was not run, and does not run any more under its call id. Make it again as a new call.";
+
+/** Of a call that the gate did not allow: its refusal, or the output that answers it. */
+export function answerRefused(decision: Decision, event: CallRefused | null): unknown {
+  const earlier = event === null ? null : earlierOutputOf(event);
+  return earlier ?? refusedOf(decision, refusalOf(decision));
+}
+
+export function refusalOf(decision: Decision): CallRefusal {
+  return decision.refusal ?? notRun(decision, "gate_unavailable", "");
+}
+
+/** Refuses an allowed call that does not run (again). */
+export function refuseRun(call: DecidedCall, reason: CallRefusal["reason"]): Refused {
+  return refusedOf(call.decision, notRun(call.decision, reason, call.policy));
+}
+
+/** Refuses a call that was decided under a secret that this program does not have. */
+export function refuseKeyless({ decision, policy }: DecidedCall): Refused {
+  const refusal = notRun(decision, "gate_unavailable", policy);
+  return refusedOf(decision, { ...refusal, message: OTHER_SECRET });
+}
+
+/** A named call is over under its id; one without a name has another id the next time. */
+export function refuseUnrun({ decision, isNamed, policy }: DecidedCall, why = "too_late"): Refused {
+  const refusal = notRun(decision, "gate_unavailable", policy);
+  const message = isNamed ? NOT_EXECUTED : refusal.message;
+  const detail = why === "closed" ? "closed" : "timeout";
+  return refusedOf(decision, { ...refusal, detail, message });
+}
+
+/** @throws what the handler threw; CallgateError `time_limit`, `closed`; the reason of the caller's signal. */
+export function answerExecution(execution: Execution, call: DecidedCall): unknown {
+  switch (execution.type) {
+    case "succeeded":
+      return execution.value;
+    case "failed":
+      throw execution.error;
+    case "unknown":
+      if (execution.why === "aborted") throw execution.reason;
+      throw execution.why === "closed" ? brokenOff(call.decision) : timeLimit(call.decision);
+    case "not_executed":
+      if (execution.why === "aborted") throw execution.reason;
+      return refuseUnrun(call, execution.why);
+    case "not_claimed":
+      return refuseRun(call, "outcome_unknown");
+  }
+}
+
+/** Of a call that ended before: as it ended, so far as the journal has it. @throws what its handler threw. */
+export function answerEnded({ stored, returned }: EndedCall, call: DecidedCall): unknown {
+  if (stored.status === "not_executed") return refuseUnrun(call);
+  if (stored.status === "unknown") return refuseRun(call, "outcome_unknown");
+  // An output that says that the call failed was returned by the handler, too.
+  if (stored.whole && returned) return new EarlierOutput(stored.output, null);
+  if (stored.status === "failed") throw failureOf(stored);
+  // What it gave is not known, or not all of it: but that it ran is.
+  return refuseRun(call, "duplicate_call");
+}
+
+/** What became of a call is not in the journal. @throws CallgateError `result_not_recorded` where it may have run. */
+export function answerUnrecorded(error: unknown, call: DecidedCall): unknown {
+  const isRun = error instanceof NotRecordedError;
+  const { execution, cause } = isRun ? error : { execution: UNKNOWN_END, cause: error };
+  if (execution.type === "not_executed") return answerExecution(execution, call);
+  const why = cause instanceof Error ? cause.message : String(cause);
+  throw new CallgateError(
+    "result_not_recorded",
+    `\`${call.decision.tool}\` ran, and its result could not be recorded: ${why}; the gate counts the ` +
+      "call as under way until it is reported or reconciled",
+    { cause, ...endOf(execution) },
+  );
+}
+
+/** What came of a call where the executor itself failed. */
+const UNKNOWN_END: Execution = { type: "unknown", why: "aborted", reason: undefined };
+
+/** What the handler threw, as far as the journal has it. */
+function failureOf({ error }: StoredResult): Error {
+  const failure = new Error(error?.message ?? "the call failed before: what it threw was not told");
+  const code = error?.code ?? null;
+  return code === null ? failure : Object.assign(failure, { code });
+}
+
+/** What the tool gave or threw, or what it was given up for. */
+function endOf(execution: Execution): { readonly output?: unknown; readonly thrown?: unknown } {
+  switch (execution.type) {
+    case "succeeded":
+      return { output: execution.value };
+    case "failed":
+      return { thrown: execution.error };
+    case "unknown":
+      return { thrown: execution.reason };
+    case "not_executed":
+    case "not_claimed":
+      return {};
+  }
+}
+
+function brokenOff({ tool }: Decision): CallgateError {
+  return new CallgateError(
+    "closed",
+    `\`${tool}\` was broken off as the gate was closed: it may have taken effect; find out before it is ` +
+      "called again, or give `close` a longer `timeoutMs`",
+  );
+}
+
+function timeLimit({ tool, timeLimitMs }: Decision): CallgateError {
+  return new CallgateError(
+    "time_limit",
+    `\`${tool}\` ran longer than its ${timeLimitMs} ms and was given up: whether it took effect is not ` +
+      "known; set `time_limit_ms` of the tool in the policy if it needs more",
+  );
+}

@@ -1,0 +1,107 @@
+/**
+ * What the caller of a guarded tool gets beside its output: whether the output is an earlier one, what to tell the
+ * model of that, and the warnings of the decision.
+ *
+ * ANSWER-1 an output from memory is marked as one, in every form that an answer has.
+ * ANSWER-2 no warning is lost: it is in the wrapped answer, in the note of a text, or found by `warningsOf`.
+ */
+import type { CallRefused } from "../../core/events.ts";
+import type { AnswerForm, Decision, Warning } from "../api/gate-types.ts";
+import { isRefused } from "../api/refused.ts";
+import { readOutput } from "../values/output-text.ts";
+
+/** An output with all that is known of it. A call that does not run gives `Refused` in every form. */
+export type WrappedAnswer<Result> = {
+  /** As the function returned it, now or earlier. */
+  readonly output: Result;
+  /** True: the function did not run for this call, the output is an earlier one. */
+  readonly duplicate: boolean;
+  /** For the model; null: there is nothing to say, or `append_system_note` is false. */
+  readonly note: string | null;
+  /** Of checks in mode `warn`: each `message` is for the model. */
+  readonly warnings: readonly Warning[];
+};
+
+/** An output that was not made for this call. */
+export class EarlierOutput {
+  readonly output: unknown;
+  readonly note: string | null;
+
+  constructor(output: unknown, note: string | null) {
+    this.output = output;
+    this.note = note;
+  }
+}
+
+const NOTE_BEGINS = "\n\n[Gate: ";
+const ANSWERED = "This tool call was already made";
+
+/** Of a refusal that answers from memory; null: it does not. */
+export function earlierOutputOf({ answered, refusal }: CallRefused): EarlierOutput | null {
+  if (answered === null || refusal.reason !== "duplicate_call") return null;
+  const { previousResult } = refusal;
+  const inline = previousResult?.inline ?? null;
+  const output = inline === null ? undefined : readOutput(inline);
+  return new EarlierOutput(output, shortNote(refusal.note));
+}
+
+/** The note of the refusal quotes the result, and here it stands beside it. */
+function shortNote(note: string | null): string | null {
+  if (note === null) return null;
+  const [sentence = note] = note.split(". Result was: ");
+  return `${sentence}. This is its earlier result.`;
+}
+
+type Known = { readonly duplicate: boolean; readonly warnings: readonly Warning[] };
+
+/** What is known of outputs that are objects, and of errors, for as long as they live. */
+const known = new WeakMap<object, Known>();
+
+export function presentAnswer(value: unknown, { warnings }: Decision, form: AnswerForm): unknown {
+  const earlier = value instanceof EarlierOutput ? value : null;
+  const output = earlier === null ? value : earlier.output;
+  if (earlier === null && isRefused(output)) return output;
+  const duplicate = earlier !== null;
+  const note = earlier?.note ?? null;
+  if (form === "wrapped")
+    return { output, duplicate, note, warnings } satisfies WrappedAnswer<unknown>;
+  if (typeof output === "string") return form === "bare" ? output : noted(output, note, warnings);
+  remember(output, { duplicate, warnings });
+  return output;
+}
+
+/** The same of what a function threw. */
+export function presentError(error: unknown, { warnings }: Decision): void {
+  remember(error, { duplicate: false, warnings });
+}
+
+function remember(value: unknown, what: Known): void {
+  if (typeof value !== "object" || value === null) return;
+  // A function may return one object again and again: what was known of it earlier is not of this call.
+  if (what.duplicate || what.warnings.length > 0) known.set(value, what);
+  else known.delete(value);
+}
+
+function noted(output: string, note: string | null, warnings: readonly Warning[]): string {
+  const said = [...(note === null ? [] : [note]), ...warnings.map(({ message }) => message)];
+  return said.length === 0 ? output : `${output}${NOTE_BEGINS}${said.join(" ")}]`;
+}
+
+/**
+ * Whether a guarded tool's answer is an earlier output: the function did not run for this call. Of a text it is known by
+ * its note, of a number or a boolean by `answers: "wrapped"` or `onDecision` alone.
+ */
+export function wasAnswered(answer: unknown): boolean {
+  if (typeof answer === "string") return answer.includes(`${NOTE_BEGINS}${ANSWERED}`);
+  return isObject(answer) && (known.get(answer)?.duplicate ?? false);
+}
+
+/** The warnings of the decision on the call that gave this object, or threw this error. Those of a text are in its note. */
+export function warningsOf(answer: unknown): readonly Warning[] {
+  if (isRefused(answer)) return answer.warnings ?? [];
+  return (isObject(answer) && known.get(answer)?.warnings) || [];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

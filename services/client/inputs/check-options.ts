@@ -1,0 +1,100 @@
+/** What programs without types hand over when they open a gate, connect to one or close it. */
+
+import { CallgateError } from "../api/callgate-error.ts";
+import type { ConnectOptions } from "../api/connect-types.ts";
+import type { GuardOptions, OpenOptions, WaitOptions } from "../api/gate-types.ts";
+
+type Shared = Pick<
+  OpenOptions & ConnectOptions,
+  "secret" | "timeoutMs" | "onLost" | "onDecision" | "token"
+>;
+
+/** What is wrong with members that both have, or with a name of a member; undefined: nothing. */
+export function optionsProblem(options: Shared, known: readonly string[]): string | undefined {
+  return memberProblem(options, known) ?? sharedProblem(options);
+}
+
+function sharedProblem({
+  secret,
+  timeoutMs,
+  onLost,
+  onDecision,
+  token,
+}: Shared): string | undefined {
+  if (secret !== undefined && typeof secret !== "string" && !(secret instanceof Uint8Array)) {
+    return "`secret` must be text or bytes: await it if it is a promise";
+  }
+  if (token !== undefined && typeof token !== "function" && !isText(token)) {
+    return "`token` must be text, or a function that gives it";
+  }
+  if (onLost !== undefined && typeof onLost !== "function") return "`onLost` must be a function";
+  if (onDecision !== undefined && typeof onDecision !== "function") return NO_LISTENER;
+  if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs > 0)) return undefined;
+  return "`timeoutMs` must be a number of milliseconds above 0";
+}
+
+const NO_LISTENER = "`onDecision` must be a function";
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+/** @throws CallgateError `invalid_input` */
+export function checkClose(options: { readonly timeoutMs?: number }): void {
+  const problem = memberProblem(options, ["timeoutMs"]) ?? timeProblem(options.timeoutMs);
+  if (problem === undefined) return;
+  throw new CallgateError("invalid_input", `the gate cannot be closed: ${problem}`);
+}
+
+const ANSWER_FORMS: readonly unknown[] = ["noted", "bare", "wrapped"];
+
+/** @throws CallgateError `invalid_input` */
+export function checkGuardOptions(options: GuardOptions): void {
+  const { answers, onDecision } = options;
+  const isForm = answers === undefined || ANSWER_FORMS.includes(answers);
+  const isListener = onDecision === undefined || typeof onDecision === "function";
+  const problem =
+    memberProblem(options, ["answers", "onDecision"]) ??
+    (isForm ? undefined : "`answers` must be noted, bare or wrapped") ??
+    (isListener ? undefined : NO_LISTENER);
+  if (problem === undefined) return;
+  throw new CallgateError("invalid_input", `the tools cannot be guarded: ${problem}`);
+}
+
+function timeProblem(timeoutMs: unknown): string | undefined {
+  if (timeoutMs === undefined || (typeof timeoutMs === "number" && timeoutMs >= 0))
+    return undefined;
+  return "`timeoutMs` must be a number of milliseconds, 0 or more";
+}
+
+const MEMBERS: Readonly<Record<keyof WaitOptions, true>> = { timeoutMs: true, signal: true };
+
+/** @throws CallgateError `invalid_input` */
+export function checkWait(options: WaitOptions): void {
+  const problem = memberProblem(options, Object.keys(MEMBERS)) ?? valueProblem(options);
+  if (problem === undefined) return;
+  throw new CallgateError("invalid_input", `the call cannot be waited for: ${problem}`);
+}
+
+function valueProblem(options: WaitOptions): string | undefined {
+  const { timeoutMs, signal }: Partial<Record<keyof WaitOptions, unknown>> = options;
+  // Not a number is not below 0 either: a timer would take both for one millisecond.
+  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs >= 0)) {
+    return "`timeoutMs` must be a number of milliseconds, 0 or more: without it there is no limit";
+  }
+  return isSignal(signal ?? null) ? undefined : "`signal` must be an AbortSignal";
+}
+
+/** Of whatever make: programs bring their own. */
+function isSignal(given: unknown): boolean {
+  if (given === null) return true;
+  return typeof (given as Partial<AbortSignal>).addEventListener === "function";
+}
+
+/** What is wrong with its members, for those who write without types; undefined: nothing. A misspelled one would be lost. */
+export function memberProblem(given: unknown, known: readonly string[]): string | undefined {
+  if (typeof given !== "object" || given === null) return "it must be an object";
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  return `\`${unknown.slice(0, 40)}\` is not known; known are ${known.join(", ")}`;
+}

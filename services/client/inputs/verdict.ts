@@ -1,0 +1,124 @@
+/** Verdicts that a program gives on a held call, and what the gate says where one changes nothing. */
+import type { GateEvent } from "../../core/events.ts";
+import type { IgnoredWhy } from "../../core/ignored-why.ts";
+import { GIVEN_CALLS_MAX, type VerdictInput } from "../../core/inputs.ts";
+import { speakerProblem } from "../../core/speaker.ts";
+import { CallgateError } from "../api/callgate-error.ts";
+import type { Approval } from "../api/gate-types.ts";
+import type { JournaledCall } from "../journal/recent-calls.ts";
+import { memberProblem } from "./check-options.ts";
+
+export function verdictInput(
+  kind: "approve" | "deny",
+  call: JournaledCall,
+  approvalId: string,
+  verdict: Approval,
+): VerdictInput {
+  const problem = verdictProblem(verdict);
+  if (problem !== undefined) throw new CallgateError("invalid_input", problem);
+  const further = furtherCalls(call, verdict);
+  return {
+    type: "verdict",
+    kind,
+    tenantId: call.tenantId,
+    conversationId: call.conversationId,
+    approvalId,
+    decisionId: null,
+    outcome: null,
+    tier: null,
+    ...further,
+    by: verdict.by,
+    reason: verdict.reason ?? null,
+    ...(call.about === null ? {} : { about: call.about }),
+  };
+}
+
+/** A misspelled `untilMs` would give calls without end. */
+function verdictProblem(verdict: Approval): string | undefined {
+  const unknown =
+    memberProblem(verdict, ["by", "reason", "further"]) ??
+    (verdict.further === undefined ? undefined : memberProblem(verdict.further, FURTHER));
+  if (unknown !== undefined) return `the verdict cannot be given: ${unknown}`;
+  if (typeof verdict.by !== "string" || verdict.by.trim() === "") {
+    return "a verdict must say who gives it: pass `by`";
+  }
+  const unspeakable = speakerProblem(verdict.by);
+  if (unspeakable !== undefined) return `the verdict cannot be given: ${unspeakable}`;
+  const reason: unknown = verdict.reason;
+  if (reason === undefined || reason === null) return undefined;
+  const isText = typeof reason === "string" && reason.length <= REASON_CHARACTERS;
+  return isText ? undefined : WRONG_REASON;
+}
+
+/** More is no reason that anybody reads. */
+const REASON_CHARACTERS = 16_384;
+const WRONG_REASON = `the verdict cannot be given: \`reason\` must be text of at most ${REASON_CHARACTERS} characters`;
+
+/** What records can hold of a time. */
+const TIME_MAX_MS = 2 ** 52 - 1;
+
+const FURTHER = ["calls", "untilMs"];
+
+const THIS_CALL = { tool: null, calls: null, untilMs: null };
+
+/** What an approval gives beside its call. */
+function furtherCalls({ tool }: JournaledCall, { further }: Approval) {
+  if (further === undefined) return THIS_CALL;
+  const { calls = 1, untilMs = null } = further;
+  if (calls !== "any" && !(Number.isInteger(calls) && calls > 0 && calls <= GIVEN_CALLS_MAX)) {
+    const what = `a whole number from 1 to ${GIVEN_CALLS_MAX}, or \`any\``;
+    throw new CallgateError("invalid_input", `\`further.calls\` must be ${what}`);
+  }
+  if (untilMs !== null && !(Number.isInteger(untilMs) && untilMs <= TIME_MAX_MS)) {
+    const what = `a whole number of ms that is at most ${TIME_MAX_MS}`;
+    throw new CallgateError("invalid_input", `\`further.untilMs\` must be ${what}`);
+  }
+  if (untilMs !== null && untilMs <= Date.now()) {
+    throw new CallgateError("invalid_input", "`further.untilMs` must be a time that is to come");
+  }
+  return { tool, calls: calls === "any" ? null : calls, untilMs };
+}
+
+export function verdictIgnored(event: GateEvent | undefined, approvalId: string): CallgateError {
+  if (event?.type !== "ignored") return unknownApproval(approvalId);
+  if (event.why === "reason_required") {
+    return new CallgateError(
+      "reason_required",
+      "the policy wants a reason with this approval: pass `reason`",
+    );
+  }
+  if (event.why === "approvals_required") {
+    return new CallgateError(
+      "invalid_input",
+      "the tier asks for several approvals, so that each call is approved by itself: leave out `further`",
+    );
+  }
+  if (event.why === "already_decided") {
+    return new CallgateError(
+      "unknown_approval",
+      `this person has approved \`${approvalId}\` before: \`by\` must be somebody else`,
+    );
+  }
+  if (event.why === "self_approval") {
+    return new CallgateError(
+      "self_approval",
+      "an agent cannot approve its own call: `by` must be somebody else",
+    );
+  }
+  if (OTHER_SUBJECT.includes(event.why)) {
+    return new CallgateError(
+      "unknown_approval",
+      `the call that waits under \`${approvalId}\` is not the one that was looked at`,
+    );
+  }
+  return unknownApproval(approvalId);
+}
+
+const OTHER_SUBJECT: readonly IgnoredWhy[] = ["wrong_call", "wrong_action", "wrong_rule"];
+
+export function unknownApproval(approvalId: string): CallgateError {
+  return new CallgateError(
+    "unknown_approval",
+    `no call is held under \`${approvalId}\`: it was answered, has expired, or was held anew`,
+  );
+}

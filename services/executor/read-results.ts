@@ -1,0 +1,146 @@
+/** What the results of a partition say of calls that were begun: read by who takes over from who ran them. */
+
+import type { ResultInput } from "../core/inputs.ts";
+import type { Codec, Log } from "../runtime/ports.ts";
+import type { Topic } from "../runtime/topics.ts";
+
+const READ_LIMITS = { recordsMax: 1_000, bytesMax: 4 * 1024 * 1024 };
+
+export type ResultsSummary = {
+  /** Begun and not ended. By decision. */
+  readonly open: ReadonlyMap<string, ResultInput>;
+  /** Begun or ended: not to be run again. */
+  readonly known: ReadonlySet<string>;
+  /** When the last of them was written; 0: there is none. */
+  readonly lastMs: number;
+  /** All reports on calls in hand, in order. */
+  readonly reports: ReportsByCall;
+};
+
+export type ReportsByCall = ReadonlyMap<string, readonly StatusReport[]>;
+
+export type ResultsSource = {
+  readonly log: Log;
+  readonly codec: Pick<Codec, "decodeInput" | "pending">;
+  readonly partition: number;
+  /** Nothing before this time is looked at. */
+  readonly sinceMs: number;
+};
+
+export async function readResults(
+  read: ResultsSource,
+  isInHand: (decisionId: string) => boolean,
+): Promise<ResultsSummary> {
+  const open = new Map<string, ResultInput>();
+  const known = new Set<string>();
+  const reports = new Map<string, StatusReport[]>();
+  let lastMs = 0;
+  for await (const { result, appendTimeMs } of resultsOf(read)) {
+    const { decisionId, status } = result;
+    lastMs = appendTimeMs;
+    known.add(decisionId);
+    if (status === "started") open.set(decisionId, result);
+    else open.delete(decisionId);
+    if (isInHand(decisionId)) addTo(reports, result);
+  }
+  return { open, known, lastMs, reports };
+}
+
+/** All reports on calls in hand, in order. */
+export async function readReports(
+  read: ResultsSource,
+  isInHand: (decisionId: string) => boolean,
+): Promise<ReportsByCall> {
+  const reports = new Map<string, StatusReport[]>();
+  for await (const { result } of resultsOf(read)) {
+    if (isInHand(result.decisionId)) addTo(reports, result);
+  }
+  return reports;
+}
+
+/** Without what the tool gave: of many calls that is much. */
+function addTo(
+  reports: Map<string, StatusReport[]>,
+  { decisionId, status, executorId }: ResultInput,
+): void {
+  const one = executorId === undefined ? { status } : { status, executorId };
+  const before = reports.get(decisionId);
+  if (before === undefined) reports.set(decisionId, [one]);
+  else before.push(one);
+}
+
+type ReadResult = { readonly result: ResultInput; readonly appendTimeMs: number };
+
+/** To the end that the results have now. */
+async function* resultsOf({
+  log,
+  codec,
+  partition,
+  sinceMs,
+}: ResultsSource): AsyncGenerator<ReadResult> {
+  const end = await log.endOffset("results", partition);
+  let offset = await findOffsetAt(log, "results", partition, sinceMs);
+  while (offset < end) {
+    const { records, nextOffset } = await log.read("results", partition, offset, READ_LIMITS);
+    if (nextOffset <= offset) break;
+    offset = nextOffset;
+    for (const { value, appendTimeMs } of records) {
+      await codec.pending?.(value);
+      const decoded = codec.decodeInput("results", value);
+      if (!decoded.ok || decoded.input.type !== "result") continue;
+      yield { result: decoded.input, appendTimeMs };
+    }
+  }
+}
+
+export type StatusReport = Pick<ResultInput, "status" | "executorId">;
+
+/**
+ * Where a call stands that this executor has in hand and did not begin, by all that the results say of it. Once a claim
+ * is in the log, whoever takes over from then on does not begin the call.
+ */
+export type ClaimStatus =
+  /** Nothing was said of it: it is anybody's. */
+  | "unclaimed"
+  /** A claim of ours that got no answer, and nothing else. */
+  | "claimed"
+  /** The same, and others took that for a call that was begun by one who is gone. */
+  | "given_up"
+  /** Others began it, or know what came of it. */
+  | "elsewhere";
+
+export function readClaimStatus(reports: readonly StatusReport[], executorId: string): ClaimStatus {
+  if (reports.length === 0) return "unclaimed";
+  const starts = reports.filter(({ status }) => status === "started");
+  const isOurs = starts.length > 0 && starts.every((start) => start.executorId === executorId);
+  if (!isOurs) return "elsewhere";
+  const ends = reports.filter(({ status }) => status !== "started");
+  if (ends.length === 0) return "claimed";
+  const isGivenUp = ends.every((end) => end.status === "unknown" && end.executorId !== executorId);
+  return isGivenUp ? "given_up" : "elsewhere";
+}
+
+const ONE_RECORD = { recordsMax: 1, bytesMax: 1 };
+
+/**
+ * An offset that every record appended at or after the time lies at or behind; few before it do. Asks the
+ * log about as often as the number of records has binary digits.
+ */
+export async function findOffsetAt(
+  log: Log,
+  topic: Topic,
+  partition: number,
+  timeMs: number,
+): Promise<number> {
+  let low = await log.startOffset(topic, partition);
+  let high = await log.endOffset(topic, partition);
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const { records } = await log.read(topic, partition, middle, ONE_RECORD);
+    const [record] = records;
+    // Nothing from here on, or something late enough: what is looked for lies before.
+    if (record === undefined || record.appendTimeMs >= timeMs) high = middle;
+    else low = record.offset + 1;
+  }
+  return low;
+}

@@ -1,0 +1,150 @@
+/** `callgate gate`: the gate on a cluster, put together from the configuration. */
+import type { Config } from "../adapters/config/config-schema.ts";
+import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
+import { systemClock } from "../adapters/system/clock.ts";
+import type { ExitCode } from "../process/exit-error.ts";
+import { kafkaSettings, topicNamesOf } from "../process/kafka-settings.ts";
+import { openCodec } from "../process/open-codec.ts";
+import { openConfig } from "../process/open-config.ts";
+import { openRedis } from "../process/open-redis.ts";
+import { openSecrets } from "../process/open-secrets.ts";
+import {
+  aborted,
+  type ProcessContext,
+  type ProcessOutput,
+  type RunningService,
+  runProcess,
+} from "../process/run-process.ts";
+import { BROKERS, REGISTRY, untilThere } from "../process/wait-for-cluster.ts";
+import type { CommittedRecord } from "../runtime/journal.ts";
+import type { Logger } from "../runtime/ports.ts";
+import type { GateHost, GateTuning } from "./gate-host.ts";
+import {
+  checkGateTopics,
+  type KafkaGate,
+  type KafkaGateOptions,
+  openKafkaGate,
+} from "./open-kafka-gate.ts";
+import { WatchedKeys } from "./watched-keys.ts";
+import { WatchedPolicy } from "./watched-policy.ts";
+
+const PORT = 8_080;
+const BATCH_BYTES_MAX = 2 * 1024 * 1024;
+
+export async function runGate(file: string | undefined, output: ProcessOutput): Promise<ExitCode> {
+  const config = openConfig(file, ["policy.files", "secret.value"]);
+  return runProcess({ service: "gate", config, portDefault: PORT, start: startGate }, output);
+}
+
+async function startGate(context: ProcessContext): Promise<RunningService> {
+  const { config, logger, metrics, signal, fail, waitsFor } = context;
+  const secrets = openSecrets(config);
+  const keyId = secrets.currentKeyId;
+  const policy = await WatchedPolicy.open({ config: config.policy, secrets, logger, metrics });
+  const keys = await WatchedKeys.open(config.gate, logger);
+  const names = topicNamesOf(config);
+  const cluster = { kafka: kafkaSettings(config), names, logger, policy: policy.current };
+  // Before the schemas, which are registered under the names of topics.
+  await untilThere(() => checkGateTopics(cluster), context, BROKERS);
+  const { codec, close } = await untilThere(
+    () => openCodec(config, names, secrets.byKeyId),
+    context,
+    REGISTRY,
+  );
+  const redis = await openRedis(config, logger);
+  const options: KafkaGateOptions = {
+    ...{ ...cluster, codec, metrics },
+    authority: keys?.authority,
+    ...groupOf(config),
+    secrets,
+    checkpoints: () => redis?.checkpoints ?? null,
+    heads: (log) => redis?.heads(log) ?? null,
+    clock: systemClock,
+    tuning: tuningOf(config),
+    warmUpMs: config.gate.warmUpMs,
+  };
+  const gate = await untilThere(() => openKafkaGate(options), context, BROKERS);
+  watchGate(gate.host, logger, metrics, config);
+  void gate.host.failed.then(fail);
+  logger.info("decides by the policy", { revision: policy.current.revision, keyId });
+  waitsFor(`a place in the group \`${config.kafka.group}\``);
+  await Promise.race([gate.host.start(), aborted(signal)]);
+  policy.watch((next) => takeOver(gate, next));
+  keys?.watch();
+  return {
+    ready: () => {
+      const { ready, ...detail } = readiness(gate.host);
+      return { ok: ready, detail };
+    },
+    close: async () => {
+      await Promise.all([gate.stop(), policy.close(), keys?.close()]);
+      redis?.close();
+      close();
+      return true;
+    },
+  };
+}
+
+function groupOf(config: Config) {
+  const { app, group, sessionTimeoutMs, heartbeatIntervalMs, transactionTimeoutMs } = config.kafka;
+  return { app, group, sessionTimeoutMs, heartbeatIntervalMs, transactionTimeoutMs };
+}
+
+function tuningOf({ gate }: Config): GateTuning {
+  return {
+    batch: { inputsMax: gate.batchInputs, bytesMax: BATCH_BYTES_MAX },
+    lingerMs: gate.lingerMs,
+    checkpointEvery: gate.checkpointEveryRecords,
+    offsetsGraceMs: gate.offsetsGraceMs,
+  };
+}
+
+/** Problems that keep the policy from being taken over; none: it decides from now on. */
+async function takeOver(
+  gate: KafkaGate,
+  policy: KafkaGateOptions["policy"],
+): Promise<readonly string[]> {
+  const problems = await gate.checkPolicy(policy);
+  if (problems.length === 0) gate.host.setPolicy(policy);
+  return problems.map(({ topic, message, mend }) => `\`${topic}\` ${message}: ${mend}`);
+}
+
+function readiness(host: GateHost) {
+  const { ready, joined, partitions } = host.status();
+  const shown = partitions.map(({ partition, state, detail, error }) => ({
+    ...{ partition, state, detail },
+    ...(error === null ? {} : { code: error.code, problem: error.message }),
+  }));
+  return { ready, joined, partitions: shown };
+}
+
+function watchGate(host: GateHost, logger: Logger, metrics: ProcessMetrics, { log }: Config): void {
+  metrics.watch(
+    "partition_state",
+    "1 for the state that a partition is in",
+    ["partition", "state"],
+    () =>
+      host.status().partitions.map(({ partition, state }) => ({
+        labels: { partition: String(partition), state },
+        value: 1,
+      })),
+  );
+  if (log.level !== "debug") return;
+  host.onCommitted((records, partition) => {
+    for (const record of records) logRecord(logger, partition, record);
+  });
+}
+
+/** What was decided of which call: names and codes, never arguments. */
+function logRecord(logger: Logger, partition: number, { offset, record }: CommittedRecord): void {
+  for (const event of record.events) {
+    const told = event.type === "repeated" ? event.decision : event;
+    // What changes nothing, or concerns no call.
+    if (told.type === "ignored" || told.type === "ruled") continue;
+    const { tenantId, conversationId, decisionId } = told;
+    const { callId, tool } = "call" in told ? told.call : told;
+    const reason = told.type === "refused" ? { reason: told.refusal.reason } : {};
+    const names = { tenantId, conversationId, callId, decisionId, tool };
+    logger.debug("journaled", { type: event.type, ...names, ...reason, partition, offset });
+  }
+}

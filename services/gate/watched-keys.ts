@@ -1,0 +1,66 @@
+/**
+ * The keys that verify tokens, of a running gate: read at start, and again when their file changes or the
+ * process gets SIGHUP. A file with problems never takes the place of one without.
+ */
+import type { Config } from "../adapters/config/config-schema.ts";
+import { TokenAuthority } from "../adapters/tokens/token-authority.ts";
+import { readTokenKeys, type TokenKeys } from "../adapters/tokens/token-keys.ts";
+import { ExitError, usageError } from "../process/exit-error.ts";
+import { readTextFile } from "../process/read-text.ts";
+import { type ReloadReason, WatchedFiles } from "../process/watched-files.ts";
+import type { Logger } from "../runtime/ports.ts";
+
+export class WatchedKeys {
+  readonly authority: TokenAuthority;
+  readonly #file: string;
+  readonly #logger: Logger;
+  readonly #watched: WatchedFiles;
+
+  private constructor(file: string, logger: Logger, watched: WatchedFiles, keys: TokenKeys) {
+    this.#file = file;
+    this.#logger = logger;
+    this.#watched = watched;
+    this.authority = new TokenAuthority(keys);
+  }
+
+  /** Null where proposals are trusted. @throws ExitError: the keys cannot be read. */
+  static async open(config: Config["gate"], logger: Logger): Promise<WatchedKeys | null> {
+    const { proposals, proposalKeys: file } = config;
+    if (proposals === "trusted") return null;
+    if (file === undefined) throw usageError("gate.proposalKeys is missing: name a JWKS file");
+    const watched = await WatchedFiles.open([file]);
+    const opened = new WatchedKeys(file, logger, watched, await readKeys(file));
+    logger.info("takes signed proposals alone", { keyIds: opened.authority.keyIds.join(" ") });
+    return opened;
+  }
+
+  watch(): void {
+    this.#watched.watch((reason) => this.#load(reason));
+  }
+
+  close(): Promise<void> {
+    return this.#watched.close();
+  }
+
+  async #load(why: ReloadReason): Promise<void> {
+    try {
+      this.authority.setKeys(await readKeys(this.#file));
+      const keyIds = this.authority.keyIds.join(" ");
+      this.#logger.info("verifies tokens by other keys", { why, keyIds });
+    } catch (error) {
+      const problem = error instanceof ExitError ? error.lines.join("; ") : String(error);
+      const keyIds = this.authority.keyIds.join(" ");
+      this.#logger.error("the keys of tokens were not taken over", { why, problem, keyIds });
+    }
+  }
+}
+
+/** @throws ExitError that says what is wrong with the file, and nothing of its keys. */
+async function readKeys(file: string): Promise<TokenKeys> {
+  const text = await readTextFile(file).catch((error: unknown) => {
+    throw error instanceof ExitError ? usageError(`gate.proposalKeys: ${error.message}`) : error;
+  });
+  const result = await readTokenKeys(text);
+  if (result.ok) return result.keys;
+  throw usageError(`gate.proposalKeys: \`${file}\`: ${result.message}`);
+}

@@ -1,0 +1,96 @@
+/**
+ * The policy of a running gate: loaded at start, and again when its files change or the process gets
+ * SIGHUP. One with problems never takes the place of one without.
+ */
+
+import type { Config } from "../adapters/config/config-schema.ts";
+import type { SecretStore } from "../adapters/config/known-secrets.ts";
+import type { ProcessMetrics } from "../adapters/metrics/process-metrics.ts";
+import type { CompiledPolicy } from "../core/policy/compiled.ts";
+import { ExitError, usageError } from "../process/exit-error.ts";
+import { type ReloadReason, WatchedFiles } from "../process/watched-files.ts";
+import type { Logger } from "../runtime/ports.ts";
+import { type GatePolicy, withSecret } from "./gate-policy.ts";
+import { openPolicy } from "./open-policy.ts";
+
+export type WatchedPolicyParts = {
+  readonly config: Config["policy"];
+  readonly secrets: Pick<SecretStore, "currentKeyId" | "byKeyId">;
+  readonly logger: Logger;
+  readonly metrics: ProcessMetrics;
+};
+
+/** Decides by the policy from now on, or says what keeps it from that. */
+export type TakeOver = (policy: CompiledPolicy) => Promise<readonly string[]>;
+
+const OUTCOMES = ["loaded", "unchanged", "refused"] as const;
+
+export class WatchedPolicy {
+  readonly #parts: WatchedPolicyParts;
+  #current: CompiledPolicy;
+  readonly #files: WatchedFiles;
+  #takeOver: TakeOver = async () => [];
+
+  private constructor(parts: WatchedPolicyParts, current: CompiledPolicy, files: WatchedFiles) {
+    this.#parts = parts;
+    this.#current = current;
+    this.#files = files;
+    // What appears with its first event has no increase.
+    for (const outcome of OUTCOMES) this.#countLoad(outcome, 0);
+  }
+
+  /** @throws ExitError that lists every problem of the policy. */
+  static async open(parts: WatchedPolicyParts): Promise<WatchedPolicy> {
+    const files = await WatchedFiles.open(parts.config.files);
+    const policy = await openWith(parts).catch((error: unknown) => {
+      // One that cannot be read is as wrong as one with problems: what is configured must be changed.
+      throw error instanceof ExitError ? usageError(error.lines) : error;
+    });
+    return new WatchedPolicy(parts, policy.compiled, files);
+  }
+
+  get current(): CompiledPolicy {
+    return this.#current;
+  }
+
+  watch(takeOver: TakeOver): void {
+    this.#takeOver = takeOver;
+    this.#files.watch((reason) => this.#load(reason), this.#parts.config.watch);
+  }
+
+  close(): Promise<void> {
+    return this.#files.close();
+  }
+
+  async #load(why: ReloadReason): Promise<void> {
+    const { logger } = this.#parts;
+    try {
+      const { compiled } = await openWith(this.#parts);
+      if (compiled.revision === this.#current.revision) return this.#countLoad("unchanged");
+      const problems = await this.#takeOver(compiled);
+      if (problems.length > 0) return this.#refuse(why, problems);
+      const before = this.#current.revision;
+      this.#current = compiled;
+      logger.info("decides by another policy", { why, revision: compiled.revision, before });
+      this.#countLoad("loaded");
+    } catch (error) {
+      this.#refuse(why, error instanceof ExitError ? error.lines : [String(error)]);
+    }
+  }
+
+  #refuse(why: ReloadReason, problems: readonly string[]): void {
+    const { logger } = this.#parts;
+    for (const problem of problems) logger.error("the policy was not taken over", { why, problem });
+    logger.warn("goes on by the policy before", { revision: this.#current.revision });
+    this.#countLoad("refused");
+  }
+
+  #countLoad(outcome: (typeof OUTCOMES)[number], times = 1): void {
+    const help = "times that the policy was loaded again, by outcome";
+    this.#parts.metrics.add("policy_loads", help, { outcome }, times);
+  }
+}
+
+async function openWith({ config, secrets }: WatchedPolicyParts): Promise<GatePolicy> {
+  return withSecret(await openPolicy(config.files), secrets.currentKeyId, secrets.byKeyId);
+}

@@ -1,0 +1,43 @@
+/** `callgate/client`: a gate on Kafka as its programs use it. Nothing here loads the embedded gate, or its storage. */
+
+export type { Callgate } from "../client/api/callgate.ts";
+export { CallgateError, type CallgateErrorCode } from "../client/api/callgate-error.ts";
+export type {
+  ConnectOptions,
+  KafkaConnection,
+  RegistryConnection,
+} from "../client/api/connect-types.ts";
+export type {
+  AllowedDecision,
+  AnswerForm,
+  Approval,
+  CallOptions,
+  CallRefusal,
+  Decision,
+  DecisionListener,
+  GuardContext,
+  GuardOptions,
+  HandlerCall,
+  HeldDecision,
+  PendingCall,
+  PendingFilter,
+  ProposalToken,
+  ProposedCall,
+  RefusedDecision,
+  ReportOutcome,
+  StoredResult,
+  UnavailableDetail,
+  Verdict,
+  WaitOptions,
+  Warning,
+} from "../client/api/gate-types.ts";
+export type { Guarded, ToolHandler, Tools } from "../client/api/guard-types.ts";
+export { isRefused, type Refused } from "../client/api/refused.ts";
+export { noEffect } from "../client/calls/call-error.ts";
+export {
+  type WrappedAnswer,
+  warningsOf,
+  wasAnswered,
+} from "../client/guard/present-answer.ts";
+export type { CallReport } from "../client/inputs/report.ts";
+export { connectCallgate } from "./connect-callgate.ts";

@@ -1,0 +1,243 @@
+/** What a data directory has lost, and going on without it by the word of a person. */
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { keepSecrets, type SecretStore } from "../../adapters/config/known-secrets.ts";
+import {
+  openSecretFile,
+  SECRET_FILE,
+  type Secret,
+  secretFrom,
+} from "../../adapters/config/secret-file.ts";
+import { FileHeads } from "../../adapters/files/head-file.ts";
+import { LOG_FILE } from "../../adapters/lmdb/environment.ts";
+import { HEARTBEAT_FILE } from "../../adapters/lmdb/gate-role.ts";
+import type { LmdbLog } from "../../adapters/lmdb/lmdb-log.ts";
+import { systemClock } from "../../adapters/system/clock.ts";
+import { CallgateError } from "../../client/api/callgate-error.ts";
+import type { Acceptance } from "../../runtime/anchor.ts";
+import { coreFold } from "../../runtime/core-engine.ts";
+import { FatalError, PipelineError } from "../../runtime/errors.ts";
+import { findJournalLosses } from "../../runtime/find-losses.ts";
+import { journalAcceptance } from "../../runtime/journal-acceptance.ts";
+import { noMetrics, quietLogger } from "../../runtime/quiet-logger.ts";
+import { createAvroCodec } from "../../wire/codec.ts";
+import {
+  type DirectoryLook,
+  directoryRemedy,
+  findForeignParts,
+  findMissingParts,
+  hasLostSecret,
+  isNewDirectory,
+  lookAtDirectory,
+  newHead,
+} from "./data-directory.ts";
+import { openDiskLogAsItIs, openStorageAsItIs } from "./open-storage.ts";
+
+export type DirectoryLosses = {
+  /** A sentence each, without a full stop; none: all is there. */
+  readonly losses: readonly string[];
+  readonly lostKeyIds: readonly string[];
+  /** Records that no gate can go on behind, which `verify` tells of as well. */
+  readonly unreadable: readonly string[];
+  /** The log cannot be used: going on means to begin with an empty one. */
+  readonly needsNewLog: boolean;
+  /** The secret cannot be used: going on means to make another. */
+  readonly needsNewSecret: boolean;
+};
+
+export type LossAcceptance = { readonly by: string; readonly reason: string | null };
+
+const CODEC = createAvroCodec({ secrets: new Map() });
+const HEARTBEAT_WATCH_MS = 2_500;
+const HEARTBEAT_YOUNG_MS = 15_000;
+/** Longest life of a conversation and a hold, by default, and a day; the journal is kept for longer. */
+const SPAN_MS = 9 * 86_400_000;
+const NOTHING = {
+  losses: [],
+  lostKeyIds: [],
+  unreadable: [],
+  needsNewLog: false,
+  needsNewSecret: false,
+} as const;
+
+/**
+ * Changes nothing.
+ * @param given the secret, where it is not in the directory.
+ */
+export async function findDirectoryLosses(
+  dataDir: string,
+  given?: string | Uint8Array,
+): Promise<DirectoryLosses> {
+  const look = lookAtDirectory(dataDir);
+  if (isNewDirectory(look) && look.log !== "present") return NOTHING;
+  const secret = given === undefined ? readSecret(dataDir) : secretOf(given);
+  const opened = look.log === "present" ? openAnyLog(look) : null;
+  // Whoever made it was killed before the log had a name.
+  if (isNewDirectory(look) && opened?.ok === false && opened.isNameless) return NOTHING;
+  const missing = findMissingParts(look);
+  if (opened === null || !opened.ok) {
+    const isLost = secret === null && given === undefined && keepsSecret(look);
+    const problems = opened === null ? [] : [opened.problem];
+    const losses = [...missing, ...problems, ...(isLost ? [secretLoss(dataDir)] : [])];
+    return { ...NOTHING, losses, needsNewLog: true, needsNewSecret: isLost };
+  }
+  try {
+    const found = await lossesOfLog(look, opened.log, secret);
+    const needsNewSecret = secret === null && found.lostKeyIds.length > 0;
+    return { ...found, losses: [...missing, ...found.losses], needsNewSecret };
+  } finally {
+    await opened.log.close();
+  }
+}
+
+async function lossesOfLog(
+  look: DirectoryLook,
+  log: LmdbLog,
+  secret: Secret | null,
+): Promise<Omit<DirectoryLosses, "needsNewSecret">> {
+  const foreign = await findForeignParts(look, log);
+  const heads = foreign.length > 0 ? [] : (look.head?.partitions ?? []);
+  const fingerprints = fingerprintsOf(look, secret);
+  const sinceMs = systemClock.nowMs() - SPAN_MS;
+  const losses: string[] = [...foreign];
+  const lostKeyIds = new Set<string>();
+  const unreadable: string[] = [];
+  for (let partition = 0; partition < log.partitions; partition += 1) {
+    const head = heads[partition] ?? null;
+    const context = { log, codec: CODEC, partition, head, fingerprints, sinceMs };
+    const found = await findJournalLosses(context);
+    losses.push(...found.losses);
+    for (const keyId of found.lostKeyIds) lostKeyIds.add(keyId);
+    if (found.unreadable !== null) unreadable.push(found.unreadable);
+  }
+  const needsNewLog = unreadable.length > 0;
+  return { losses: [...new Set(losses)], lostKeyIds: [...lostKeyIds], unreadable, needsNewLog };
+}
+
+/** Null: the secret is kept elsewhere, and nobody named it. */
+function fingerprintsOf(
+  look: DirectoryLook,
+  secret: Secret | null,
+): ReadonlyMap<string, string> | null {
+  if (secret !== null) return keepSecrets(secret, [], "").fingerprints;
+  return keepsSecret(look) ? new Map() : null;
+}
+
+/** All that is lost, what is unreadable included. */
+export function allLosses({ losses, unreadable }: DirectoryLosses): readonly string[] {
+  return [...losses, ...unreadable];
+}
+
+/**
+ * Goes on without what is lost: makes what is missing, writes into the journal what was accepted, and by
+ * whom. What cannot be used is kept beside it, under another name.
+ * @throws CallgateError `data_dir_in_use`, and for what no acceptance helps against.
+ */
+export async function acceptDirectoryLosses(
+  dataDir: string,
+  found: DirectoryLosses,
+  acceptance: LossAcceptance,
+  given?: string | Uint8Array,
+): Promise<void> {
+  if (given === undefined && !keepsSecret(lookAtDirectory(dataDir))) {
+    throw new CallgateError(
+      "secret_unreadable",
+      `the secret of \`${dataDir}\` is not in it: hand it over, or the one that shall take its place`,
+    );
+  }
+  const suffix = `lost-${randomBytes(4).toString("hex")}`;
+  if (found.needsNewLog) {
+    await assertNoHeartbeat(dataDir);
+    for (const name of [LOG_FILE, `${LOG_FILE}-lock`]) setAside(join(dataDir, name), suffix);
+  }
+  const storage = openStorageAsItIs(dataDir, systemClock);
+  try {
+    if (found.needsNewSecret) setAside(join(dataDir, SECRET_FILE), suffix);
+    const secrets = secretsFor(dataDir, given);
+    const { by, reason } = acceptance;
+    const { lostKeyIds } = found;
+    const losses = allLosses(found);
+    const accepted: Acceptance = { by, reason, atMs: systemClock.nowMs(), losses, lostKeyIds };
+    const heads = new FileHeads(
+      dataDir,
+      newHead(storage.log, given === undefined, accepted),
+      directoryRemedy(dataDir),
+    );
+    // From here on the directory opens: whatever happens, the next gate journals it.
+    await heads.write();
+    await journalAll(storage, heads, secrets);
+  } finally {
+    await storage.close();
+  }
+}
+
+async function journalAll(
+  { log, ownership }: ReturnType<typeof openStorageAsItIs>,
+  heads: FileHeads,
+  secrets: SecretStore,
+): Promise<void> {
+  const codec = createAvroCodec({ secrets: secrets.byKeyId });
+  for (let partition = 0; partition < log.partitions; partition += 1) {
+    await journalAcceptance({
+      ...{ partition, log, ownership, codec, heads, secrets, fold: coreFold },
+      ...{ clock: systemClock, logger: quietLogger, metrics: noMetrics },
+      ...{ checkpoints: null, spanMs: SPAN_MS, offsetsGraceMs: 0 },
+    });
+  }
+}
+
+/** Whether it is, or was, in the directory. */
+function keepsSecret(look: DirectoryLook): boolean {
+  return look.hasSecret || hasLostSecret(look);
+}
+
+type OpenedLog =
+  | { readonly ok: true; readonly log: LmdbLog }
+  | { readonly ok: false; readonly problem: string; readonly isNameless: boolean };
+
+function openAnyLog(look: DirectoryLook): OpenedLog {
+  try {
+    return { ok: true, log: openDiskLogAsItIs(look, systemClock) };
+  } catch (error) {
+    const code = error instanceof PipelineError ? error.code : null;
+    if (code !== "log_corrupt" && code !== "journal_lost") throw error;
+    return { ok: false, problem: (error as Error).message, isNameless: code === "journal_lost" };
+  }
+}
+
+function readSecret(dataDir: string): Secret | null {
+  const path = join(dataDir, SECRET_FILE);
+  return existsSync(path) ? secretOf(readFileSync(path, "utf8").trim()) : null;
+}
+
+function secretOf(value: string | Uint8Array): Secret | null {
+  const result = secretFrom(value);
+  return result.ok ? result.secret : null;
+}
+
+function secretsFor(dataDir: string, given: string | Uint8Array | undefined): SecretStore {
+  const result = given === undefined ? openSecretFile(dataDir, true) : secretFrom(given);
+  if (result.ok) return keepSecrets(result.secret, [], directoryRemedy(dataDir));
+  const { message, cause } = result.problem;
+  throw new CallgateError("secret_unreadable", message, { cause });
+}
+
+function secretLoss(dataDir: string): string {
+  return `the secret \`${join(dataDir, SECRET_FILE)}\` is missing, or holds none`;
+}
+
+function setAside(path: string, suffix: string): void {
+  if (existsSync(path)) renameSync(path, `${path}.${suffix}`);
+}
+
+/** A gate whose log was deleted under it goes on writing to a file without a name. */
+async function assertNoHeartbeat(dataDir: string): Promise<void> {
+  const path = join(dataDir, HEARTBEAT_FILE);
+  const beatMs = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const before = beatMs();
+  if (systemClock.nowMs() - before > HEARTBEAT_YOUNG_MS) return;
+  await systemClock.sleep(HEARTBEAT_WATCH_MS);
+  if (beatMs() === before) return;
+  throw new FatalError("role_taken", `a gate still runs on \`${dataDir}\`: stop it first`);
+}

@@ -1,0 +1,31 @@
+import { type ExitError, environmentError } from "./exit-error.ts";
+
+const MENDS: Readonly<Record<string, readonly [string, string]>> = {
+  ENOENT: ["there is no such file", "check the path"],
+  EACCES: ["permission denied", "check who may read and write it"],
+  EPERM: ["permission denied", "check who may read and write it"],
+  EISDIR: ["it is a directory", "name a file in it"],
+  ENOTDIR: ["a part of the path is no directory", "check the path"],
+  ENOSPC: ["the disk is full", "make room and run it again"],
+  EDQUOT: ["the disk quota is used up", "make room and run it again"],
+  EROFS: ["the file system is read-only", "name a place that can be written"],
+  EMFILE: ["too many files are open", "raise the limit of open files"],
+};
+
+/** A file that is written need not be there, but its directory must. */
+const MENDS_WRITING: typeof MENDS = {
+  ENOENT: ["its directory is not there", "make the directory, or name another"],
+};
+
+/** An error of the file system as a sentence: what could not be done to which file, and the mend. */
+export function fileError(doing: "read" | "write", path: string, error: unknown): ExitError {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const told = error instanceof Error ? error.message : String(error);
+  const known = (doing === "write" ? MENDS_WRITING[code] : undefined) ?? MENDS[code];
+  const [what, mend] = known ?? [told, "check the path and the disk"];
+  return environmentError(`${path}: cannot ${doing} it: ${what}; ${mend}`, error);
+}
+
+export function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "code" in error && "syscall" in error;
+}

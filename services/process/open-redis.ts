@@ -1,0 +1,58 @@
+import type { Config } from "../adapters/config/config-schema.ts";
+import type { RedisOptions, RedisServer, RedisTls } from "../adapters/redis/redis-client.ts";
+import type { RedisHeads } from "../adapters/redis/redis-heads.ts";
+import type { CheckpointStore, Log, Logger } from "../runtime/ports.ts";
+import { JOURNAL_TOPIC } from "../runtime/topics.ts";
+import { topicNamesOf } from "./kafka-settings.ts";
+import { readTlsFiles } from "./tls-files.ts";
+
+/** A restore asks twice at most before it does without, and nothing is decided meanwhile. */
+const COMMAND_TIMEOUT_MS = 1_000;
+const CONNECT_TIMEOUT_MS = 1_000;
+/** Beyond, the journal is the faster way. */
+const LOAD_MS_MAX = 30_000;
+
+export type OpenedRedis = {
+  readonly checkpoints: CheckpointStore;
+  /** How far the journal of a log had come. */
+  readonly heads: (log: Pick<Log, "clusterId" | "topicId">) => RedisHeads;
+  close(): void;
+};
+
+/** Null: none is configured. A server that is not there is no error: decisions go on without. */
+export async function openRedis(config: Config, logger: Logger): Promise<OpenedRedis | null> {
+  const { redis, kafka } = config;
+  if (redis === undefined) return null;
+  const { username, password, ssl } = redis;
+  const options: RedisOptions = {
+    server: serverOf(redis),
+    clientName: kafka.clientId,
+    commandTimeoutMs: COMMAND_TIMEOUT_MS,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...(ssl.enabled ? { tls: tlsOf(ssl) } : {}),
+  };
+  const { RedisClient } = await import("../adapters/redis/redis-client.ts");
+  const { RedisCheckpoints } = await import("../adapters/redis/redis-checkpoints.ts");
+  const { RedisHeads } = await import("../adapters/redis/redis-heads.ts");
+  const client = new RedisClient(options, logger);
+  const checkpoints = new RedisCheckpoints({ client, group: kafka.group, loadMsMax: LOAD_MS_MAX });
+  const { group } = kafka;
+  const topic = topicNamesOf(config)[JOURNAL_TOPIC];
+  const heads: OpenedRedis["heads"] = (log) => new RedisHeads({ client, log, group, topic });
+  return { checkpoints, heads, close: () => client.close() };
+}
+
+function tlsOf(ssl: NonNullable<Config["redis"]>["ssl"]): RedisTls {
+  const { serverName } = ssl;
+  const texts = readTlsFiles("redis.ssl", ssl);
+  return serverName === undefined ? texts : { ...texts, servername: serverName };
+}
+
+function serverOf(redis: NonNullable<Config["redis"]>): RedisServer {
+  const { url, sentinels, sentinelName: name, clusterNodes: nodes } = redis;
+  if (url !== undefined) return { type: "single", url };
+  if (name !== undefined && sentinels.length > 0) return { type: "sentinel", sentinels, name };
+  return { type: "cluster", nodes };
+}

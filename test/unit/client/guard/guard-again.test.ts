@@ -1,0 +1,229 @@
+// Guarded calls that are made again under their id, by how they ended.
+import { describe, expect, test } from "vitest";
+import type { CallReport } from "../../../../services/client/inputs/report.ts";
+import { type Callgate, isRefused } from "../../../../services/library/callgate.ts";
+import { openGate } from "../../../support/open-gate.ts";
+
+const CONTEXT = { conversationId: "c1", turn: 1 };
+const CALL = { ...CONTEXT, callId: "call-7", tool: "charge_card", arguments: { order: "7" } };
+
+type Told =
+  | { readonly reason: string }
+  | { readonly thrown: unknown }
+  | { readonly value: unknown };
+
+/** What the guarded call gives under the id of a call that somebody else has run and reported. */
+async function again(gate: Callgate): Promise<Told> {
+  const tools = gate.guard(
+    {
+      charge_card: (_: { order: string }): unknown => {
+        throw new Error("it ran");
+      },
+    },
+    CONTEXT,
+  );
+  try {
+    const answer = await tools.charge_card({ order: "7" }, { callId: CALL.callId });
+    return isRefused(answer) ? { reason: answer.reason } : { value: answer };
+  } catch (error) {
+    return { thrown: error };
+  }
+}
+
+async function reported(report: CallReport): Promise<Told> {
+  const gate = await openGate();
+  const { decisionId = "" } = await gate.propose(CALL);
+  expect(await gate.report(decisionId, report)).toMatchObject({ recorded: true });
+  return again(gate);
+}
+
+describe("a guarded call that is made again under its id", () => {
+  test.each<[string, CallReport, Told]>([
+    [
+      "gives the output of one that succeeded",
+      { status: "succeeded", output: { paid: 7 } },
+      { value: { paid: 7 } },
+    ],
+    ["gives nothing where there was none", { status: "succeeded" }, { value: undefined }],
+    [
+      "is a duplicate where the output was too long to be kept",
+      { status: "succeeded", output: "x".repeat(600_000) },
+      { reason: "duplicate_call" },
+    ],
+    [
+      "fails where it was reported failed, whatever output came with that",
+      { status: "failed", output: "card declined", error: { message: "declined", code: "402" } },
+      { thrown: expect.objectContaining({ message: "declined", code: "402" }) },
+    ],
+    [
+      "gives an output that reads as a failure where it was reported to have succeeded",
+      { status: "succeeded", output: { error: "declined", status: 402 } },
+      { value: { error: "declined", status: 402 } },
+    ],
+    [
+      "was not executed where that was reported",
+      { status: "not_executed", error: { message: "too late" } },
+      { reason: "gate_unavailable" },
+    ],
+    [
+      "is of unknown outcome where that is all that was told",
+      { status: "unknown", error: { message: "timed out" } },
+      { reason: "outcome_unknown" },
+    ],
+  ])("%s", async (_what, report, told) => {
+    expect(await reported(report)).toEqual(told);
+  });
+
+  test.each([
+    ["gives what its handler returned in a form of failure", 10, { value: expect.anything() }],
+    ["fails where that was too long to be kept", 600_000, { thrown: expect.any(Error) }],
+  ])("%s", async (_what, length, told) => {
+    const output = { isError: true, content: "x".repeat(length) };
+    const gate = await openGate();
+    const tools = gate.guard({ charge_card: (_: { order: string }): unknown => output }, CONTEXT);
+    const options = { callId: CALL.callId };
+    expect(await tools.charge_card({ order: "7" }, options)).toEqual(output);
+    expect(await again(gate)).toEqual(told);
+  });
+});
+
+describe("a guarded write that is made again once it may not start any more", () => {
+  /** A gate whose calls must start within a moment, and a card that is charged as the test says. */
+  async function late(charge: () => unknown, time: object = {}) {
+    const tools = { charge_card: { start_within_ms: 50, ...time } };
+    const gate = await openGate({ policy: { tool_schemas: tools } });
+    let charged = 0;
+    const guarded = gate.guard(
+      {
+        charge_card: (_: { order: string }): unknown => {
+          charged += 1;
+          return charge();
+        },
+      },
+      CONTEXT,
+    );
+    const ask = (signal?: AbortSignal) =>
+      guarded.charge_card({ order: "7" }, { callId: "call-7", ...(signal && { signal }) });
+    const untilLate = () => new Promise((resolve) => setTimeout(resolve, 80));
+    return { gate, ask, untilLate, charged: () => charged };
+  }
+
+  test("gives what it gave the first time", async () => {
+    const { ask, untilLate, charged } = await late(() => ({ paid: 7 }));
+    expect(await ask()).toEqual({ paid: 7 });
+    await untilLate();
+    expect(await ask()).toEqual({ paid: 7 });
+    expect(charged()).toBe(1);
+  });
+
+  test("is of unknown outcome where it was given up while it ran, and is not freed by that", async () => {
+    const { gate, ask, untilLate, charged } = await late(() => new Promise(() => undefined), {
+      time_limit_ms: 20,
+    });
+    await expect(ask()).rejects.toMatchObject({ code: "time_limit" });
+    await untilLate();
+    expect(await ask()).toMatchObject({ reason: "outcome_unknown" });
+    expect(await ask(AbortSignal.abort())).toMatchObject({ reason: "outcome_unknown" });
+    const other = { ...CALL, callId: "call-8" };
+    expect((await gate.propose(other)).refusal?.reason).toBe("outcome_unknown");
+    expect(charged()).toBe(1);
+  });
+
+  test("was not run where nobody had started it, and says that its id is used up", async () => {
+    const { gate, ask, untilLate, charged } = await late(() => "paid");
+    await gate.propose(CALL);
+    await untilLate();
+    const answer = await ask();
+    expect(answer).toMatchObject({
+      reason: "gate_unavailable",
+      detail: "timeout",
+      message: expect.stringContaining("Make it again as a new call"),
+    });
+    expect(charged()).toBe(0);
+  });
+});
+
+describe("a guarded write whose turn comes when its outcome counts as unknown", () => {
+  /** A charge that waits behind another one until the gate has given it up; `meanwhile` has its decision. */
+  async function queued(meanwhile: (gate: Callgate, decisionId: string) => Promise<unknown>) {
+    const times = { start_within_ms: 50, time_limit_ms: 50 };
+    const tools = { charge_card: times, send_mail: { time_limit_ms: 20_000 } };
+    const gate = await openGate({ policy: { tool_schemas: tools } });
+    let charged = 0;
+    let sent: (what: string) => void = () => undefined;
+    const guarded = gate.guard(
+      {
+        charge_card: (_: { order: string }) => {
+          charged += 1;
+          return "paid";
+        },
+        send_mail: () =>
+          new Promise<string>((resolve) => {
+            sent = resolve;
+          }),
+      },
+      CONTEXT,
+    );
+    const mail = guarded.send_mail();
+    const answer = guarded.charge_card({ order: "7" }, { callId: "call-7" });
+    const { decisionId = "" } = await gate.propose(CALL);
+    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+    await meanwhile(gate, decisionId);
+    sent("sent");
+    await mail;
+    return { gate, decisionId, answer: await answer, charged: () => charged };
+  }
+
+  test("was not run where nobody has begun it, and that is journaled", async () => {
+    const { gate, decisionId, answer, charged } = await queued(async () => undefined);
+    expect(answer).toMatchObject({
+      reason: "gate_unavailable",
+      message: expect.stringContaining("Make it again as a new call"),
+    });
+    expect((await gate.awaitResult(decisionId)).status).toBe("not_executed");
+    expect((await gate.propose({ ...CALL, callId: "call-8" })).outcome).toBe("allowed");
+    expect(charged()).toBe(0);
+  });
+
+  test("stays of unknown outcome where anybody says that it has begun it", async () => {
+    const { gate, decisionId, answer } = await queued((by, id) =>
+      by.report(id, { status: "started" }),
+    );
+    expect(answer).toMatchObject({ reason: "outcome_unknown" });
+    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+  });
+
+  test("stays of unknown outcome where it was decided for somebody else, who may have run it without a word", async () => {
+    const times = { start_within_ms: 50, time_limit_ms: 50 };
+    const gate = await openGate({ policy: { tool_schemas: { charge_card: times } } });
+    const { decisionId = "" } = await gate.propose(CALL);
+    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+    expect(await again(gate)).toEqual({ reason: "outcome_unknown" });
+    expect((await gate.awaitResult(decisionId)).status).toBe("unknown");
+    const other = { ...CALL, callId: "call-8" };
+    expect((await gate.propose(other)).refusal?.reason).toBe("outcome_unknown");
+  });
+
+  test("ended as somebody has told", async () => {
+    const { answer } = await queued((by, id) => by.report(id, { status: "succeeded", output: 7 }));
+    expect(answer).toBe(7);
+  });
+});
+
+test("a signal that is none is told before anything is asked", async () => {
+  const gate = await openGate();
+  const { charge_card } = gate.guard({ charge_card: (_: object) => "paid" }, CONTEXT);
+  const signal = new AbortController() as unknown as AbortSignal;
+  await expect(charge_card({ order: "7" }, { signal })).rejects.toMatchObject({
+    code: "invalid_input",
+    message: expect.stringContaining("pass its `.signal`"),
+  });
+});
+
+test("what cannot be learned of the context is a rejection, as every other error is", async () => {
+  const gate = await openGate();
+  const { charge_card } = gate.guard({ charge_card: (_: object) => "paid" }, () => {
+    throw new Error("no conversation");
+  });
+  await expect(charge_card({ order: "7" })).rejects.toThrow("no conversation");
+});
