@@ -1,5 +1,11 @@
 /** A decision in the making: one for each call that is decided. */
-import type { DecidedPolicy, Decision, DecisionApproval, Notices, SealedValue } from "../events.ts";
+import type {
+  DecidedPolicy,
+  Decision,
+  DecisionApproval,
+  Notices,
+  SealedValue,
+} from "../decision.ts";
 import type { ProposalInput } from "../inputs.ts";
 import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";

@@ -1,18 +1,15 @@
 // Any value of each kind that the codec knows, within what the types promise: well-formed text, whole
 // numbers that are exact.
 import fc, { type Arbitrary } from "fast-check";
+import type { Decision, Evicted, Notice, SealedValue } from "../../../services/core/decision.ts";
 import type {
   CallFacts,
   CallMore,
-  Decision,
   DecisionEvent,
-  Evicted,
   ExclusiveEffect,
   GateEvent,
-  Notice,
   PreviousResult,
   Refusal,
-  SealedValue,
 } from "../../../services/core/events.ts";
 import {
   type CallError,

@@ -1,11 +1,11 @@
 // One value of every kind that the codec knows, all fields set. Golden bytes and benches use them:
 // a change here changes the golden files.
+import type { Decision } from "../../../services/core/decision.ts";
 import type {
   CallAllowed,
   CallFacts,
   CallHeld,
   CallRefused,
-  Decision,
   GateEvent,
   ResultRecorded,
 } from "../../../services/core/events.ts";

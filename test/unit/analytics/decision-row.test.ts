@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type DecisionRow, rowsOf } from "../../../services/analytics/decision-row.ts";
-import type { Decision, GateEvent } from "../../../services/core/events.ts";
+import type { Decision } from "../../../services/core/decision.ts";
+import type { GateEvent } from "../../../services/core/events.ts";
 import type { GateInput, VerdictInput } from "../../../services/core/inputs.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 

@@ -4,12 +4,12 @@ import {
   RecentCalls,
 } from "../../../../services/client/journal/recent-calls.ts";
 import { RecentMap } from "../../../../services/client/journal/recent-map.ts";
+import type { SealedValue } from "../../../../services/core/decision.ts";
 import type {
   CallAllowed,
   CallHeld,
   GateEvent,
   ResultRecorded,
-  SealedValue,
 } from "../../../../services/core/events.ts";
 import type { CommittedRecord } from "../../../../services/runtime/journal.ts";
 
