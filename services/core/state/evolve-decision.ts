@@ -313,10 +313,10 @@ function addSketches(state: StateDraft, event: CallAllowed): void {
   for (const { key, values } of more?.sketches ?? []) {
     const { callId, tool } = event.call;
     const { actionKey } = event.arguments;
-    const sketched = {
+    const sketched: Sketched = {
       ...{ decisionId: event.decisionId, callId, tool, actionKey, n: state.n },
       ...{ atMs: event.times.proposalsAtMs, status: "in_flight", values },
-    } as const;
+    };
     const first = state.sketches.size < LIMITS.sketches ? undefined : ledgerFirst(state.sketches);
     const ledger = first === undefined ? state.sketches : ledgerDelete(state.sketches, first);
     state.sketches = ledgerPut(ledger, key, sketched, dropAtMs, values.length);
