@@ -65,6 +65,8 @@ export interface DecidedPolicy {
   /** `sha256:…` */
   readonly revision: string;
   readonly tier: string | null;
+  /** The rule that puts the tool in its tier; null: no tool has been looked up. */
+  readonly tierRule: string | null;
   readonly isRead: boolean;
 }
 

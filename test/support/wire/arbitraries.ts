@@ -133,7 +133,12 @@ const base: Arbitrary<Decision> = record({
     tool: shared,
   }),
   arguments: record({ text: shared, digest: text, actionKey: shared, sealed: list(sealedValue) }),
-  policy: record({ revision: shared, tier: nullable(text), isRead: fc.boolean() }),
+  policy: record({
+    revision: shared,
+    tier: nullable(text),
+    tierRule: nullable(text),
+    isRead: fc.boolean(),
+  }),
   notices: record({ warnings: list(notice), shadow: list(notice) }),
   times: record({ atMs: long, proposalsAtMs: long }),
   conversation: record({

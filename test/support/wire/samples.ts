@@ -87,7 +87,12 @@ const BASE: Decision = {
     sealed: [],
   },
   times: { atMs: AT_MS, proposalsAtMs: AT_MS - 5 },
-  policy: { revision: REVISION, tier: "writes", isRead: false },
+  policy: {
+    revision: REVISION,
+    tier: "writes",
+    tierRule: "authorization.tiers.writes",
+    isRead: false,
+  },
   notices: {
     warnings: [{ reason: "loop_no_progress", message: "nothing new came back", rule: "loops" }],
     shadow: [{ reason: "near_duplicate", message: "almost the same", rule: "similarity" }],

@@ -10,7 +10,7 @@ function decided(approvedBy: string[]): Decision {
     ...{ ...WHO, decisionId: "d" },
     call: { callId: "1", agentId: "a", turn: null, step: null, tool: "pay" },
     arguments: { text: "{}", digest: "", actionKey: "k", sealed: [] },
-    policy: { revision: "p", tier: "care", isRead: false },
+    policy: { revision: "p", tier: "care", tierRule: "tiers.care", isRead: false },
     notices: { warnings: [], shadow: [] },
     times: { atMs: 1_000, proposalsAtMs: 1_000 },
     conversation: {

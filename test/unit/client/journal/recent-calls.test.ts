@@ -14,7 +14,7 @@ import type {
 import type { CommittedRecord } from "../../../../services/runtime/journal.ts";
 
 const NAMED = { tenantId: "t", conversationId: "c" } as const;
-const POLICY = { revision: "sha256:1", tier: null, isRead: false } as const;
+const POLICY = { revision: "sha256:1", tier: null, tierRule: null, isRead: false } as const;
 const CALL = { agentId: null, turn: null, step: null, tool: "pay" } as const;
 
 function allowed(decisionId: string, approvalId: string | null = null): CallAllowed {
