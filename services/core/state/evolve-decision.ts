@@ -1,6 +1,5 @@
 /** State after a decision. */
 
-import { markOf, otherMarkOf, tagOf } from "../../collections/key-mark.ts";
 import {
   ledgerDelete,
   ledgerFirst,
@@ -16,13 +15,13 @@ import type {
   CallFacts,
   CallHeld,
   CallRefused,
-  Decision,
   DecisionEvent,
   Evicted,
   Raised,
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
+import { addToRing, ringEntry } from "./add-recent-call.ts";
 import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
@@ -297,40 +296,6 @@ function askedOf(event: CallAllowed | CallHeld): AskedCall | null {
     arguments: { digest: argumentsDigest },
   } = event;
   return { approvalId, turn, step, argumentsDigest };
-}
-
-function ringEntry(event: Decision, n: number, state: ConversationState): RingEntry {
-  return {
-    n,
-    decisionId: event.decisionId,
-    actionKey: event.arguments.actionKey,
-    tool: event.call.tool,
-    atMs: event.times.proposalsAtMs,
-    turnIndex: state.turn.index,
-    isRead: event.policy.isRead,
-    status: "in_flight",
-    transient: false,
-    digest: null,
-  };
-}
-
-function addToRing(state: StateDraft, entry: RingEntry, size: number): void {
-  state.ring = pushed(state.ring, entry, size);
-  const tag = tagOf(entry.actionKey);
-  state.ringMarks |= markOf(tag);
-  state.ringOtherMarks |= otherMarkOf(tag);
-}
-
-function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): readonly RingEntry[] {
-  // A push to a copy of the same length would take room for as many again.
-  const next = ring.length <= size ? ring.slice() : ring.slice(ring.length - size);
-  if (next.length < size) {
-    next.push(entry);
-    return next;
-  }
-  for (let at = 1; at < size; at += 1) next[at - 1] = next[at] as RingEntry;
-  next[size - 1] = entry;
-  return next;
 }
 
 function addSketches(state: StateDraft, event: CallAllowed): void {
