@@ -20,7 +20,7 @@ import {
   indexVisit,
   NO_END,
 } from "./entry-index.ts";
-import { ANY_MARK, type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./key-mark.ts";
+import { ANY_MARK, type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./bloom-filter.ts";
 import {
   chainEntries,
   chainFilter,

@@ -1,5 +1,5 @@
 /** Adds a call to the recent calls of its conversation, which loops are looked for in. */
-import { markOf, otherMarkOf, tagOf } from "../../collections/key-mark.ts";
+import { markOf, otherMarkOf, tagOf } from "../../collections/bloom-filter.ts";
 import type { Decision } from "../events.ts";
 import type { ConversationState, RingEntry, StateDraft } from "./state.ts";
 

@@ -7,7 +7,7 @@
  * S3 `n` counts allowed calls and results: "since" compares it, never times.
  */
 
-import { NO_MARKS } from "../../collections/key-mark.ts";
+import { NO_MARKS } from "../../collections/bloom-filter.ts";
 import { emptyLedger, type Ledger } from "../../collections/ledger.ts";
 import type { Times } from "../../collections/times.ts";
 import { emptyTrie, type Trie } from "../../collections/trie.ts";
