@@ -57,7 +57,7 @@ export interface ConversationState {
   readonly sketches: Ledger<Sketched>;
   /** Recent calls, oldest first. */
   readonly ring: readonly RingEntry[];
-  /** The marks (`key-mark.ts`) of all action keys in the ring, and of some that have left it. */
+  /** The marks (`bloom-filter.ts`) of all action keys in the ring, and of some that have left it. */
   readonly ringMarks: number;
   readonly ringOtherMarks: number;
   /** Loops with strikes, oldest first. */
