@@ -1,6 +1,5 @@
 /** State after a decision. */
 
-import { markOf, otherMarkOf, tagOf } from "../../collections/key-mark.ts";
 import {
   ledgerDelete,
   ledgerFirst,
@@ -11,7 +10,7 @@ import {
   NO_TIME,
 } from "../../collections/ledger.ts";
 import { trieGet, trieSet } from "../../collections/trie.ts";
-import type { Decision, Evicted } from "../decision.ts";
+import type { Evicted } from "../decision.ts";
 import type {
   CallAllowed,
   CallFacts,
@@ -22,6 +21,7 @@ import type {
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
+import { addToRing, ringEntry } from "./add-recent-call.ts";
 import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
@@ -37,7 +37,6 @@ import {
   staysNamed,
 } from "./names.ts";
 import { putOpen, takeOpen } from "./open-calls.ts";
-import { pushEntry } from "./recent-calls.ts";
 import { countCall, release, reserve } from "./reservation.ts";
 import { addEffects } from "./standing-effects.ts";
 import {
@@ -47,6 +46,7 @@ import {
   NO_FLAGS,
   type OpenCall,
   type RingEntry,
+  type Sketched,
   type StateDraft,
   type Twin,
 } from "./state.ts";
@@ -284,28 +284,6 @@ function askedOf(event: CallAllowed | CallHeld): AskedCall | null {
   if (approvalId === null) return null;
   const { turn, step } = event.call;
   return { approvalId, turn, step, argumentsDigest: event.arguments.digest };
-}
-
-function ringEntry(event: Decision, n: number, state: ConversationState): RingEntry {
-  return {
-    n,
-    decisionId: event.decisionId,
-    actionKey: event.arguments.actionKey,
-    tool: event.call.tool,
-    atMs: event.times.proposalsAtMs,
-    turnIndex: state.turn.index,
-    isRead: event.policy.isRead,
-    status: "in_flight",
-    transient: false,
-    digest: null,
-  };
-}
-
-function addToRing(state: StateDraft, entry: RingEntry, size: number): void {
-  state.ring = pushEntry(state.ring, entry, size);
-  const tag = tagOf(entry.actionKey);
-  state.ringMarks |= markOf(tag);
-  state.ringOtherMarks |= otherMarkOf(tag);
 }
 
 function addSketches(state: StateDraft, event: CallAllowed): void {

@@ -1,6 +1,6 @@
 /** What is known of the ring of recent calls without looking at its entries. */
-import { mayHold, tagOf } from "../../collections/key-mark.ts";
-import type { ConversationState, RingEntry } from "./state.ts";
+import { mayHold, tagOf } from "../../collections/bloom-filter.ts";
+import type { ConversationState } from "./state.ts";
 
 type Marked = Pick<ConversationState, "ringMarks" | "ringOtherMarks">;
 
@@ -17,21 +17,4 @@ export function mayBeRecent({ ringMarks, ringOtherMarks }: Marked, actionKey: st
  */
 export function toldAtMost({ n, open, openIndex }: Counted): number {
   return n - (open.size - openIndex.heldCount);
-}
-
-/** The ring with one entry more, of at most `size`. */
-export function pushEntry(
-  ring: readonly RingEntry[],
-  entry: RingEntry,
-  size: number,
-): readonly RingEntry[] {
-  // A push to a copy of the same length would take room for as many again.
-  const next = ring.length <= size ? ring.slice() : ring.slice(ring.length - size);
-  if (next.length < size) {
-    next.push(entry);
-    return next;
-  }
-  for (let at = 1; at < size; at += 1) next[at - 1] = next[at] as RingEntry;
-  next[size - 1] = entry;
-  return next;
 }
