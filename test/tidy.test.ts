@@ -61,6 +61,11 @@ describe("code", () => {
     expect(findUses(shipped, /^process\.(exit|abort)$/, /\/main\.ts$/)).toEqual([]);
   });
 
+  test("calls no undocumented functions of buffers", () => {
+    const names = /\.(?:utf8|latin1|ascii|ucs2|hex|base64)(?:Write|Slice)\b/;
+    expect(shipped.filter((path) => names.test(readText(path)))).toEqual([]);
+  });
+
   test("of core, commands and collections has no clock, no chance, no locale and no process", () => {
     const banned =
       /^(Math\.random|Date|globalThis|Intl|process|performance|localeCompare|toLocale\w+)$/;

@@ -2,12 +2,12 @@
  * One event of the journal as one flat row: what the numbers are folded from, and what the Parquet files
  * hold. The names of the fields are the names of the columns.
  */
+import type { Notice } from "../core/decision.ts";
 import type {
   CallAllowed,
   CallHeld,
   CallRefused,
   GateEvent,
-  Notice,
   VerdictRuled,
 } from "../core/events.ts";
 import type { CommittedRecord, JournalRecord } from "../runtime/journal.ts";

@@ -9,6 +9,16 @@
  * L5 a key of which a mark lacks stands in no entry: most keys that are looked up are new, and the entries of a conversation
  *    that was not met for a while lie outside the processor's caches, each a wait of its own.
  */
+
+import {
+  ANY_MARK,
+  type Marks,
+  markOf,
+  mayHold,
+  NO_MARKS,
+  otherMarkOf,
+  tagOf,
+} from "./bloom-filter.ts";
 import {
   type EntryIndex,
   indexDelete,
@@ -20,7 +30,6 @@ import {
   indexVisit,
   NO_END,
 } from "./entry-index.ts";
-import { ANY_MARK, type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./key-mark.ts";
 import {
   chainEntries,
   chainFilter,

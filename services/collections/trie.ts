@@ -3,9 +3,9 @@
  * copies the path it changes and shares the rest, so that keeping an earlier state is keeping a reference.
  *
  * T1 iteration order is not part of the contract: whoever needs an order sorts, or keeps one.
- * T2 a key of which the first few lack a mark is none of them: see key-mark.ts.
+ * T2 a key of which the first few lack a mark is none of them: see bloom-filter.ts.
  */
-import { type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./key-mark.ts";
+import { type Marks, markOf, mayHold, NO_MARKS, otherMarkOf, tagOf } from "./bloom-filter.ts";
 
 /** Called as a function in loops: see docs/style.md, "Loops over texts". */
 const { charCodeAt } = String.prototype;

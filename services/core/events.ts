@@ -1,8 +1,20 @@
 /** What the core says happened, with every fact that `evolve` needs: it knows no policy, so that any later one replays a journal. */
 import type { Denial, RuleScope } from "./approval-facts.ts";
+import type { Decision, Evicted } from "./decision.ts";
 import type { IgnoredWhy } from "./ignored-why.ts";
 import type { CallError, FailureEffect, Money, ResultStatus, VerdictKind } from "./inputs.ts";
-import type { ReasonCode } from "./reasons/reasons.ts";
+import type { Refusal } from "./refusal.ts";
+
+export type {
+  CallStatus,
+  Conflict,
+  Disposition,
+  KnownResult,
+  PreviousCall,
+  PreviousResult,
+  Refusal,
+  Resolution,
+} from "./refusal.ts";
 
 export type DecisionEvent = CallAllowed | CallRefused | CallHeld;
 
@@ -16,111 +28,6 @@ export type GateEvent =
   | InputIgnored;
 
 export type Outcome = DecisionEvent["type"];
-
-export interface Notice {
-  readonly reason: ReasonCode;
-  readonly message: string;
-  readonly rule: string;
-}
-
-/**
- * What every decision says. Journal, outputs and state hold the one object that `decide` made, or parts of it by
- * reference: whoever adds a member adds it to the schema and to what computes it, and to nothing between.
- */
-export interface Decision {
-  readonly decisionId: string;
-  readonly tenantId: string;
-  readonly conversationId: string;
-  readonly call: DecidedCall;
-  readonly arguments: DecidedArguments;
-  readonly policy: DecidedPolicy;
-  readonly notices: Notices;
-  readonly times: DecisionTimes;
-  readonly conversation: ConversationChange;
-  readonly approval: DecisionApproval;
-}
-
-/** The call as its agent named it. */
-export interface DecidedCall {
-  readonly callId: string;
-  readonly agentId: string | null;
-  readonly turn: string | null;
-  readonly step: string | null;
-  readonly tool: string;
-}
-
-export interface DecidedArguments {
-  /** Canonical JSON, digests for sensitive values; empty where they did not parse. */
-  readonly text: string;
-  /** Digest of (tool, canonical arguments), or of the bytes where they do not parse. */
-  readonly digest: string;
-  /** Digest of (tool, identity): what makes two calls the same call. Empty where not computed. */
-  readonly actionKey: string;
-  /** Of an allowed or held call: the values that stand as digests in the text. */
-  readonly sealed: readonly SealedValue[];
-}
-
-/** What the policy says of the tool. */
-export interface DecidedPolicy {
-  /** `sha256:…` */
-  readonly revision: string;
-  readonly tier: string | null;
-  readonly isRead: boolean;
-}
-
-export interface Notices {
-  /** Reasons in mode `warn` that fired: the call may run, the model is told. */
-  readonly warnings: readonly Notice[];
-  /** Reasons in mode `shadow` that fired: what would have been refused. */
-  readonly shadow: readonly Notice[];
-}
-
-/** Gate times, ms. */
-export interface DecisionTimes {
-  readonly atMs: number;
-  /** Time of proposals as this decision saw it: a verdict's own time never advances windows. */
-  readonly proposalsAtMs: number;
-}
-
-/** What the decision changes of the conversation. */
-export interface ConversationChange {
-  /** The state starts afresh with this decision: the conversation is new, or had lapsed. */
-  readonly fresh: boolean;
-  /** When the conversation is forgotten, unless another call comes (gate time, ms). */
-  readonly dropAtMs: number;
-  /** False where the call did not get as far as to count as one of its turn. */
-  readonly entersTurn: boolean;
-  /** Id of the confirmation that this call spent. */
-  readonly confirmation: string | null;
-  /** What went from memory to make room, by kind. */
-  readonly evicted: Evicted | null;
-}
-
-/** The hold that the decision ends; null and nobody where it ends none. */
-export interface DecisionApproval {
-  readonly approvalId: string | null;
-  /** Who approved or denied it. */
-  readonly approvedBy: readonly string[];
-}
-
-/** The value of a field declared sensitive, readable only with the secret. */
-export interface SealedValue {
-  /** Where in the arguments it belongs: a JSON pointer (RFC 6901). */
-  readonly path: string;
-  /** Id of the secret, which the digest in its place is made with as well. */
-  readonly keyId: string;
-  /** Hex: nonce of AES-256-GCM, and ciphertext with the tag. */
-  readonly nonce: string;
-  readonly sealed: string;
-}
-
-export interface Evicted {
-  readonly reads: readonly string[];
-  readonly names: readonly string[];
-  /** Twins of writes and resources whose window is over. */
-  readonly writes: readonly string[];
-  readonly resources: readonly string[];
-}
 
 export interface CallAllowed extends Decision {
   readonly type: "allowed";
@@ -245,72 +152,6 @@ export interface Raised {
   readonly userInput: boolean;
   readonly ended: "turn" | "conversation" | null;
 }
-
-export type Disposition = "use_previous_result" | "change_approach" | "wait" | "ask_user" | "stop";
-
-/** What the model and the agent are told of the call of the decision. Schema: `schemas/refused-call.avsc`. */
-export interface Refusal {
-  readonly reason: ReasonCode;
-  readonly message: string;
-  readonly duplicate: boolean;
-  readonly note: string | null;
-  readonly rule: string;
-  /** Rung of the ladder, 0: none. */
-  readonly level: number;
-  readonly count: number;
-  readonly retryable: boolean;
-  readonly disposition: Disposition;
-  readonly previousCall: PreviousCall | null;
-  readonly previousResult: PreviousResult | null;
-  readonly conflict: Conflict | null;
-  readonly resolution: Resolution;
-  readonly suggestedNext: readonly string[];
-  /** Everything wrong with the arguments, each with its path (`invalid_arguments`). */
-  readonly problems: readonly { readonly path: string; readonly message: string }[];
-  /** Of a budget that is used up: the latest results, so that an answer can be given from them. */
-  readonly known: readonly KnownResult[] | null;
-  /** A sentence that may be shown to the user: why the agent stopped. */
-  readonly userMessage: string | null;
-}
-
-/** A result that is known already; `ref` is resolved as that of a previous result is. */
-export interface KnownResult {
-  readonly ref: string;
-  readonly tool: string;
-  readonly atMs: number;
-  readonly digest: string | null;
-}
-
-export interface PreviousCall {
-  readonly callId: string;
-  readonly decisionId: string;
-  readonly tool: string;
-  readonly atMs: number;
-  readonly status: CallStatus;
-}
-
-export interface PreviousResult {
-  /** The output, where it was kept whole. */
-  readonly inline: string | null;
-  /** Id of the decision whose output it is. */
-  readonly ref: string;
-  readonly digest: string | null;
-  readonly bytes: number;
-}
-
-export interface Conflict {
-  readonly resource: string;
-  readonly path: readonly string[];
-}
-
-export interface Resolution {
-  readonly type: "retry_after" | "approval" | "confirmation" | "new_turn" | "none";
-  readonly retryAfterMs: number | null;
-  readonly approvalId: string | null;
-}
-
-/** State of an allowed call as the gate knows it. */
-export type CallStatus = "in_flight" | "held" | "succeeded" | "failed" | "not_executed" | "unknown";
 
 /** The same proposal again: the whole decision as it was journaled. Changes no state. */
 export interface DecisionRepeated {

@@ -1,5 +1,5 @@
 import { cutText } from "./cut-text.ts";
-import type { Decision } from "./events.ts";
+import type { Decision } from "./decision.ts";
 import { escapeHidden } from "./hidden-text.ts";
 import { LIMITS } from "./limits.ts";
 

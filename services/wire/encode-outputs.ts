@@ -1,11 +1,6 @@
 /** What a decision becomes for its readers, and what cannot be decided. */
-import type {
-  CallAllowed,
-  CallHeld,
-  CallRefused,
-  DecidedArguments,
-  DecisionEvent,
-} from "../core/events.ts";
+import type { DecidedArguments } from "../core/decision.ts";
+import type { CallAllowed, CallHeld, CallRefused, DecisionEvent } from "../core/events.ts";
 import { idempotencyKey } from "../core/hash.ts";
 import { openedText } from "../core/seal/open-arguments.ts";
 import { createSealing } from "../core/seal/sealing.ts";

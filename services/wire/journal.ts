@@ -1,6 +1,7 @@
 /** Journal records to and from Avro. */
 import { cutText } from "../core/cut-text.ts";
-import type { DecidedCall, Decision, DecisionEvent, GateEvent } from "../core/events.ts";
+import type { DecidedCall, Decision } from "../core/decision.ts";
+import type { DecisionEvent, GateEvent } from "../core/events.ts";
 import type { GateInput, ProposalInput, Vouched } from "../core/inputs.ts";
 import { StateCorruptError } from "../runtime/errors.ts";
 import type { DecidedInput, InputPosition, JournalRecord } from "../runtime/journal.ts";

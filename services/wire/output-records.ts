@@ -1,12 +1,6 @@
 /** What executors, agents, approvers and operators read. */
-import type {
-  CallAllowed,
-  CallFacts,
-  CallHeld,
-  CallRefused,
-  Decision,
-  Notice,
-} from "../core/events.ts";
+import type { Decision, Notice } from "../core/decision.ts";
+import type { CallAllowed, CallFacts, CallHeld, CallRefused } from "../core/events.ts";
 import type { ReasonCode } from "../core/reasons/reasons.ts";
 
 /** HTTP header that carries the idempotency key. */

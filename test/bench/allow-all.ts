@@ -19,7 +19,7 @@ export function allowAll(keyId: string, input: GateInput, nowMs: number): readon
       ...{ decisionId, tenantId, conversationId },
       call: { callId, agentId, turn, step, tool },
       arguments: { text, digest: decisionId, actionKey: decisionId, sealed: [] },
-      policy: { revision: POLICY, tier: null, isRead: true },
+      policy: { revision: POLICY, tier: null, tierRule: null, isRead: true },
       notices: { warnings: [], shadow: [] },
       times: { atMs: nowMs, proposalsAtMs: nowMs },
       conversation: {

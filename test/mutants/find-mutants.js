@@ -37,7 +37,7 @@ const JUDGES = /^services\/core\/(checks|decide)\//;
  * design. Laws of test/property/core hold the two ways together; a key's mark only spares a look at keys, as the models of
  * test/unit/collections say.
  */
-const SHORT_CUTS = /^services\/collections\/key-mark\.ts$/;
+const SHORT_CUTS = /^services\/collections\/bloom-filter\.ts$/;
 
 /** A process that a test starts knows of no change. */
 const PROLOGUE = "const mutant = globalThis.callgateMutant ?? (() => false);";

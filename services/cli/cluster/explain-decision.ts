@@ -155,6 +155,7 @@ function render(
     ...outcomeRows(event, verdicts),
     ...(granted === null ? [] : [["granted by", granted] as const]),
     ...(event.type === "allowed" ? [["result", resultText(result)] as const] : []),
+    ...tierRows(event),
     ["rule", `${ruleOf(event) ?? "none"}: ${place}`],
     ["policy", event.policy.revision],
     ...event.notices.warnings.map(
@@ -170,6 +171,11 @@ function render(
 }
 
 type Row = readonly [name: string, value: string];
+
+/** Why the call may run, where nothing was against it. */
+function tierRows({ policy: { tier, tierRule } }: DecisionEvent): readonly Row[] {
+  return tierRule === null ? [] : [["tier", `${tier ?? "none"}, by ${tierRule}`]];
+}
 
 function outcomeRows(event: DecisionEvent, verdicts: readonly SaidVerdict[]): readonly Row[] {
   switch (event.type) {

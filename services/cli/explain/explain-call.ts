@@ -2,7 +2,8 @@
 import type { JsonObject, JsonValue } from "../../core/canonical/json-value.ts";
 import type { ExplainedCall } from "../../core/checks/explain-row.ts";
 import { decide } from "../../core/decide/decide.ts";
-import type { DecisionEvent, Notice } from "../../core/events.ts";
+import type { Notice } from "../../core/decision.ts";
+import type { DecisionEvent } from "../../core/events.ts";
 import type { ProposalInput } from "../../core/inputs.ts";
 import { isObject } from "../../core/policy/argument-path.ts";
 import type { CompiledTool } from "../../core/policy/compiled.ts";

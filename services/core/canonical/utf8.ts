@@ -69,8 +69,3 @@ export function utf8Length(text: string, units = text.length): number {
   }
   return bytes;
 }
-
-/** ES2024, which Node has had since version 20. */
-export function isWellFormed(text: string): boolean {
-  return (text as string & { isWellFormed(): boolean }).isWellFormed();
-}

@@ -1,6 +1,6 @@
 import { trieGet } from "../../collections/trie.ts";
 import type { CallContext } from "../checks/check.ts";
-import type { Decision } from "../events.ts";
+import type { Decision } from "../decision.ts";
 import type { ConfirmedCall } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import type { ConversationState } from "../state/state.ts";

@@ -26,7 +26,7 @@ import { Advice } from "./advice.ts";
 import type { Approval } from "./approval.ts";
 import { conclude } from "./conclude.ts";
 import { isConfirmed } from "./confirmed.ts";
-import { type DecisionDraft, draftDecision } from "./draft-decision.ts";
+import { type DecisionDraft, decidedPolicy, draftDecision } from "./draft-decision.ts";
 import { factsOf, NO_SKETCHES, sketchesOf, type Touched, touchedBy, UNDECLARED } from "./facts.ts";
 import { judge } from "./judge.ts";
 import { makeRoomForName } from "./make-room.ts";
@@ -171,8 +171,7 @@ export function decideRead(
   const named = policy.tool(proposal.tool);
   const tool = named.variantOf === null ? named : named.variantOf(given.value);
   draft.conversation.entersTurn = approval === null;
-  draft.policy.isRead = tool.isRead;
-  draft.policy.tier = tool.tier.name;
+  draft.policy = decidedPolicy(policy, tool);
   const killed = policy.killedBy(proposal);
   const advice = new Advice();
   const refuse = (plain: PlainRefusal): DecisionEvent => {

@@ -1,7 +1,13 @@
 /** A decision in the making: one for each call that is decided. */
-import type { Decision, DecisionApproval, Notices, SealedValue } from "../events.ts";
+import type {
+  DecidedPolicy,
+  Decision,
+  DecisionApproval,
+  Notices,
+  SealedValue,
+} from "../decision.ts";
 import type { ProposalInput } from "../inputs.ts";
-import type { CompiledPolicy } from "../policy/compiled.ts";
+import type { CompiledPolicy, CompiledTool } from "../policy/compiled.ts";
 import type { ConversationState } from "../state/state.ts";
 import type { NamedCall } from "./name-call.ts";
 
@@ -11,9 +17,8 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Nobody else holds it or its parts yet, so that they are filled in place. */
 export type DecisionDraft = Mutable<
-  Omit<Decision, "arguments" | "policy" | "conversation"> & {
+  Omit<Decision, "arguments" | "conversation"> & {
     readonly arguments: Mutable<Decision["arguments"]>;
-    readonly policy: Mutable<Decision["policy"]>;
     readonly conversation: Mutable<Decision["conversation"]>;
   }
 >;
@@ -45,7 +50,7 @@ export function draftDecision(
       actionKey: "",
       sealed: NONE_SEALED,
     },
-    policy: { revision: policy.revision, tier: null, isRead: false },
+    policy: decidedPolicy(policy, null),
     notices: NO_NOTICES,
     times: { atMs: times.at, proposalsAtMs: times.proposals },
     conversation: {
@@ -56,5 +61,19 @@ export function draftDecision(
       evicted: null,
     },
     approval: NO_APPROVAL,
+  };
+}
+
+/** What the policy says of the tool; null: no tool has been looked up. */
+export function decidedPolicy(
+  { revision }: CompiledPolicy,
+  tool: CompiledTool | null,
+): DecidedPolicy {
+  const tier = tool?.tier;
+  return {
+    revision,
+    tier: tier?.name ?? null,
+    tierRule: tier?.rule ?? null,
+    isRead: tool?.isRead ?? false,
   };
 }

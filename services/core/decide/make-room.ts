@@ -6,7 +6,7 @@
 import { ledgerOverflow } from "../../collections/ledger.ts";
 import { trieGet } from "../../collections/trie.ts";
 import type { CallContext } from "../checks/check.ts";
-import type { Evicted } from "../events.ts";
+import type { Evicted } from "../decision.ts";
 import { LIMITS } from "../limits.ts";
 import type { KeptDecision } from "../state/kept-decision.ts";
 import type { ConversationState } from "../state/state.ts";

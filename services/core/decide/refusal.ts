@@ -1,7 +1,8 @@
 /** What the model and the agent are told of a refusal. */
 import type { CallContext, Finding } from "../checks/check.ts";
 import { cutText } from "../cut-text.ts";
-import type { Decision, Disposition, PreviousCall, PreviousResult, Refusal } from "../events.ts";
+import type { Decision } from "../decision.ts";
+import type { Disposition, PreviousCall, PreviousResult, Refusal } from "../events.ts";
 import { quoteText, toldText } from "../hidden-text.ts";
 import { LIMITS } from "../limits.ts";
 import { DOUBT_SENTENCE, REASONS } from "../reasons/reasons.ts";

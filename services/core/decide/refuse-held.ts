@@ -47,8 +47,7 @@ export function draftOfHeld(
     proposals: state.lastAtMs,
   });
   draft.arguments.actionKey = held.arguments.actionKey;
-  draft.policy.isRead = held.policy.isRead;
-  draft.policy.tier = held.policy.tier;
+  draft.policy = { ...held.policy, revision: policy.revision };
   return draft;
 }
 

@@ -2,7 +2,7 @@
 import { canonicalText } from "../canonical/canonical-text.ts";
 import type { JsonObject } from "../canonical/json-value.ts";
 import { parseCanonical } from "../canonical/parse-canonical.ts";
-import type { Decision, SealedValue } from "../events.ts";
+import type { Decision, SealedValue } from "../decision.ts";
 import { sha256Hex } from "../hash.ts";
 import type { ClearArguments, EnvelopeRejection, ProposalInput } from "../inputs.ts";
 import { jsonMember } from "../json-path.ts";

@@ -1,6 +1,5 @@
 /** State after a decision. */
 
-import { markOf, otherMarkOf, tagOf } from "../../collections/key-mark.ts";
 import {
   ledgerDelete,
   ledgerFirst,
@@ -11,18 +10,18 @@ import {
   NO_TIME,
 } from "../../collections/ledger.ts";
 import { trieGet, trieSet } from "../../collections/trie.ts";
+import type { Evicted } from "../decision.ts";
 import type {
   CallAllowed,
   CallFacts,
   CallHeld,
   CallRefused,
-  Decision,
   DecisionEvent,
-  Evicted,
   Raised,
   Strike,
 } from "../events.ts";
 import { LIMITS } from "../limits.ts";
+import { addToRing, ringEntry } from "./add-recent-call.ts";
 import { useUp } from "./allowance.ts";
 import { denialOf, withDenial } from "./denials.ts";
 import { mayHaveActed } from "./doubts.ts";
@@ -47,6 +46,7 @@ import {
   NO_FLAGS,
   type OpenCall,
   type RingEntry,
+  type Sketched,
   type StateDraft,
   type Twin,
 } from "./state.ts";
@@ -83,12 +83,8 @@ function untouchedBy(
   event: DecisionEvent,
 ): ConversationState {
   if (before !== undefined && !event.conversation.fresh) return before;
-  const {
-    tenantId,
-    conversationId,
-    times: { proposalsAtMs: at },
-  } = event;
-  const state = draftOf(initialState(tenantId, conversationId, at));
+  const at = event.times.proposalsAtMs;
+  const state = draftOf(initialState(event.tenantId, event.conversationId, at));
   state.lastAtMs = at;
   state.dropAtMs = event.conversation.dropAtMs;
   return state;
@@ -96,9 +92,7 @@ function untouchedBy(
 
 /** The conversation with the call's turn entered, its room made and its hold ended. */
 function admitted(before: ConversationState | undefined, event: DecisionEvent): StateDraft {
-  const {
-    times: { proposalsAtMs: at },
-  } = event;
+  const at = event.times.proposalsAtMs;
   const known =
     before === undefined || event.conversation.fresh
       ? initialState(event.tenantId, event.conversationId, at)
@@ -181,10 +175,8 @@ function isTakenByOther(state: StateDraft, name: string, decisionId: string): bo
 }
 
 function afterAllowed(state: StateDraft, event: CallAllowed): void {
-  const {
-    arguments: { actionKey },
-    facts: call,
-  } = event;
+  const { facts: call } = event;
+  const { actionKey } = event.arguments;
   reserve(state, event);
   state.n += 1;
   addTwin(state, event);
@@ -203,10 +195,8 @@ function addOpen(state: StateDraft, call: OpenCall): void {
 }
 
 function addTwin(state: StateDraft, event: CallAllowed): void {
-  const {
-    facts: call,
-    times: { proposalsAtMs: at },
-  } = event;
+  const { facts: call } = event;
+  const at = event.times.proposalsAtMs;
   const ledger = ledgerPurge(event.policy.isRead ? state.readTwins : state.writeTwins, at);
   const earlier = ledgerGet(ledger, call.twinKey, at);
   // A new turn is progress: equal outputs are counted anew.
@@ -292,59 +282,19 @@ function openCall(
 function askedOf(event: CallAllowed | CallHeld): AskedCall | null {
   const approvalId = event.type === "held" ? event.holdId : event.approval.approvalId;
   if (approvalId === null) return null;
-  const {
-    call: { turn, step },
-    arguments: { digest: argumentsDigest },
-  } = event;
-  return { approvalId, turn, step, argumentsDigest };
-}
-
-function ringEntry(event: Decision, n: number, state: ConversationState): RingEntry {
-  return {
-    n,
-    decisionId: event.decisionId,
-    actionKey: event.arguments.actionKey,
-    tool: event.call.tool,
-    atMs: event.times.proposalsAtMs,
-    turnIndex: state.turn.index,
-    isRead: event.policy.isRead,
-    status: "in_flight",
-    transient: false,
-    digest: null,
-  };
-}
-
-function addToRing(state: StateDraft, entry: RingEntry, size: number): void {
-  state.ring = pushed(state.ring, entry, size);
-  const tag = tagOf(entry.actionKey);
-  state.ringMarks |= markOf(tag);
-  state.ringOtherMarks |= otherMarkOf(tag);
-}
-
-function pushed(ring: readonly RingEntry[], entry: RingEntry, size: number): readonly RingEntry[] {
-  // A push to a copy of the same length would take room for as many again.
-  const next = ring.length <= size ? ring.slice() : ring.slice(ring.length - size);
-  if (next.length < size) {
-    next.push(entry);
-    return next;
-  }
-  for (let at = 1; at < size; at += 1) next[at - 1] = next[at] as RingEntry;
-  next[size - 1] = entry;
-  return next;
+  const { turn, step } = event.call;
+  return { approvalId, turn, step, argumentsDigest: event.arguments.digest };
 }
 
 function addSketches(state: StateDraft, event: CallAllowed): void {
   const { more, dropAtMs } = event.facts;
   for (const { key, values } of more?.sketches ?? []) {
-    const {
-      decisionId,
-      call: { callId, tool },
-      arguments: { actionKey },
-      times: { proposalsAtMs: atMs },
-    } = event;
-    const { n } = state;
-    const status = "in_flight";
-    const sketched = { decisionId, callId, tool, actionKey, n, atMs, status, values } as const;
+    const { callId, tool } = event.call;
+    const { actionKey } = event.arguments;
+    const sketched: Sketched = {
+      ...{ decisionId: event.decisionId, callId, tool, actionKey, n: state.n },
+      ...{ atMs: event.times.proposalsAtMs, status: "in_flight", values },
+    };
     const first = state.sketches.size < LIMITS.sketches ? undefined : ledgerFirst(state.sketches);
     const ledger = first === undefined ? state.sketches : ledgerDelete(state.sketches, first);
     state.sketches = ledgerPut(ledger, key, sketched, dropAtMs, values.length);

@@ -1,5 +1,5 @@
 /** What is known of the ring of recent calls without looking at its entries. */
-import { mayHold, tagOf } from "../../collections/key-mark.ts";
+import { mayHold, tagOf } from "../../collections/bloom-filter.ts";
 import type { ConversationState } from "./state.ts";
 
 type Marked = Pick<ConversationState, "ringMarks" | "ringOtherMarks">;

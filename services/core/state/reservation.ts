@@ -1,7 +1,8 @@
 /** Calls, steps and money that a call reserves in the budgets, and gives back. */
 
 import { trieGet, trieSet } from "../../collections/trie.ts";
-import type { CallAllowed, CallHeld, Decision } from "../events.ts";
+import type { Decision } from "../decision.ts";
+import type { CallAllowed, CallHeld } from "../events.ts";
 import type { Money } from "../inputs.ts";
 import { LIMITS } from "../limits.ts";
 import { heldUntil } from "./held-time.ts";

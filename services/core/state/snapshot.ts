@@ -4,7 +4,7 @@
  * N1 equal states give equal text, however they were built: ledgers in their order, tries by key.
  * N2 `restoreState(snapshotState(s))` decides and evolves as `s` does.
  */
-import { markOf, NO_MARKS, otherMarkOf, tagOf } from "../../collections/key-mark.ts";
+import { markOf, NO_MARKS, otherMarkOf, tagOf } from "../../collections/bloom-filter.ts";
 import { type Ledger, ledgerEntries, ledgerFrom } from "../../collections/ledger.ts";
 import { timesFrom, timesList } from "../../collections/times.ts";
 import { emptyTrie, type Trie, trieSet, trieSorted } from "../../collections/trie.ts";

@@ -7,7 +7,7 @@
  * S3 `n` counts allowed calls and results: "since" compares it, never times.
  */
 
-import { NO_MARKS } from "../../collections/key-mark.ts";
+import { NO_MARKS } from "../../collections/bloom-filter.ts";
 import { emptyLedger, type Ledger } from "../../collections/ledger.ts";
 import type { Times } from "../../collections/times.ts";
 import { emptyTrie, type Trie } from "../../collections/trie.ts";
@@ -57,7 +57,7 @@ export interface ConversationState {
   readonly sketches: Ledger<Sketched>;
   /** Recent calls, oldest first. */
   readonly ring: readonly RingEntry[];
-  /** The marks (`key-mark.ts`) of all action keys in the ring, and of some that have left it. */
+  /** The marks (`bloom-filter.ts`) of all action keys in the ring, and of some that have left it. */
   readonly ringMarks: number;
   readonly ringOtherMarks: number;
   /** Loops with strikes, oldest first. */

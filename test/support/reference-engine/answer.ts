@@ -1,5 +1,6 @@
 // What the two engines are compared by: the visible answer to one input.
-import type { GateEvent, Notice } from "../../../services/core/events.ts";
+import type { Notice } from "../../../services/core/decision.ts";
+import type { GateEvent } from "../../../services/core/events.ts";
 import type { ReasonCode } from "../../../services/core/reasons/reasons.ts";
 
 export interface Answer {

@@ -1,18 +1,15 @@
 // Any value of each kind that the codec knows, within what the types promise: well-formed text, whole
 // numbers that are exact.
 import fc, { type Arbitrary } from "fast-check";
+import type { Decision, Evicted, Notice, SealedValue } from "../../../services/core/decision.ts";
 import type {
   CallFacts,
   CallMore,
-  Decision,
   DecisionEvent,
-  Evicted,
   ExclusiveEffect,
   GateEvent,
-  Notice,
   PreviousResult,
   Refusal,
-  SealedValue,
 } from "../../../services/core/events.ts";
 import {
   type CallError,
@@ -133,7 +130,12 @@ const base: Arbitrary<Decision> = record({
     tool: shared,
   }),
   arguments: record({ text: shared, digest: text, actionKey: shared, sealed: list(sealedValue) }),
-  policy: record({ revision: shared, tier: nullable(text), isRead: fc.boolean() }),
+  policy: record({
+    revision: shared,
+    tier: nullable(text),
+    tierRule: nullable(text),
+    isRead: fc.boolean(),
+  }),
   notices: record({ warnings: list(notice), shadow: list(notice) }),
   times: record({ atMs: long, proposalsAtMs: long }),
   conversation: record({

@@ -1,11 +1,11 @@
 // One value of every kind that the codec knows, all fields set. Golden bytes and benches use them:
 // a change here changes the golden files.
+import type { Decision } from "../../../services/core/decision.ts";
 import type {
   CallAllowed,
   CallFacts,
   CallHeld,
   CallRefused,
-  Decision,
   GateEvent,
   ResultRecorded,
 } from "../../../services/core/events.ts";
@@ -87,7 +87,12 @@ const BASE: Decision = {
     sealed: [],
   },
   times: { atMs: AT_MS, proposalsAtMs: AT_MS - 5 },
-  policy: { revision: REVISION, tier: "writes", isRead: false },
+  policy: {
+    revision: REVISION,
+    tier: "writes",
+    tierRule: "authorization.tiers.writes",
+    isRead: false,
+  },
   notices: {
     warnings: [{ reason: "loop_no_progress", message: "nothing new came back", rule: "loops" }],
     shadow: [{ reason: "near_duplicate", message: "almost the same", rule: "similarity" }],

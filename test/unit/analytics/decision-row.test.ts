@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type DecisionRow, rowsOf } from "../../../services/analytics/decision-row.ts";
-import type { Decision, GateEvent } from "../../../services/core/events.ts";
+import type { Decision } from "../../../services/core/decision.ts";
+import type { GateEvent } from "../../../services/core/events.ts";
 import type { GateInput, VerdictInput } from "../../../services/core/inputs.ts";
 import type { JournalRecord } from "../../../services/runtime/journal.ts";
 
@@ -10,7 +11,7 @@ function decided(approvedBy: string[]): Decision {
     ...{ ...WHO, decisionId: "d" },
     call: { callId: "1", agentId: "a", turn: null, step: null, tool: "pay" },
     arguments: { text: "{}", digest: "", actionKey: "k", sealed: [] },
-    policy: { revision: "p", tier: "care", isRead: false },
+    policy: { revision: "p", tier: "care", tierRule: "tiers.care", isRead: false },
     notices: { warnings: [], shadow: [] },
     times: { atMs: 1_000, proposalsAtMs: 1_000 },
     conversation: {

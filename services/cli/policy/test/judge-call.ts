@@ -1,6 +1,7 @@
 /** What a case expected of a call and what was decided, compared. */
 import type { Expected } from "../../../adapters/policy/read-cases.ts";
-import type { DecisionEvent, Notice } from "../../../core/events.ts";
+import type { Notice } from "../../../core/decision.ts";
+import type { DecisionEvent } from "../../../core/events.ts";
 import type { DecidedCaseCall } from "./run-case.ts";
 
 export type Mismatch = {

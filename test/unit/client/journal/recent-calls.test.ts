@@ -4,17 +4,17 @@ import {
   RecentCalls,
 } from "../../../../services/client/journal/recent-calls.ts";
 import { RecentMap } from "../../../../services/client/journal/recent-map.ts";
+import type { SealedValue } from "../../../../services/core/decision.ts";
 import type {
   CallAllowed,
   CallHeld,
   GateEvent,
   ResultRecorded,
-  SealedValue,
 } from "../../../../services/core/events.ts";
 import type { CommittedRecord } from "../../../../services/runtime/journal.ts";
 
 const NAMED = { tenantId: "t", conversationId: "c" } as const;
-const POLICY = { revision: "sha256:1", tier: null, isRead: false } as const;
+const POLICY = { revision: "sha256:1", tier: null, tierRule: null, isRead: false } as const;
 const CALL = { agentId: null, turn: null, step: null, tool: "pay" } as const;
 
 function allowed(decisionId: string, approvalId: string | null = null): CallAllowed {

@@ -301,6 +301,17 @@ test("a decision names policy, tier, agent, and the digest of what it is about",
   expect(call.decisionId).toMatch(/^[0-9a-f]{32}$/);
 });
 
+test("a decision names the rule that puts its tool in a tier, and none before it is looked up", () => {
+  const tiers = [{ name: "few", pattern: "put", action: "per_conversation_grant", ceiling: 5 }];
+  const story = given({ authorization: { tiers } } as PolicyDocument);
+  expect(story.allowed("put").policy).toMatchObject({
+    tier: "few",
+    tierRule: "authorization.tiers[0]",
+  });
+  const unread = { rejected: { reason: "malformed", message: "no" } } as const;
+  expect(story.refused("put", {}, unread).policy).toMatchObject({ tier: null, tierRule: null });
+});
+
 test("a check that throws refuses its call with internal_error, and names it", () => {
   const story = given(POLICY);
   const broken = {

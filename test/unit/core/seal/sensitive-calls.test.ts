@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../../services/core/decide/decide.ts";
-import type { CallAllowed, SealedValue } from "../../../../services/core/events.ts";
+import type { SealedValue } from "../../../../services/core/decision.ts";
+import type { CallAllowed } from "../../../../services/core/events.ts";
 import { actionDigest } from "../../../../services/core/hash.ts";
 import type { PolicyDocument } from "../../../../services/core/policy/document.ts";
 import { openedText } from "../../../../services/core/seal/open-arguments.ts";

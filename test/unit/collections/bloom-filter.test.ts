@@ -7,7 +7,7 @@ import {
   NO_MARKS,
   otherMarkOf,
   tagOf,
-} from "../../../services/collections/key-mark.ts";
+} from "../../../services/collections/bloom-filter.ts";
 
 const COUNT = 4_096;
 const MARKS = 32;
