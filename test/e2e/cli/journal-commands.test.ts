@@ -48,8 +48,8 @@ describe("callgate tail", () => {
     const none = await json("tail", "--once", "--tool", "charge_card", "--conversation", "other");
 
     expect(all.map(({ type }) => type)).toEqual(["allowed", "refused", "held"]);
-    expect(refused).toMatchObject([{ decisionId: refusedId, tool: "charge_card" }]);
-    expect(held).toMatchObject([{ tool: "delete_order" }]);
+    expect(refused).toMatchObject([{ decisionId: refusedId, call: { tool: "charge_card" } }]);
+    expect(held).toMatchObject([{ call: { tool: "delete_order" } }]);
     expect(none).toEqual([]);
   });
 
