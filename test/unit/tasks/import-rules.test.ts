@@ -57,7 +57,7 @@ test("the imports of the table are allowed", async () => {
     "services/adapters/log/l.ts": [],
     "services/adapters/lmdb/d.ts": ["../config/c.ts", "../log/l.ts", "../../core/a.ts"],
     "services/gate/e.ts": ["../adapters/lmdb/d.ts", "../runtime/b.ts", "../core/a.ts"],
-    "services/gate/main.ts": ["./e.ts", "node:process"],
+    "services/gate/main.ts": ["./e.ts"],
     "services/executor/f.ts": [],
     "services/library/g.ts": ["../gate/e.ts", "../executor/f.ts", "node:path"],
     "services/cli/h.ts": ["../library/g.ts", "../gate/e.ts", "node:fs"],
