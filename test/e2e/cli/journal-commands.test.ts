@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../services/adapters/system/clock.ts";
 import { openCallgate } from "../../../services/library/callgate.ts";
-import { openLog } from "../../../services/process/directory/open-log.ts";
+import { openDiskLog } from "../../../services/process/directory/open-storage.ts";
 import { SHOP_POLICY } from "../../support/open-gate.ts";
 import { startProcess } from "../../support/processes/running-process.ts";
 import { endOf, runCallgate, startCallgate } from "../../support/run-callgate.ts";
@@ -13,10 +14,10 @@ let refusedId = "";
 
 beforeAll(async () => {
   dataDir = mkdtempSync(join(tmpdir(), "callgate-test-"));
-  const { log, close } = openLog(dataDir);
+  const log = openDiskLog(dataDir, systemClock);
   const value = Buffer.from('{"broken');
   await log.append([{ topic: "proposals", partition: 0, key: "default/c", value }]);
-  await close();
+  await log.close();
   const gate = await openCallgate({ policy: SHOP_POLICY, dataDir });
   const propose = (conversationId: string, callId: string, tool: string) =>
     gate.propose({ conversationId, callId, tool, arguments: { order: 7 } });
@@ -193,9 +194,9 @@ describe("callgate verify", () => {
 type Readiness = { readonly partitions: readonly { readonly nextOffset: number }[] };
 
 async function journalEnd(): Promise<number> {
-  const { log, close } = openLog(dataDir);
+  const log = openDiskLog(dataDir, systemClock);
   const end = await log.endOffset("decisions", 0);
-  await close();
+  await log.close();
   return end;
 }
 

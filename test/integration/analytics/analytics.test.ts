@@ -12,8 +12,8 @@ import {
 } from "../../../services/analytics/analytics.ts";
 import { DECISION_COLUMNS } from "../../../services/analytics/decision-row.ts";
 import type { Sample, TotalsData } from "../../../services/analytics/totals.ts";
-import type { DirectoryLog } from "../../../services/process/directory/open-log.ts";
-import { openLog } from "../../../services/process/directory/open-log.ts";
+import { type DirectoryLog, openLog } from "../../../services/process/directory/open-log.ts";
+import { openDiskLog } from "../../../services/process/directory/open-storage.ts";
 import { FatalError } from "../../../services/runtime/errors.ts";
 import { JOURNAL_TOPIC } from "../../../services/runtime/topics.ts";
 import { makeDirectory, openGate } from "../../support/open-gate.ts";
@@ -129,6 +129,8 @@ describe("analytics of a log", () => {
     ["state", { persistMs: 0 }],
   ])("writes no more %s, and ends, once another one has its directory", async (_, options) => {
     const dataDir = makeDirectory();
+    // The analytics begin before a gate does.
+    await openDiskLog(dataDir, systemClock).close();
     const client = openClient(dataDir);
     const directory = makeDirectory();
     const running = await open(client, directory, options);
