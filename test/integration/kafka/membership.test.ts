@@ -127,7 +127,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     expect(first.isCurrent(lost)).toBe(false);
   });
 
-  it("runs no number of which it has only a part, and says so (KAFKA-17)", async () => {
+  it("runs no partition of which it has only some topics, and says so (KAFKA-17)", async () => {
     const { names, group } = await makeWorld();
     await joinAndShareBadly(names, group);
     const lines: LoggedLine[] = [];
@@ -136,7 +136,7 @@ describe.skipIf(!kafka.available)(`a place among gates on a real broker ${kafka.
     expect(member.assignment.partitions).toEqual([1]);
     const told = lines.filter(({ level }) => level === "error");
     expect(told).toMatchObject([
-      { message: expect.stringMatching(/part of a partition/), fields: { number: 0 } },
+      { message: expect.stringMatching(/partition of some topics/), fields: { partition: 0 } },
     ]);
   });
 
