@@ -93,7 +93,9 @@ describe("a verdict that no gate has taken yet", () => {
     await gate.close();
     const { stdout } = await runInProcess(["tail", "--once", "--json", "-d", dataDir]);
     const lines = stdout.trim().split("\n");
-    const decided = lines.map((line) => JSON.parse(line) as { call: { tool: string }; type: string });
+    const decided = lines.map(
+      (line) => JSON.parse(line) as { call: { tool: string }; type: string },
+    );
 
     expect(decided.slice(5).map(({ call, type }) => [call.tool, type])).toEqual([
       ["delete_row", "allowed"],
