@@ -18,12 +18,16 @@ const kafka = new kafkaPackage.Kafka({
 // and a decision counts once its transaction has committed.
 const consumer = kafka.consumer({ groupId: "decision-consumer" });
 
-/** @type {Record<string, (record: Record<string, unknown>) => string>} */
+/** @typedef {{ conversationId: string, call: { tool: string } }} Decision */
+
+/** What is printed of a record of each topic; docs/schemas.md has the whole of each record. */
 const describe = {
-  "toolcalls.refused.v1": ({ conversationId, tool, reason, message }) =>
-    `refused ${conversationId} ${tool}: ${reason}: ${message}`,
-  "toolcalls.held.v1": ({ conversationId, tool, approvalId }) =>
-    `waits   ${conversationId} ${tool}: callgate approvals approve ${approvalId}`,
+  /** @param {Decision & { refusal: { reason: string, message: string } }} refused */
+  "toolcalls.refused.v1": ({ conversationId, call, refusal }) =>
+    `refused ${conversationId} ${call.tool}: ${refusal.reason}: ${refusal.message}`,
+  /** @param {Decision & { approvalId: string }} held */
+  "toolcalls.held.v1": ({ conversationId, call, approvalId }) =>
+    `waits   ${conversationId} ${call.tool}: callgate approvals approve ${approvalId}`,
 };
 
 let seen = 0;
@@ -40,7 +44,7 @@ await consumer.run({
   eachMessage: async ({ topic, message }) => {
     if (message.value === null) return;
     const record = await registry.decode(message.value);
-    console.log(describe[topic]?.(record));
+    console.log(describe[/** @type {keyof typeof describe} */ (topic)](record));
     seen += 1;
     if (seen >= stopAfter) stop();
   },
